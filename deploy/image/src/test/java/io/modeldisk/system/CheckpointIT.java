@@ -42,6 +42,32 @@ final class CheckpointIT {
         print('equal', at)
         """;
 
+    /** Writes a safetensors file whose tensors are not aligned to blocks. */
+    private static final String WRITE = """
+        import json, struct, sys
+        import numpy as np
+        header, data = {}, b''
+        for name, shape in ('a', (3, 5)), ('b', (1001, 7)), ('c', (300000,)):
+            values = np.random.default_rng(len(data)).standard_normal(shape, np.float32).tobytes()
+            header[name] = {'dtype': 'F32', 'shape': shape, 'data_offsets': [len(data), len(data) + len(values)]}
+            data += values
+        text = json.dumps(header).encode()
+        open(sys.argv[1], 'wb').write(struct.pack('<Q', len(text)) + text + data)
+        """;
+
+    /** Pushes three rounds of random values. */
+    private static final String PUSH = """
+        import os, sys
+        import numpy as np
+        fd = os.open(sys.argv[1], os.O_RDWR)
+        size = os.fstat(fd).st_size
+        for number in range(3):
+            values = np.random.default_rng(number).standard_normal(size // 4, np.float32)
+            os.pwrite(fd, values.tobytes(), 0)
+            os.fsync(fd)
+        os.close(fd)
+        """;
+
     /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
     private static final String TRAIN = """
         import os, sys
@@ -112,6 +138,31 @@ final class CheckpointIT {
         Shards again = Command.ready("m", startShards(3));
         assertThat(Files.isDirectory(Path.of(folder))).isTrue();
         train(again, "c", 21, 30);
+    }
+
+    @Test
+    void checkpointOfSeveralTensorsIsReadByNumpyAndStartsThreeShards() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        Path file = sandbox.path("m.safetensors");
+        sandbox.run("python3", "-c", WRITE, file.toString()).succeeded();
+        Object[] options = {"--from", file, "--aggregator", "sum", "--consistency", "bsp", "--state",
+            sandbox.path("state"), "--checkpoint-every", "1h"};
+        List<Running> two = Command.startAll(sandbox, "m", 2, options);
+        Shards shards = Command.ready("m", two);
+        Path first = sandbox.directory("first");
+        sandbox.run(modeldisk("mount", shards.address(), first)).succeeded();
+        sandbox.run("python3", "-c", PUSH, first.resolve("model").toString()).succeeded();
+        String folder = sandbox.run(modeldisk("checkpoint", shards.address())).succeeded().strip();
+        String[] compare = {"python3", "-c", COMPARE, folder, first.resolve("weights").toString()};
+        assertThat(sandbox.run(compare).succeeded()).contains("equal 307022");
+        kill(two);
+
+        Shards three = Command.ready("m", Command.startAll(sandbox, "m", 3, options));
+        Path second = sandbox.directory("second");
+        sandbox.run(modeldisk("mount", three.address(), second)).succeeded();
+        compare[4] = second.resolve("weights").toString();
+        assertThat(sandbox.run(compare).succeeded()).contains("equal 307022");
     }
 
     @Test

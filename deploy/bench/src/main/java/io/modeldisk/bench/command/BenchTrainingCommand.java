@@ -84,6 +84,11 @@ final class BenchTrainingCommand implements Callable<Integer> {
         description = "The aggregator of the shards.")
     private String aggregator;
 
+    @Option(names = "--checkpoint-every", paramLabel = "PERIOD",
+        description = "Measure each exchange scheme a second time, with shards that take checkpoints with this period, such as "
+            + "30s, to a temporary directory (java.io.tmpdir).")
+    private String checkpointEvery;
+
     @Option(names = "--link", paramLabel = "BYTES",
         description = "The throughput of an emulated full-duplex network link for each learner, in bytes per second "
             + "and direction, such as 125MB. Default: no emulated link.")
@@ -125,7 +130,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
             computeTime == null ? known.computeMs().getAsDouble() : computeTime.toNanos() / 1e6, computation, learners,
             shards,
             exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, through == Through.MOUNT, consistency,
-            aggregator, link == null ? 0 : link.bytes(), traces);
+            aggregator, link == null ? 0 : link.bytes(), traces,
+            checkpointEvery);
     }
 
     private static String title(TrainingPlan plan) {

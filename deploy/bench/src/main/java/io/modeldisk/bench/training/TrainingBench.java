@@ -10,8 +10,10 @@ import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
@@ -21,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** Measures the iterations of emulated learners with one exchange scheme after another. Each shard runs in a separate process. */
 public final class TrainingBench {
@@ -50,27 +53,78 @@ public final class TrainingBench {
         }
         List<TrainingResult> results = new ArrayList<>();
         for (Variant variant : plan.variants()) {
-            progress.accept(variant.variantName());
-            try (Closing shards = new Closing()) {
-                results.add(measure(variant, serve(shards)));
+            results.add(measure(variant, variant.variantName()));
+            if (plan.checkpointEvery() != null) {
+                results.add(measureWithCheckpoints(variant));
             }
         }
         return results;
     }
 
-    private List<InetSocketAddress> serve(Closing shards) throws IOException {
-        List<InetSocketAddress> portals = new ArrayList<>();
-        for (int i = 0; i < plan.shards(); i++) {
-            ChildProcess shard = shards.add(ChildProcess.start(modeldisk, "serve", "--model", MODEL, "--size",
+    private TrainingResult measure(Variant variant, String name, String... options) throws IOException {
+        progress.accept(name);
+        try (Closing shards = new Closing()) {
+            return measure(variant, name, serve(shards, options));
+        }
+    }
+
+    private TrainingResult measureWithCheckpoints(Variant variant) throws IOException {
+        Path state = Files.createTempDirectory("modeldisk-bench");
+        try {
+            return measure(variant, variant.variantName() + "+checkpoints", "--state", state.toString(),
+                "--checkpoint-every", plan.checkpointEvery(), "--keep", "1");
+        } finally {
+            try (Stream<Path> files = Files.walk(state)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    /** Starts the shards at the same time, because shards with checkpoints wait for each other under bsp. */
+    private List<InetSocketAddress> serve(Closing shards, String... options) throws IOException {
+        return together(plan.shards(), i -> {
+            List<String> command = new ArrayList<>(List.of("serve", "--model", MODEL, "--size",
                 Long.toString(plan.modelBytes()), "--shard", i + "/" + plan.shards(), "--listen", "127.0.0.1:0",
                 "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
                 Integer.toString(plan.learners())));
-            portals.add(ModelAddress.parsePortal(shard.address(), 0));
-        }
-        return portals;
+            command.addAll(List.of(options));
+            ChildProcess shard = ChildProcess.start(modeldisk, command.toArray(String[]::new));
+            synchronized (shards) {
+                shards.add(shard);
+            }
+            return ModelAddress.parsePortal(shard.address(), 0);
+        });
     }
 
-    private TrainingResult measure(Variant variant, List<InetSocketAddress> shards) throws IOException {
+    /** Starts one part of the benchmark, such as a shard. */
+    private interface Part<T> {
+        T start(int number) throws IOException;
+    }
+
+    /** Starts parts at the same time. Returns the results in the order of the numbers. */
+    private static <T> List<T> together(int count, Part<T> part) throws IOException {
+        try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
+            List<Future<T>> ends = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                ends.add(threads.submit(() -> part.start(number)));
+            }
+            List<T> results = new ArrayList<>();
+            for (Future<T> end : ends) {
+                results.add(end.get());
+            }
+            return results;
+        } catch (ExecutionException e) {
+            throw new IOException("a shard could not be started: " + e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the start of the shards was interrupted", e);
+        }
+    }
+
+    private TrainingResult measure(Variant variant, String name, List<InetSocketAddress> shards) throws IOException {
         try (Closing opened = new Closing()) {
             List<EmulatedLearner> learners = new ArrayList<>();
             for (int i = 0; i < plan.learners(); i++) {
@@ -78,9 +132,9 @@ public final class TrainingBench {
             }
             train(learners);
             if (plan.traces() != null) {
-                leaveTraces(variant, learners);
+                leaveTraces(name, learners);
             }
-            return result(variant, learners);
+            return result(variant, name, learners);
         }
     }
 
@@ -123,16 +177,16 @@ public final class TrainingBench {
         }
     }
 
-    private void leaveTraces(Variant variant, List<EmulatedLearner> learners) throws IOException {
+    private void leaveTraces(String name, List<EmulatedLearner> learners) throws IOException {
         for (int i = 0; i < learners.size(); i++) {
             TraceEvents events = new TraceEvents(learners.get(i).path().trace(), "learner " + (i + 1), plan.model(),
-                variant.variantName());
-            String name = variant.variantName().replace(':', '-') + "-" + (i + 1) + ".json";
-            Files.write(plan.traces().resolve(name), events.toJson());
+                name);
+            String file = name.replace(':', '-') + "-" + (i + 1) + ".json";
+            Files.write(plan.traces().resolve(file), events.toJson());
         }
     }
 
-    private TrainingResult result(Variant variant, List<EmulatedLearner> learners) {
+    private TrainingResult result(Variant variant, String name, List<EmulatedLearner> learners) {
         List<Phases> phases = learners.stream()
             .map(learner -> new Phases(learner.path().trace(), variant.exchange(), plan.warmUp() + 1L)).toList();
         double lacked = 0;
@@ -145,7 +199,7 @@ public final class TrainingBench {
         double iterations = count * plan.iterations();
         long[] all = learners.stream().flatMapToLong(learner -> Arrays.stream(learner.iterationNs())).sorted()
             .toArray();
-        return new TrainingResult(variant.variantName(),
+        return new TrainingResult(name,
             Arrays.stream(all).average().orElseThrow() / MS,
             all[all.length / 2] / MS,
             all[(int) (all.length * 0.95)] / MS,

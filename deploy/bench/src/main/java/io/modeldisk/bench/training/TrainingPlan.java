@@ -1,5 +1,6 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -20,6 +21,7 @@ import java.util.List;
  * @param aggregator the aggregator of the shards
  * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
  * @param traces the directory for the learners' traces; may be null
+ * @param checkpointEvery the period of checkpoints, with which each variant is measured a second time; null for no checkpoints
  */
 public record TrainingPlan(
     String model,
@@ -35,7 +37,8 @@ public record TrainingPlan(
     String consistency,
     String aggregator,
     long linkBytesPerSecond,
-    Path traces) {
+    Path traces,
+    String checkpointEvery) {
 
     /**
      * Checks every value.
@@ -53,6 +56,9 @@ public record TrainingPlan(
             "--warm-up " + warmUp
                 + " must be at least 2, because overlap pulls weights two iterations before their use");
         require(linkBytesPerSecond >= 0, "--link " + linkBytesPerSecond + " must not be negative");
+        if (checkpointEvery != null) {
+            CheckpointPeriod.parse(checkpointEvery);
+        }
         require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }
 
