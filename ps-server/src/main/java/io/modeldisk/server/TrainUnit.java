@@ -140,7 +140,7 @@ final class TrainUnit extends ShardUnit {
         long earliestRound = JoinCommand.earliestRound(cdb);
         boolean stopped = shard().learners().roster().tooFew();
         Learner member = shard().learners().admit(nexus, anew);
-        if (member.postpone(earliestRound) || anew || stopped) {
+        if (shard().learners().postpone(member, earliestRound) || anew || stopped) {
             // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners.
             shard().learnersChanged();
         }

@@ -27,7 +27,7 @@ public class Member<K> {
         place = placeInJob;
     }
 
-    /** Returns the rank of the learner. The rank is valid only while the job forms. */
+    /** Returns the place of the learner when it joined, which is its rank while the job forms. */
     int place() {
         return place;
     }
@@ -50,18 +50,9 @@ public class Member<K> {
         return joinRound;
     }
 
-    /**
-     * Raises the first round of the learner to {@code round}. A learner raises its first round if another shard gave the learner
-     * a later first round.
-     *
-     * @return whether the first round was raised; if so, rounds before {@code round} no longer wait for the learner
-     */
-    public final synchronized boolean postpone(long round) {
-        if (round <= joinRound) {
-            return false;
-        }
-        joinRound = round;
-        return true;
+    /** Sets a later first round. */
+    void postpone(long firstRound) {
+        joinRound = firstRound;
     }
 
     /** Returns whether the connection of the learner is lost. Rounds wait for a lost learner until its lease expires. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -55,6 +56,7 @@ public class Membership<K, M extends Member<K>> {
     // The highest round that a learner named in partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
     private long firstRound = 1;
+    private Consumer<MembershipChange<K>> recorder = change -> {};
 
     /**
      * Creates a membership without learners.
@@ -133,9 +135,18 @@ public class Membership<K, M extends Member<K>> {
 
     private M add(M member) {
         K key = member.key();
-        fixPartitions();
+        long openedRound = lastOpenedRound;
+        fixPartitions(openedRound);
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
         member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
+        recorder.accept(new MembershipChange<>(MembershipChange.Kind.JOINED, key, member.number(), member.joinRound(), place,
+            openedRound));
+        insert(member, place, openedRound);
+        return member;
+    }
+
+    private void insert(M member, int place, long openedRound) {
+        K key = member.key();
         // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
         // removed.
         if (!connections.containsKey(key)) {
@@ -143,8 +154,7 @@ public class Membership<K, M extends Member<K>> {
         }
         inOrder.add(place, member);
         members.put(key, member);
-        publish();
-        return member;
+        publish(openedRound);
     }
 
     /** Returns the lowest place that no learner has. May be called only while the job forms, when each place is a rank. */
@@ -157,9 +167,27 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /** Fixes the partitions of all opened rounds, so that a change of the learners affects only later rounds. */
-    private void fixPartitions() {
+    private void fixPartitions(long openedRound) {
         if (roster.formed()) {
-            partitions.fix(lastOpenedRound, inOrder);
+            partitions.fix(openedRound, inOrder);
+        }
+    }
+
+    /**
+     * Raises the first round of a learner to {@code round}. A learner raises its first round if another shard gave the learner a
+     * later first round.
+     *
+     * @return whether the first round was raised; if so, rounds before {@code round} no longer wait for the learner
+     */
+    public boolean postpone(M member, long round) {
+        synchronized (lock) {
+            if (round <= member.joinRound()) {
+                return false;
+            }
+            recorder.accept(new MembershipChange<>(MembershipChange.Kind.POSTPONED, null, member.number(), round, 0,
+                lastOpenedRound));
+            member.postpone(round);
+            return true;
         }
     }
 
@@ -183,12 +211,22 @@ public class Membership<K, M extends Member<K>> {
                 return null;
             }
             if (!roster.formed()) {
-                lastAskedRoundOfForming = Math.max(lastAskedRoundOfForming, round);
+                if (round > lastAskedRoundOfForming) {
+                    recorder.accept(change(MembershipChange.Kind.ASKED, round));
+                    lastAskedRoundOfForming = round;
+                }
                 return new Partition(member.place(), learners, 1);
             }
-            partitions.fix(round, inOrder);
+            if (round > partitions.fixedRound()) {
+                recorder.accept(change(MembershipChange.Kind.FIXED, round));
+                partitions.fix(round, inOrder);
+            }
             return partitions.of(round, member);
         }
+    }
+
+    private MembershipChange<K> change(MembershipChange.Kind kind, long round) {
+        return new MembershipChange<>(kind, null, 0, round, 0, lastOpenedRound);
     }
 
     private long newNumber() {
@@ -285,7 +323,7 @@ public class Membership<K, M extends Member<K>> {
                 return false;
             }
             remove(member);
-            publish();
+            publish(lastOpenedRound);
             return true;
         }
     }
@@ -313,7 +351,7 @@ public class Membership<K, M extends Member<K>> {
             List<M> expired = inOrder.stream().filter(member -> member.hasExpired(nowNs, leaseNs)).toList();
             expired.forEach(this::remove);
             if (!expired.isEmpty()) {
-                publish();
+                publish(lastOpenedRound);
             }
             return expired;
         }
@@ -325,16 +363,111 @@ public class Membership<K, M extends Member<K>> {
     }
 
     private void remove(M member) {
-        fixPartitions();
+        long openedRound = lastOpenedRound;
+        recorder.accept(new MembershipChange<>(MembershipChange.Kind.LEFT, null, member.number(), 0, 0, openedRound));
+        delete(member, openedRound);
+    }
+
+    private void delete(M member, long openedRound) {
+        fixPartitions(openedRound);
         inOrder.remove(member);
         members.remove(member.key());
     }
 
-    private void publish() {
+    private void publish(long openedRound) {
         boolean formed = roster.formed() || inOrder.size() >= learners;
         if (formed && !roster.formed()) {
-            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, lastOpenedRound), inOrder);
+            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, openedRound), inOrder);
         }
         roster = new Roster<>(formed, formed && inOrder.size() < minLearners, inOrder);
+    }
+
+    /**
+     * Sets a function that gets each change before any other method returns its result. The function must not call this object.
+     * Must be called before other threads use this object.
+     */
+    public void record(Consumer<MembershipChange<K>> changes) {
+        synchronized (lock) {
+            recorder = changes;
+        }
+    }
+
+    /** Passes the whole state to a function. While the function runs, nothing changes. The function must not call this object. */
+    public void image(Consumer<MembershipImage<K>> function) {
+        synchronized (lock) {
+            function.accept(new MembershipImage<>(roster.formed(), lastOpenedRound, firstRound, lastAskedRoundOfForming,
+                partitions.fixedRound(), partitions.image(), inOrder.stream().map(member ->
+                    new MembershipImage.Learner<>(member.key(), member.number(), member.joinRound(), member.place()))
+                    .toList()));
+        }
+    }
+
+    /**
+     * Replaces the whole state. A learner with the same number stays the same object. All other learners are lost, and their
+     * leases start now.
+     */
+    public void restore(MembershipImage<K> image) {
+        synchronized (lock) {
+            lastOpenedRound = image.openedRound();
+            firstRound = image.firstRound();
+            lastAskedRoundOfForming = image.askedRound();
+            partitions.restore(image.fixedRound(), image.divisions());
+            Map<K, M> previous = Map.copyOf(members);
+            members.clear();
+            inOrder.clear();
+            for (MembershipImage.Learner<K> learner : image.learners()) {
+                M member = previous.get(learner.key());
+                if (member == null || member.number() != learner.number()) {
+                    member = newMember.apply(learner.key());
+                }
+                restore(member, learner.number(), learner.joinRound(), learner.place());
+                inOrder.add(member);
+                members.put(learner.key(), member);
+            }
+            roster = new Roster<>(image.formed(), image.formed() && inOrder.size() < minLearners, inOrder);
+        }
+    }
+
+    private void restore(M member, long number, long joinRound, int place) {
+        member.admit(number, joinRound, place);
+        if (!connections.containsKey(member.key())) {
+            member.lose(clock.nanoTime());
+        }
+    }
+
+    /**
+     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now.
+     *
+     * @throws IllegalArgumentException if the change does not fit this state; the message has the reason
+     */
+    public void repeat(MembershipChange<K> change) {
+        synchronized (lock) {
+            lastOpenedRound = Math.max(lastOpenedRound, change.openedRound());
+            switch (change.kind()) {
+                case JOINED -> {
+                    if (members.containsKey(change.key()) || change.place() > inOrder.size()) {
+                        throw new IllegalArgumentException("learner " + change.key() + " has joined before, or place "
+                            + change.place() + " does not exist among " + inOrder.size() + " learners");
+                    }
+                    fixPartitions(change.openedRound());
+                    M member = newMember.apply(change.key());
+                    member.admit(change.number(), change.round(), change.place());
+                    insert(member, change.place(), change.openedRound());
+                }
+                case LEFT -> {
+                    delete(withNumber(change), change.openedRound());
+                    publish(change.openedRound());
+                }
+                case POSTPONED -> withNumber(change).postpone(change.round());
+                case ASKED -> lastAskedRoundOfForming = change.round();
+                case FIXED -> partitions.fix(change.round(), inOrder);
+            }
+        }
+    }
+
+    private M withNumber(MembershipChange<K> change) {
+        return inOrder.stream().filter(member -> member.number() == change.number()).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("no learner has the number " + change.number() + " of the change "
+                + change.kind()));
     }
 }

@@ -62,6 +62,20 @@ final class Partitions {
         }
     }
 
+    /** Returns the partitions that are kept, the oldest first. */
+    List<MembershipImage.Division> image() {
+        return entries.stream().map(entry -> new MembershipImage.Division(entry.epoch(), entry.firstRound(),
+            Arrays.stream(entry.members()).boxed().toList())).toList();
+    }
+
+    /** Replaces all partitions. */
+    void restore(long lastFixedRound, List<MembershipImage.Division> divisions) {
+        entries.clear();
+        divisions.forEach(division -> entries.add(new Entry(division.epoch(), division.firstRound(),
+            division.numbers().stream().mapToLong(Long::longValue).toArray())));
+        fixedRound = lastFixedRound;
+    }
+
     private void add(long firstRound, long[] members) {
         entries.add(new Entry(entries.isEmpty() ? 1 : entries.getLast().epoch() + 1, firstRound, members));
         if (entries.size() > MAX_ENTRIES) {

@@ -145,8 +145,8 @@ class MembershipTest {
     @Test
     void joinRoundCanBeRaisedButNotLowered() {
         Learner member = joinConnected("a");
-        assertThat(member.postpone(5)).isTrue();
-        assertThat(member.postpone(3)).isFalse();
+        assertThat(membership.postpone(member, 5)).isTrue();
+        assertThat(membership.postpone(member, 3)).isFalse();
         assertThat(member.joinRound()).isEqualTo(5);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -87,7 +88,7 @@ class PartitionTest {
         join("a");
         join("b");
         membership.opened(3);
-        join("c").postpone(6);
+        membership.postpone(join("c"), 6);
         assertPartition("c", 7, 2, 3, 2);
         assertPartition("c", 5, Partition.NO_RANK, 2, 1);
         assertPartition("a", 5, 0, 2, 1);
@@ -134,7 +135,7 @@ class PartitionTest {
     @Test
     void partitionOfADistantRoundIsFixedWithoutALoopOverAllRounds() {
         join("a");
-        join("b").postpone(1L << 40);
+        membership.postpone(join("b"), 1L << 40);
         membership.opened(1L << 41);
         assertPartition("a", 1L << 41, 0, 2, 2);
         assertPartition("a", 1L << 39, 0, 1, 1);
@@ -153,7 +154,7 @@ class PartitionTest {
     }
 
     @Test
-    void randomJobsHaveOnePartitionInEachRoundAndOneLearnerForEachRank() {
+    void randomJobsHaveOnePartitionInEachRoundAndCanBeRepeatedFromTheirChanges() {
         for (int seed = 0; seed < 2000; seed++) {
             new RandomJob(seed).run();
         }
@@ -172,11 +173,16 @@ class PartitionTest {
         /** For each round, the returned partition with rank 0 instead of the learner's rank, so that tests can compare it. */
         private final TreeMap<Long, Partition> partitions = new TreeMap<>();
         private long lastRound;
+        /** Repeats all changes of the membership. */
+        private final Membership<String, Learner> twin;
 
         RandomJob(int seed) {
             name = "seed " + seed;
             random = new Random(seed);
-            membership = forming(1 + random.nextInt(4));
+            int learners = 1 + random.nextInt(4);
+            membership = forming(learners);
+            twin = forming(learners);
+            membership.record(twin::repeat);
         }
 
         void run() {
@@ -187,6 +193,7 @@ class PartitionTest {
                 } else {
                     act(key);
                 }
+                assertTwinIsTheSame();
             }
             long epoch = 1;
             Partition before = null;
@@ -198,9 +205,24 @@ class PartitionTest {
             }
         }
 
+        private void assertTwinIsTheSame() {
+            twin.opened(membership.lastOpenedRound());
+            MembershipImage<String> image = image(membership);
+            assertThat(image(twin)).as(name).isEqualTo(image);
+            Membership<String, Learner> restored = forming(1);
+            restored.restore(image);
+            assertThat(image(restored)).as(name).isEqualTo(image);
+        }
+
+        private static MembershipImage<String> image(Membership<String, Learner> of) {
+            List<MembershipImage<String>> image = new ArrayList<>();
+            of.image(image::add);
+            return image.getFirst();
+        }
+
         private void joined(Learner learner) {
             if (random.nextInt(4) == 0) {
-                learner.postpone(learner.joinRound() + random.nextInt(3));
+                membership.postpone(learner, learner.joinRound() + random.nextInt(3));
             }
             nextRound.put(learner.key(), learner.joinRound());
         }

@@ -119,7 +119,7 @@ class BspRoundsTest {
     void repeatedPushIsIgnoredAfterTheLearnerPostponedItsFirstRound() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, PAGE, 4));
-        shard.membership.member(b).postpone(5);
+        shard.membership.postpone(shard.membership.member(b), 5);
         shard.consistency.learnersLeft();
         assertThat(shard.consistency.rounds(0)).isEqualTo(1);
         assertThat(pushes(a, 1, 2)).isTrue();
@@ -132,7 +132,7 @@ class BspRoundsTest {
     void pushThatIsRefusedAfterAWaitIsNoLongerCountedAsWaiting() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
-        shard.membership.member(a).postpone(5);
+        shard.membership.postpone(shard.membership.member(a), 5);
         assertRefused(early, RoundRules.NOT_IN_ROUND);
         assertThat(shard.consistency.waiting()).isZero();
         assertThat(shard.consistency.synchronize(new FakeTask(a, 0))).isTrue();
@@ -200,7 +200,7 @@ class BspRoundsTest {
             Nexus second = young.connect("second");
             young.membership.join(first);
             // The second learner has joined at round 5 on another shard.
-            young.membership.join(second).postpone(5);
+            young.membership.postpone(young.membership.join(second), 5);
             young.leave(first);
             assertThat(young.consistency.rounds(0)).isEqualTo(4);
             assertThat(young.membership.join(young.connect("newcomer")).joinRound()).isEqualTo(5);

@@ -246,7 +246,7 @@ public abstract class InterleavedShard {
     /** Postpones the first round of a learner to round 2, as if another shard required this. */
     @Operation
     public final void postpone(int learner) {
-        if (membership.join(NEXUS[learner]).postpone(2)) {
+        if (membership.postpone(membership.join(NEXUS[learner]), 2)) {
             rounds[learner] = 2;
             consistency.learnersLeft();
         }

@@ -196,7 +196,7 @@ final class ProtocolModel implements AutoCloseable {
         }
 
         void postpone() {
-            if (member.postpone(Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
+            if (shard.membership.postpone(member, Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
                 shard.consistency.learnersLeft();
                 // The learner no longer takes part in earlier rounds, so it does not repeat pushes of these rounds.
                 done.removeIf(each -> each.round < member.joinRound());
