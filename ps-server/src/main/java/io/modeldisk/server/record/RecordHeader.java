@@ -67,9 +67,9 @@ public final class RecordHeader {
         return BYTES + (bodyBytes + ALIGNMENT - 1 & -ALIGNMENT);
     }
 
-    /** Writes a header without position and checksum. */
-    void put(RecordKind kind, byte flags, int block, int offset, int rangeBytes, long learner, long round, long version,
-        int bodyBytes) {
+    /** Writes a header without checksum. A static method, because the data path creates no objects. */
+    static void put(MemorySegment memory, long start, RecordKind kind, byte flags, int block, int offset, int rangeBytes,
+        long learner, long round, long version, int bodyBytes, long position, long epoch) {
         memory.set(INT, start + BODY_BYTES_FIELD, bodyBytes);
         memory.set(INT, start + CHECKSUM_FIELD, 0);
         memory.set(INT, start + KIND_FIELD, kind.code() & 0xFF | (flags & 0xFF) << Byte.SIZE);
@@ -79,11 +79,15 @@ public final class RecordHeader {
         memory.set(LONG, start + LEARNER_FIELD, learner);
         memory.set(LONG, start + ROUND_FIELD, round);
         memory.set(LONG, start + VERSION_FIELD, version);
-    }
-
-    void number(long position, long epoch) {
         memory.set(LONG, start + POSITION_FIELD, position);
         memory.set(LONG, start + EPOCH_FIELD, epoch);
+    }
+
+    /** Fills the padding of a body with zeros. */
+    static void pad(MemorySegment memory, long start, int bodyBytes) {
+        for (long at = start + BYTES + bodyBytes; at % ALIGNMENT != 0; at++) {
+            memory.set(ValueLayout.JAVA_BYTE, at, (byte) 0);
+        }
     }
 
     /** Writes the checksum. {@code bytes} is a view of the same memory, and {@code at} the index of this record in it. */

@@ -77,6 +77,16 @@ public abstract class InterleavedShard {
         }
 
         @Override
+        public long progress() {
+            return 0;
+        }
+
+        @Override
+        public void progress(long value) {
+            throw new UnsupportedOperationException("a consistency mode does not use this number");
+        }
+
+        @Override
         public DataMemory memory() {
             return MEMORY[learner];
         }

@@ -22,6 +22,7 @@ public final class FakeTask implements IoTask {
     private final DataMemory memory;
     private long round = IMPLIED_ROUND;
     private boolean declaredFinite;
+    private long progress;
     private final Semaphore resumed = new Semaphore(0);
 
     /** Creates a task whose data has pieces of these lengths. */
@@ -133,6 +134,16 @@ public final class FakeTask implements IoTask {
     @Override
     public int pieceLengthBytes(int index) {
         return pieces[index];
+    }
+
+    @Override
+    public long progress() {
+        return progress;
+    }
+
+    @Override
+    public void progress(long value) {
+        progress = value;
     }
 
     @Override

@@ -17,12 +17,11 @@ class RecordReaderTest {
     private int end;
 
     private void write(long position, int bodyBytes) {
-        writer.wrap(memory, end).put(RecordKind.PUSH, (byte) 0, 3, PAGE, bodyBytes, -7, 5, 9, bodyBytes);
+        RecordHeader.put(memory, end, RecordKind.PUSH, (byte) 0, 3, PAGE, bodyBytes, -7, 5, 9, bodyBytes, position, 2);
         for (int i = 0; i < bodyBytes; i++) {
             memory.set(ValueLayout.JAVA_BYTE, end + RecordHeader.BYTES + i, (byte) (position + i));
         }
-        writer.number(position, 2);
-        writer.seal(memory.asByteBuffer(), end, new CRC32C());
+        writer.wrap(memory, end).seal(memory.asByteBuffer(), end, new CRC32C());
         end += (int) writer.recordBytes();
     }
 

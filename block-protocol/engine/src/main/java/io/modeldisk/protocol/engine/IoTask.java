@@ -46,6 +46,12 @@ public interface IoTask {
     /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
+    /** Returns the number that the logical unit has set for this command; 0 if it has set none. */
+    long progress();
+
+    /** Sets a number that shows the logical unit, when the task is resumed, how far the command has come. */
+    void progress(long value);
+
     /**
      * Makes the engine run this task again after the logical unit has parked the task. May be called by any thread. Does not
      * block.

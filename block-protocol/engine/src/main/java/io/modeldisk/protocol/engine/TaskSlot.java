@@ -39,6 +39,8 @@ final class TaskSlot implements IoTask {
     /** Guarded by {@code this}. */
     private long putNumber;
     private int chunks = 1;
+    /** Used only by the owner of the task. */
+    private long progress;
 
     TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk, AtomicInteger awaitingData) {
         this.connection = connection;
@@ -57,6 +59,7 @@ final class TaskSlot implements IoTask {
         // setRelease() is sufficient, because the change of state below publishes the value to other threads.
         endReason.setRelease(EndReason.NONE);
         waitingSinceNs = 0;
+        progress = 0;
         become(TaskState.RECEIVING);
     }
 
@@ -284,6 +287,16 @@ final class TaskSlot implements IoTask {
     public int pieceLengthBytes(int index) {
         int pieceBytes = transfer.place().pieceBytes();
         return Math.min(pieceBytes, command.moveBytes - index * pieceBytes);
+    }
+
+    @Override
+    public long progress() {
+        return progress;
+    }
+
+    @Override
+    public void progress(long value) {
+        progress = value;
     }
 
     @Override

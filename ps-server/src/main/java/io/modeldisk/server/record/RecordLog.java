@@ -1,0 +1,423 @@
+package io.modeldisk.server.record;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.scsi.ScsiException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The records of a shard, in one order, and the tasks that wait until their records are durable. Records are collected in a
+ * buffer. The {@link RecordCommitter}'s thread gives a full or partly full buffer to all sinks, while the next records are
+ * collected in the other buffer. So many records become durable together, without a timer.
+ *
+ * <p><b>Order.</b> A record of a block is appended under the lock of the block, and a record of the learners under the lock of
+ * {@link io.modeldisk.fault.membership.Membership}. So the records are in the order of the changes. The committer acquires
+ * neither of these locks.
+ *
+ * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so that it never waits
+ * under a lock. Only small records that belong to no write, and records of blocks in a checkpoint, have no reservation. An eighth
+ * of the buffer is kept for them. If they need more, they wait under the lock.
+ *
+ * <p><b>Failure.</b> If a sink fails, the records stay in the buffers, {@link #reserve} refuses new changes, and the committer
+ * tries again until the sink works.
+ *
+ * <p>Thread-safe. Appending allocates no memory.
+ */
+public final class RecordLog implements AutoCloseable {
+    /** The default size of each of the two buffers: 32 MiB. */
+    public static final int DEFAULT_BUFFER_BYTES = 32 << 20;
+    /** The time for which {@link #awaitDurable} waits. */
+    static final Duration MAX_WAIT = Duration.ofSeconds(5);
+
+    /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
+    private static final int UNRESERVED_PART = 8;
+    /** A logical block needs at most one record of its gradient, one of its round, and one that closes the round. */
+    private static final int RESERVED_BYTES = LogicalBlock.BYTES + 3 * RecordHeader.BYTES;
+    private static final MemorySegment NO_BODY = MemorySegment.NULL;
+
+    private final NanoClock clock;
+    private final int bufferBytes;
+    private final DataMemory bufferMemory;
+    private final MemorySegment memory;
+    private final RecordBuffer[] buffers;
+    private final RecordCommitter committer;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Signalled when the committer has something to do. */
+    private final Condition work = lock.newCondition();
+    /** Signalled when a buffer has become free. */
+    private final Condition room = lock.newCondition();
+    /** Signalled when records have become durable, or a sink has failed. */
+    private final Condition progress = lock.newCondition();
+    // The following fields are guarded by the lock. Some are read without it.
+    private final DurableTasks durableTasks = new DurableTasks();
+    private final RoomTasks roomTasks = new RoomTasks();
+    /** The buffer in which records are collected. The committer has the other buffer, or it is empty. */
+    private RecordBuffer active;
+    private long reserved;
+    private boolean roomReleased;
+    private boolean closed;
+    private volatile long position;
+    private volatile long durable;
+    private volatile String failure;
+    /** Used only by the committer. */
+    private IoTask[] resumed = new IoTask[64];
+
+    /**
+     * Creates a log and starts its thread.
+     *
+     * @param sinks the sinks, which the log closes; at least one
+     * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
+     * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
+     * @param name the name of the thread
+     */
+    public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock, String name) {
+        if (bufferBytes % RecordBatch.ALIGNMENT != 0 || bufferBytes <= 0 || bufferBytes > DataMemory.SLAB_BYTES / 2) {
+            throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be a multiple of "
+                + RecordBatch.ALIGNMENT + " up to " + DataMemory.SLAB_BYTES / 2);
+        }
+        if (firstPosition < 1) {
+            throw new IllegalArgumentException("firstPosition=" + firstPosition + " must be at least 1");
+        }
+        this.clock = clock;
+        this.bufferBytes = bufferBytes;
+        this.position = firstPosition - 1;
+        this.durable = position;
+        this.bufferMemory = DataMemory.allocate(2L * bufferBytes);
+        this.memory = bufferMemory.slab(0);
+        this.buffers = new RecordBuffer[]{new RecordBuffer(new RecordBatch(bufferMemory, 0)),
+            new RecordBuffer(new RecordBatch(bufferMemory, bufferBytes))};
+        this.active = buffers[0];
+        this.committer = new RecordCommitter(this, sinks, clock, name);
+        committer.start();
+    }
+
+    /** Appends a piece of a gradient that was accepted, see {@link RecordKind#PUSH}. The caller holds the lock of the block. */
+    public void push(int block, int offset, MemorySegment data, long dataOffset, int lengthBytes, long learner, long round,
+        long version) {
+        append(RecordKind.PUSH, (byte) 0, block, offset, lengthBytes, learner, round, version, data, dataOffset, lengthBytes);
+    }
+
+    /** Appends a piece of a push without its gradient, see {@link RecordHeader#WITHOUT_DATA}. */
+    public void pushWithoutData(int block, int offset, int lengthBytes, long learner, long round, long version) {
+        append(RecordKind.PUSH, RecordHeader.WITHOUT_DATA, block, offset, lengthBytes, learner, round, version, NO_BODY, 0, 0);
+    }
+
+    /** Appends that the open round of a block was closed, see {@link RecordKind#CLOSE}. */
+    public void close(int block, long openRound, long version) {
+        append(RecordKind.CLOSE, (byte) 0, block, 0, 0, 0, openRound, version, NO_BODY, 0, 0);
+    }
+
+    /**
+     * Appends that weights were replaced, see {@link RecordKind#RAW}.
+     *
+     * @param lengthBytes the length of the range
+     * @param dataBytes the length of the data, which is repeated until the range is full; 0 if the range was filled with zeros
+     */
+    public void raw(int block, int offset, int lengthBytes, MemorySegment data, long dataOffset, int dataBytes,
+        long version) {
+        append(RecordKind.RAW, (byte) 0, block, offset, lengthBytes, 0, 0, version, data, dataOffset, dataBytes);
+    }
+
+    /** Appends a record without a gradient. Returns its position. */
+    public long append(RecordKind kind, byte flags, int block, int place, long learner, long round, long version,
+        int bodyBytes, BodyWriter body) {
+        long at;
+        long appended;
+        lock.lock();
+        try {
+            at = claim(kind, flags, block, place, 0, learner, round, version, bodyBytes);
+            appended = position;
+        } finally {
+            lock.unlock();
+        }
+        body.write(memory, at + RecordHeader.BYTES);
+        finish(at, bodyBytes);
+        return appended;
+    }
+
+    private void append(RecordKind kind, byte flags, int block, int offset, int rangeBytes, long learner, long round,
+        long version, MemorySegment data, long dataOffset, int bodyBytes) {
+        long at;
+        lock.lock();
+        try {
+            at = claim(kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes);
+        } finally {
+            lock.unlock();
+        }
+        MemorySegment.copy(data, dataOffset, memory, at + RecordHeader.BYTES, bodyBytes);
+        finish(at, bodyBytes);
+    }
+
+    /** Takes room and the next position for a record, and writes its header. Returns the offset of the record in memory. */
+    private long claim(RecordKind kind, byte flags, int block, int offset, int rangeBytes, long learner, long round,
+        long version, int bodyBytes) {
+        int recordBytes = (int) RecordHeader.recordBytes(bodyBytes);
+        if (recordBytes > bufferBytes) {
+            throw new IllegalArgumentException("a record of " + recordBytes + " bytes does not fit in a buffer of "
+                + bufferBytes + " bytes");
+        }
+        while (!closed && active.used() + recordBytes > bufferBytes) {
+            room.awaitUninterruptibly();
+        }
+        if (closed) {
+            throw new IllegalStateException("the record log is closed");
+        }
+        if (active.used() == 0) {
+            work.signal();
+        }
+        long next = position + 1;
+        long at = active.take(recordBytes, next, kind == RecordKind.ROSTER);
+        RecordHeader.put(memory, at, kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes, next, 0);
+        position = next;
+        return at;
+    }
+
+    private void finish(long at, int bodyBytes) {
+        RecordHeader.pad(memory, at, bodyBytes);
+        buffers[at < bufferBytes ? 0 : 1].copied(committer.thread());
+    }
+
+    /**
+     * Reserves room for the records of a write, before the write acquires locks. If there is no room, the task waits. The caller
+     * calls {@link #release} after the write was accepted, refused or made to wait for another reason.
+     *
+     * @return false if the task waits; it is resumed when there may be room
+     * @throws ScsiException if a sink has failed, so that no change can be kept
+     */
+    public boolean reserve(IoTask task) throws ScsiException {
+        lock.lock();
+        try {
+            if (failure == null && !closed) {
+                long bytes = reservedBytes(task);
+                boolean fits = active.used() + reserved + bytes <= bufferBytes - bufferBytes / UNRESERVED_PART
+                    || active.used() + reserved == 0;
+                if (fits) {
+                    reserved += bytes;
+                } else {
+                    roomTasks.add(task);
+                }
+                return fits;
+            }
+        } finally {
+            lock.unlock();
+        }
+        forget(task);
+        throw notKept();
+    }
+
+    private static long reservedBytes(IoTask task) {
+        return (task.lengthBytes() / LogicalBlock.BYTES + 1L) * RESERVED_BYTES;
+    }
+
+    /** Releases the room that {@link #reserve} has reserved for a task. The caller holds no lock. */
+    public void release(IoTask task) {
+        List<IoTask> synchronizations;
+        lock.lock();
+        try {
+            reserved -= reservedBytes(task);
+            synchronizations = roomTasks.remove(task);
+            if (!roomTasks.isEmpty()) {
+                roomReleased = true;
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+        synchronizations.forEach(IoTask::resume);
+    }
+
+    /**
+     * Returns whether no earlier write of the task's nexus waits for room. Otherwise the task waits for these writes, and is then
+     * resumed.
+     */
+    public boolean admitSynchronization(IoTask task) {
+        lock.lock();
+        try {
+            return roomTasks.admit(task);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns whether all records that were appended before the first call for this command are durable. Otherwise the task
+     * waits, its {@link IoTask#progress} is not 0, and it is resumed when the records are durable.
+     */
+    public boolean isDurable(IoTask task) {
+        boolean first = task.progress() == 0;
+        long wanted = first ? position : task.progress();
+        if (durable >= wanted) {
+            return true;
+        }
+        lock.lock();
+        try {
+            if (durable >= wanted) {
+                return true;
+            }
+            task.progress(wanted);
+            if (first || !durableTasks.contains(task)) {
+                durableTasks.add(task, wanted);
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Removes a task from the waiting tasks. Does nothing if the task does not wait. The caller holds no lock. */
+    public void forget(IoTask task) {
+        List<IoTask> synchronizations;
+        lock.lock();
+        try {
+            durableTasks.remove(task);
+            synchronizations = roomTasks.remove(task);
+        } finally {
+            lock.unlock();
+        }
+        synchronizations.forEach(IoTask::resume);
+    }
+
+    /**
+     * Waits until all records that have been appended are durable, at most 5 s.
+     *
+     * @throws ScsiException if the records are not durable, because a sink has failed or the wait was too long
+     */
+    public void awaitDurable() throws ScsiException {
+        long wanted = position;
+        lock.lock();
+        try {
+            long deadlineNs = clock.nanoTime() + MAX_WAIT.toNanos();
+            boolean inTime = true;
+            while (durable < wanted && failure == null && !closed && inTime) {
+                inTime = clock.awaitUntil(progress, deadlineNs);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+        if (durable < wanted) {
+            throw notKept();
+        }
+    }
+
+    private ScsiException notKept() {
+        String reason = failure;
+        return new ScsiException(RoundSense.NOT_KEPT.sense(), "the shard cannot keep a record of the change: "
+            + (reason != null ? reason : "the records did not become durable within " + MAX_WAIT.toSeconds() + " s"));
+    }
+
+    /** The progress of the log. */
+    public RecordStatus status() {
+        long durableNow = durable;
+        return new RecordStatus(position, durableNow, failure);
+    }
+
+    /**
+     * Waits until there are records, and makes the other buffer active. Called by the committer.
+     *
+     * @return the buffer with the records; null if the log is closed and all records have been returned
+     */
+    RecordBuffer next() {
+        RecordBuffer filled = null;
+        while (filled == null) {
+            List<IoTask> writes;
+            lock.lock();
+            try {
+                while (!closed && active.used() == 0 && !roomReleased) {
+                    work.awaitUninterruptibly();
+                }
+                if (active.used() > 0) {
+                    filled = active;
+                    active = buffers[active == buffers[0] ? 1 : 0];
+                    room.signalAll();
+                } else if (closed) {
+                    return null;
+                }
+                roomReleased = false;
+                writes = roomTasks.writes();
+            } finally {
+                lock.unlock();
+            }
+            writes.forEach(IoTask::resume);
+        }
+        return filled;
+    }
+
+    /** The records of a buffer are durable. Called by the committer. */
+    void committed(RecordBuffer buffer) {
+        lock.lock();
+        try {
+            durable = buffer.lastPosition();
+            buffer.clear();
+            failure = null;
+            resumed = durableTasks.drain(durable, resumed);
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        for (int i = 0; resumed[i] != null; i++) {
+            resumed[i].resume();
+            resumed[i] = null;
+        }
+    }
+
+    /**
+     * A sink has failed. Waits for a delay. Called by the committer.
+     *
+     * @return false if the log is closed, so that no other attempt may be made
+     */
+    boolean failed(String reason, Duration delay) {
+        List<IoTask> writes;
+        lock.lock();
+        try {
+            failure = reason;
+            progress.signalAll();
+            writes = roomTasks.writes();
+        } finally {
+            lock.unlock();
+        }
+        // The writes are refused.
+        writes.forEach(IoTask::resume);
+        lock.lock();
+        try {
+            long deadlineNs = clock.nanoTime() + delay.toNanos();
+            while (!closed && clock.awaitUntil(work, deadlineNs)) {
+                // A signal for new records does not end the delay.
+            }
+        } catch (InterruptedException e) {
+            // Only close() stops the committer.
+        } finally {
+            lock.unlock();
+        }
+        return !closed;
+    }
+
+    /**
+     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May be
+     * called only when no task is in progress.
+     */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            work.signalAll();
+            room.signalAll();
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (committer.end()) {
+            bufferMemory.close();
+        }
+    }
+}
