@@ -7,6 +7,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.RoundMarks;
+import io.modeldisk.server.record.RecordLog;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
@@ -14,7 +15,7 @@ import io.modeldisk.server.consistency.RoundMarks;
  * is full.
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, the sums of gradients under bsp,
- *     copies of blocks for checkpoints, and buffers for received data
+ *     copies of blocks for checkpoints, and buffers for received data and for records
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
@@ -44,7 +45,9 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         int checkpoints = settings.checkpoints() == null
             ? 0
             : CheckpointSettings.COPIES * (1 + settings.aggregator().stateBytesPerWeightByte());
-        return new MemoryBudget((blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes,
+        long recordBytes = settings.records().isEmpty() ? 0 : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
+        return new MemoryBudget(
+            (blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 

@@ -10,6 +10,7 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
+import io.modeldisk.server.record.RecordLog;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -40,7 +41,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     }
 
     @Override
-    public boolean write(IoTask task) {
+    boolean take(IoTask task) {
         shard().store().visit(task, assignment, this);
         shard().traffic().rawWrite();
         return true;
@@ -49,6 +50,10 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     private static boolean assign(
         IoTask task, RawUnit unit, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         MemorySegment.copy(data, dataOffset, block.writable().weights(), offset, lengthBytes);
+        RecordLog records = unit.shard().records();
+        if (records != null) {
+            records.raw(block.index(), offset, lengthBytes, data, dataOffset, lengthBytes, block.version());
+        }
         return true;
     }
 
@@ -99,19 +104,39 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     }
 
     @Override
-    public void fill(long offset, int lengthBytes, MemorySegment logicalBlock) {
+    public boolean fill(IoTask task, long offset, int lengthBytes, MemorySegment logicalBlock) throws ScsiException {
+        RecordLog records = shard().records();
+        if (records != null && !records.reserve(task)) {
+            return false;
+        }
+        try {
+            fill(offset, lengthBytes, logicalBlock, records);
+            return true;
+        } finally {
+            if (records != null) {
+                records.release(task);
+            }
+        }
+    }
+
+    private void fill(long offset, int lengthBytes, MemorySegment logicalBlock, RecordLog records) {
         BlockLayout layout = shard().store().layout();
         Block block = shard().store().block(layout.blockOf(offset));
         shard().traffic().rawWrite();
         block.lock();
         try {
-            MemorySegment range = block.writable().weights().asSlice(layout.offsetInBlock(offset), lengthBytes);
+            int start = layout.offsetInBlock(offset);
+            MemorySegment range = block.writable().weights().asSlice(start, lengthBytes);
             if (logicalBlock == null) {
                 range.fill((byte) 0);
-                return;
             }
-            for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+            for (int at = 0; at < lengthBytes && logicalBlock != null; at += LogicalBlock.BYTES) {
                 MemorySegment.copy(logicalBlock, 0, range, at, LogicalBlock.BYTES);
+            }
+            if (records != null) {
+                records.raw(block.index(), start, lengthBytes, logicalBlock == null ? MemorySegment.NULL : logicalBlock,
+                    0,
+                    logicalBlock == null ? 0 : LogicalBlock.BYTES, block.version());
             }
         } finally {
             block.unlock();
@@ -119,12 +144,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     }
 
     @Override
-    public boolean synchronizeCache(IoTask task) {
+    boolean allTaken(IoTask task) {
         return true;
-    }
-
-    @Override
-    public void forget(IoTask task) {
-        // No task waits at this logical unit.
     }
 }

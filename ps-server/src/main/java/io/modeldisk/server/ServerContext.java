@@ -14,11 +14,13 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
+import io.modeldisk.server.record.RecordSink;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -78,6 +80,7 @@ public final class ServerContext {
     private TargetContext network = new TargetContext();
     private NonFinite nonFinite = NonFinite.REFUSE;
     private CheckpointSettings checkpoints;
+    private List<RecordSink> records = List.of();
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
     private NanoClock clock = NanoClock.SYSTEM;
@@ -199,6 +202,15 @@ public final class ServerContext {
     }
 
     /**
+     * Sets the sinks that keep a record of each change of the shard. A push is then answered when its records are durable in all
+     * sinks. The shard closes the sinks. By default there is none.
+     */
+    public ServerContext records(List<RecordSink> sinks) {
+        this.records = List.copyOf(sinks);
+        return this;
+    }
+
+    /**
      * Sets the action that closes this shard and launches it again. The shard calls the action in bsp, on a thread of its own, if
      * another shard of the model has gone back to a checkpoint. By default, an error is logged.
      */
@@ -252,7 +264,7 @@ public final class ServerContext {
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, goBack, clock);
+                spareBlocks, checkpoints, records, goBack, clock);
         }
         return this;
     }
@@ -363,11 +375,14 @@ public final class ServerContext {
             spareBlocks=%s
             nonFinite=%s
             checkpoints=%s
+            records=%s
             network: %s
             """.formatted(
             model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
             TargetAddress.text(listen),
             ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
-            spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints, network);
+            spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints,
+            records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
+            network);
     }
 }

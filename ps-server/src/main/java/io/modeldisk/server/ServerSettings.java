@@ -7,7 +7,9 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
+import io.modeldisk.server.record.RecordSink;
 import java.time.Duration;
+import java.util.List;
 
 /** The settings of a shard after validation. All values are valid. {@code checkpoints} is null if the shard takes none. */
 record ServerSettings(
@@ -19,5 +21,6 @@ record ServerSettings(
     Duration lease,
     int spareBlocks,
     CheckpointSettings checkpoints,
+    List<RecordSink> records,
     Runnable goBack,
     NanoClock clock) {}

@@ -3,6 +3,7 @@ package io.modeldisk.server;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Target;
@@ -15,6 +16,9 @@ import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.model.ModelSource;
+import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.server.record.RecordSink;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -42,6 +46,9 @@ public final class ShardModel implements AutoCloseable {
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
+    private final NanoClock clock;
+    /** Null if the shard keeps no records. Set before the shard is served. */
+    private RecordLog records;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
     // Guarded by the lock of this object.
@@ -51,6 +58,7 @@ public final class ShardModel implements AutoCloseable {
         throws IOException {
         this.facts = settings.facts();
         this.lease = settings.lease();
+        this.clock = settings.clock();
         this.aggregator = settings.aggregator();
         this.store = store;
         this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
@@ -88,11 +96,30 @@ public final class ShardModel implements AutoCloseable {
             if (restored.number() == 0) {
                 load(settings.source(), facts, store);
             }
-            return new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
+            ShardModel shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
+            if (!settings.records().isEmpty()) {
+                shard.record(settings.records(), 1, RecordLog.DEFAULT_BUFFER_BYTES);
+            }
+            return shard;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             store.close();
             throw e;
         }
+    }
+
+    /**
+     * Keeps a record of each change from now on. Must be called before the shard is served.
+     *
+     * @param sinks the sinks, which the shard closes
+     * @param firstPosition the position of the first record
+     * @param bufferBytes the size of each of the two buffers for records
+     */
+    void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
+        records = new RecordLog(sinks, bufferBytes, firstPosition, clock,
+            "modeldisk-records-" + facts.model() + "-" + facts.shard());
+        MemberRecords.record(learners, records);
+        consistency.record(records);
+        MemberRecords.appendRoster(learners, records);
     }
 
     private static void load(ModelSource source, ModelFacts facts, BlockStore store) throws IOException {
@@ -188,6 +215,11 @@ public final class ShardModel implements AutoCloseable {
         return consistency;
     }
 
+    /** The records of the shard; null if the shard keeps none. */
+    RecordLog records() {
+        return records;
+    }
+
     Traffic traffic() {
         return traffic;
     }
@@ -257,6 +289,9 @@ public final class ShardModel implements AutoCloseable {
     public void close() {
         if (checkpointer != null) {
             checkpointer.close();
+        }
+        if (records != null) {
+            records.close();
         }
         consistency.close();
         store.close();

@@ -14,6 +14,7 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
+import io.modeldisk.server.record.RecordStatus;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -71,6 +72,9 @@ final class ShardStatus {
         if (shard.checkpointer() != null) {
             putCheckpoint(status.putObject("checkpoint"), shard.checkpointer().status());
         }
+        if (shard.records() != null) {
+            putRecords(status.putObject("records"), shard.records().status());
+        }
         put(status, Metric.WAITING, shard.consistency().waiting());
         put(status, Metric.PUSHES, shard.traffic().pushes());
         put(status, Metric.PULLS, shard.traffic().pulls());
@@ -96,6 +100,14 @@ final class ShardStatus {
         checkpoint.put("answered", newest.answered());
         if (newest.failure() != null) {
             checkpoint.put("failure", newest.failure());
+        }
+    }
+
+    private static void putRecords(ObjectNode records, RecordStatus progress) {
+        records.put("appended", progress.appended());
+        records.put("durable", progress.durable());
+        if (progress.failure() != null) {
+            records.put("failure", progress.failure());
         }
     }
 

@@ -10,6 +10,7 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.server.record.RecordLog;
 
 /** The common part of both logical units of a shard: the blocks, and the VPD pages with facts, status and counters. */
 abstract class ShardUnit implements LogicalUnit {
@@ -54,6 +55,56 @@ abstract class ShardUnit implements LogicalUnit {
     @Override
     public final void unpin(Pin pin) {
         shard.store().unpin(pin);
+    }
+
+    /**
+     * Takes a write completely, or parks its task.
+     *
+     * @return false if the task is parked
+     * @throws ScsiException if the write is refused; it then has no effect
+     */
+    abstract boolean take(IoTask task) throws ScsiException;
+
+    /** Returns whether all earlier writes of the task's nexus were taken. Otherwise parks the task. */
+    abstract boolean allTaken(IoTask task);
+
+    @Override
+    public final boolean write(IoTask task) throws ScsiException {
+        RecordLog records = shard.records();
+        if (records == null) {
+            return take(task);
+        }
+        // A write is answered when its records are durable. If it is resumed after it was taken, it is not taken again.
+        return (task.progress() != 0 || takeWithRoom(task, records)) && records.isDurable(task);
+    }
+
+    private boolean takeWithRoom(IoTask task, RecordLog records) throws ScsiException {
+        if (!records.reserve(task)) {
+            return false;
+        }
+        try {
+            return take(task);
+        } finally {
+            records.release(task);
+        }
+    }
+
+    @Override
+    public final boolean synchronizeCache(IoTask task) {
+        RecordLog records = shard.records();
+        if (records == null) {
+            return allTaken(task);
+        }
+        // A write waits for room first, then for its round, and then for its records. So it is looked for in this order.
+        return (task.progress() != 0 || records.admitSynchronization(task) && allTaken(task))
+            && records.isDurable(task);
+    }
+
+    @Override
+    public void forget(IoTask task) {
+        if (shard.records() != null) {
+            shard.records().forget(task);
+        }
     }
 
     @Override

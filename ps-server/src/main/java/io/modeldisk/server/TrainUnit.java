@@ -68,7 +68,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
-    public boolean write(IoTask task) throws ScsiException {
+    boolean take(IoTask task) throws ScsiException {
         boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || Gradients.areFinite(task);
         if (!usable && nonFinite == NonFinite.REFUSE) {
             consistency.forget(task);
@@ -103,8 +103,14 @@ final class TrainUnit extends ShardUnit {
         }
     }
 
+    /** A push with a round counts once even if it is sent again; a write has no round. */
     @Override
-    public boolean synchronizeCache(IoTask task) {
+    public boolean wouldCountTwice(IoTask task) {
+        return task.progress() != 0 && task.lengthBytes() > 0 && task.round() == IoTask.IMPLIED_ROUND;
+    }
+
+    @Override
+    boolean allTaken(IoTask task) {
         return consistency.synchronize(task);
     }
 
@@ -144,7 +150,15 @@ final class TrainUnit extends ShardUnit {
             // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners.
             shard().learnersChanged();
         }
+        awaitRecords();
         return JoinCommand.data(new JoinCommand.Answer(member.joinRound(), member.number(), shard().history()));
+    }
+
+    /** Waits until the learners are durable, so that a shard that starts again gives the same answers. */
+    private void awaitRecords() throws ScsiException {
+        if (shard().records() != null) {
+            shard().records().awaitLearnersDurable();
+        }
     }
 
     private byte[] partition(Nexus nexus, Cdb cdb) throws ScsiException {
@@ -158,11 +172,13 @@ final class TrainUnit extends ShardUnit {
                     ? "which is too far ahead of the rounds that learners have begun"
                     : "which the shard has discarded because the learners have changed too often since that round"));
         }
+        awaitRecords();
         return PartitionCommand.data(partition.rank(), partition.of(), partition.epoch());
     }
 
     @Override
     public void forget(IoTask task) {
         consistency.forget(task);
+        super.forget(task);
     }
 }

@@ -1,13 +1,17 @@
 package io.modeldisk.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.server.fake.MemorySink;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +52,14 @@ class MemoryBudgetTest {
         int most = budget.learnersIn(GIB);
         assertThatCode(() -> budget.check(most, GIB, ENOUGH)).doesNotThrowAnyException();
         assertThatThrownBy(() -> budget.check(most + 1, GIB, ENOUGH)).hasMessageContaining("Java heap");
+    }
+
+    @Test
+    void shardThatKeepsRecordsNeedsTwoBuffersForThem() throws IOException {
+        ServerContext context = context().sizeBytes(4096);
+        long without = budget(context, 0).nativeBytes();
+        ServerContext recording = context().sizeBytes(4096).records(List.of(new MemorySink()));
+        assertThat(budget(recording, 0).nativeBytes() - without).isEqualTo(2L * RecordLog.DEFAULT_BUFFER_BYTES);
     }
 
     @Test

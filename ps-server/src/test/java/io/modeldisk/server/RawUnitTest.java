@@ -56,18 +56,18 @@ class RawUnitTest {
 
     @Test
     void fillChangesOnlyTheGivenRange() throws Exception {
-        raw.fill(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK, ones());
+        raw.fill(null, LOGICAL_BLOCK, 2 * LOGICAL_BLOCK, ones());
         assertThat(raw.firstDifference(task(0, LOGICAL_BLOCK))).isEqualTo(-1);
         assertThat(raw.firstDifference(task(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK).fill(1))).isEqualTo(-1);
         assertThat(raw.firstDifference(task(3 * LOGICAL_BLOCK, LOGICAL_BLOCK))).isEqualTo(-1);
-        raw.fill(LOGICAL_BLOCK, LOGICAL_BLOCK, null);
+        raw.fill(null, LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         assertThat(raw.firstDifference(task(0, 2 * LOGICAL_BLOCK))).isEqualTo(-1);
     }
 
     @Test
     void firstDifferenceIsFoundInDataOfSeveralPiecesAndBlocks() throws Exception {
         raw.write(task(0, 4 * BLOCK).fill(1));
-        raw.fill(2 * BLOCK + LOGICAL_BLOCK, LOGICAL_BLOCK, null);
+        raw.fill(null, 2 * BLOCK + LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         FakeTask whole = task(LOGICAL_BLOCK, BLOCK, LOGICAL_BLOCK, 2 * BLOCK).fill(1);
         // The float 1.0 is stored as the bytes 00 00 80 3F, so the first difference from 0.0 is in the third byte.
         assertThat(raw.firstDifference(whole)).isEqualTo(2 * BLOCK + 2);
@@ -77,16 +77,16 @@ class RawUnitTest {
     void offsetOfTheFirstDifferenceIsRelativeToTheComparedRange() throws Exception {
         raw.write(task(0, BLOCK).fill(1));
         assertThat(raw.firstDifference(0, BLOCK, ones())).isEqualTo(-1);
-        raw.fill(3 * LOGICAL_BLOCK, LOGICAL_BLOCK, null);
+        raw.fill(null, 3 * LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         assertThat(raw.firstDifference(LOGICAL_BLOCK, 3 * LOGICAL_BLOCK, ones())).isEqualTo(2 * LOGICAL_BLOCK + 2);
     }
 
     @Test
-    void fillDoesNotChangePinnedData() {
+    void fillDoesNotChangePinnedData() throws Exception {
         Pin pin = new Pin();
         FakeTask read = task(0, LOGICAL_BLOCK);
         raw.pin(read, 0, pin);
-        raw.fill(0, BLOCK, ones());
+        raw.fill(null, 0, BLOCK, ones());
         assertThat(
             pin.memory().segment(pin.offset(), LOGICAL_BLOCK).mismatch(MemorySegment.ofArray(new byte[LOGICAL_BLOCK])))
             .isEqualTo(-1);

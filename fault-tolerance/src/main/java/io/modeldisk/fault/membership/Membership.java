@@ -139,8 +139,9 @@ public class Membership<K, M extends Member<K>> {
         fixPartitions(openedRound);
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
         member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
-        recorder.accept(new MembershipChange<>(MembershipChange.Kind.JOINED, key, member.number(), member.joinRound(), place,
-            openedRound));
+        recorder.accept(
+            new MembershipChange<>(MembershipChange.Kind.JOINED, key, member.number(), member.joinRound(), place,
+                openedRound));
         insert(member, place, openedRound);
         return member;
     }
@@ -396,8 +397,10 @@ public class Membership<K, M extends Member<K>> {
     public void image(Consumer<MembershipImage<K>> function) {
         synchronized (lock) {
             function.accept(new MembershipImage<>(roster.formed(), lastOpenedRound, firstRound, lastAskedRoundOfForming,
-                partitions.fixedRound(), partitions.image(), inOrder.stream().map(member ->
-                    new MembershipImage.Learner<>(member.key(), member.number(), member.joinRound(), member.place()))
+                partitions.fixedRound(), partitions.image(),
+                inOrder.stream()
+                    .map(member -> new MembershipImage.Learner<>(member.key(), member.number(), member.joinRound(),
+                        member.place()))
                     .toList()));
         }
     }
@@ -467,7 +470,8 @@ public class Membership<K, M extends Member<K>> {
 
     private M withNumber(MembershipChange<K> change) {
         return inOrder.stream().filter(member -> member.number() == change.number()).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("no learner has the number " + change.number() + " of the change "
-                + change.kind()));
+            .orElseThrow(
+                () -> new IllegalArgumentException("no learner has the number " + change.number() + " of the change "
+                    + change.kind()));
     }
 }

@@ -3,7 +3,13 @@ package io.modeldisk.server.consistency;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
+import java.util.function.LongFunction;
 
 /**
  * Asynchronous consistency: a push is applied immediately ({@link ImmediatePushes}), and a pull returns the latest weights. No
@@ -60,5 +66,25 @@ public final class Asp implements Consistency {
     @Override
     public long rounds(int block) {
         return -1;
+    }
+
+    @Override
+    public void record(RecordLog log) {
+        pushes.record(log);
+    }
+
+    @Override
+    public long recordBlock(Block block, long checkpoint) throws IOException {
+        return pushes.recordBlock(block, checkpoint);
+    }
+
+    @Override
+    public void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
+        pushes.replay(record, learner);
+    }
+
+    @Override
+    public void replayBlock(RecordHeader record, LongFunction<Learner> learners) {
+        BlockRecords.apply(record, null, learners);
     }
 }

@@ -9,7 +9,12 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
 
 /**
  * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of the gradients of its learners is applied
@@ -38,9 +43,11 @@ public final class Bsp implements Consistency {
     private final DataMemory sums;
     private final RoundBlock[] rounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
-    private final PieceVisitor<RoundMarks> contribution = this::contribute;
     /** The last round whose pushes do not wait. */
     private volatile long lastRound = Long.MAX_VALUE;
+    private final PieceVisitor<Learner> contribution = this::contribute;
+    /** Null if the shard keeps no records. */
+    private RecordLog records;
 
     /**
      * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners.
@@ -92,10 +99,10 @@ public final class Bsp implements Consistency {
                 learner.pending().add(task);
             } else {
                 if (!skipped) {
-                    store.visit(task, contribution, learner.marks());
+                    store.visit(task, contribution, learner);
                 }
                 for (int i = first; i <= last; i++) {
-                    woken = contributed(task, rounds[i], learner, woken);
+                    woken = contributed(task, rounds[i], learner, skipped, woken);
                 }
                 taken = true;
             }
@@ -152,11 +159,12 @@ public final class Bsp implements Consistency {
      * of an earlier round.
      */
     private boolean contribute(
-        IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         RoundBlock target = rounds[block.index()];
         if (!isOfOpenRound(task, target)) {
             return false;
         }
+        RoundMarks marks = learner.marks();
         boolean contributed = false;
         int first = offset / LogicalBlock.BYTES;
         int last = first + lengthBytes / LogicalBlock.BYTES;
@@ -165,6 +173,10 @@ public final class Bsp implements Consistency {
             int end = marks.nextMarked(block.index(), target.round(), from, last);
             int start = from * LogicalBlock.BYTES;
             target.contribute(start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
+            if (records != null) {
+                records.push(block.index(), start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES,
+                    learner.number(), target.round(), block.version());
+            }
             contributed = true;
             from = marks.nextUnmarked(block.index(), target.round(), end, last);
         }
@@ -175,15 +187,22 @@ public final class Bsp implements Consistency {
         return task.round() == IoTask.IMPLIED_ROUND || task.round() == block.round();
     }
 
-    private ParkedTask contributed(IoTask task, RoundBlock block, Learner learner, ParkedTask woken) {
+    private ParkedTask contributed(
+        IoTask task, RoundBlock block, Learner learner, boolean skipped, ParkedTask woken) {
         if (!isOfOpenRound(task, block)) {
             return woken;
         }
         int index = block.block().index();
         // The round must be recorded as opened before it can close: see Membership.opened.
         learners.opened(block.round());
-        learner.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
-            block.logicalBlocks());
+        int from = firstLogicalBlock(task, index);
+        int end = endLogicalBlock(task, index);
+        if (records != null && skipped) {
+            records.pushWithoutData(index, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
+                learner.number(),
+                block.round(), block.block().version());
+        }
+        learner.mark(index, block.round(), from, end, block.logicalBlocks());
         return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
@@ -203,6 +222,9 @@ public final class Bsp implements Consistency {
             block.close(aggregator);
             learners.opened(rules.firstRound() - 1);
             block.skipTo(rules.firstRound());
+            if (records != null) {
+                records.closeRound(block.block().index(), block.round(), block.block().version());
+            }
             chain = block.parked().detachBefore(chain);
         }
         return chain;
@@ -321,6 +343,49 @@ public final class Bsp implements Consistency {
             }
             parking.resumeAll(woken);
         }
+    }
+
+    @Override
+    public void record(RecordLog log) {
+        records = log;
+    }
+
+    @Override
+    public long recordBlock(Block block, long checkpoint) throws IOException {
+        return BlockRecords.append(records, block, rounds[block.index()], learners, checkpoint);
+    }
+
+    @Override
+    public void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
+        RoundBlock block = rounds[record.block()];
+        switch (record.kind()) {
+            case PUSH -> {
+                if (record.round() != block.round()) {
+                    throw new DamagedRecordException(record + " does not belong to the open round " + block.round());
+                }
+                if (!record.has(RecordHeader.WITHOUT_DATA)) {
+                    block.contribute(record.offset(), record.memory(), record.bodyStart(), record.rangeBytes());
+                }
+                if (learner != null) {
+                    int from = record.offset() / LogicalBlock.BYTES;
+                    learner.mark(record.block(), record.round(), from, from + record.rangeBytes() / LogicalBlock.BYTES,
+                        block.logicalBlocks());
+                }
+            }
+            case CLOSE -> {
+                if (record.round() <= block.round()) {
+                    throw new DamagedRecordException(record + " does not follow the open round " + block.round());
+                }
+                block.close(aggregator);
+                block.skipTo(record.round());
+            }
+            default -> throw new DamagedRecordException(record + " is not a change of a round");
+        }
+    }
+
+    @Override
+    public void replayBlock(RecordHeader record, LongFunction<Learner> known) {
+        BlockRecords.apply(record, rounds[record.block()], known);
     }
 
     /** Frees the memory of the sums. May be called only when no other method of this object is running. */

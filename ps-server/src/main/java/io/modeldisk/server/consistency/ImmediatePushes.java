@@ -6,6 +6,11 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordKind;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -22,12 +27,16 @@ final class ImmediatePushes {
 
     private final BlockStore store;
     private final Learners learners;
+    private final Aggregator aggregator;
     private final Visitor applying;
     private final Visitor skipping;
+    /** Null if the shard keeps no records. */
+    private RecordLog records;
 
     ImmediatePushes(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
         this.learners = learners;
+        this.aggregator = aggregator;
         this.applying = new Visitor(aggregator);
         this.skipping = new Visitor(NOTHING);
     }
@@ -36,6 +45,32 @@ final class ImmediatePushes {
     void take(IoTask task, Learner learner, boolean skipped) {
         store.visit(task, skipped ? skipping : applying, learner);
         learner.pushed(task.lengthBytes());
+    }
+
+    void record(RecordLog log) {
+        records = log;
+    }
+
+    long recordBlock(Block block, long checkpoint) throws IOException {
+        return BlockRecords.append(records, block, null, learners, checkpoint);
+    }
+
+    /** Repeats a push. The caller holds the lock of the block. */
+    void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
+        if (record.kind() != RecordKind.PUSH) {
+            throw new DamagedRecordException(record + " does not belong to a shard without rounds that close");
+        }
+        Block block = store.block(record.block());
+        if (!record.has(RecordHeader.WITHOUT_DATA)) {
+            aggregator.aggregate(block.writable(), record.offset(), record.memory(), record.bodyStart(),
+                record.rangeBytes(),
+                1);
+        }
+        if (learner != null && record.round() != IoTask.IMPLIED_ROUND) {
+            int from = record.offset() / LogicalBlock.BYTES;
+            learner.mark(block.index(), record.round(), from, from + record.rangeBytes() / LogicalBlock.BYTES,
+                block.lengthBytes() / LogicalBlock.BYTES);
+        }
     }
 
     private final class Visitor implements PieceVisitor<Learner> {
@@ -51,14 +86,18 @@ final class ImmediatePushes {
             int lengthBytes) {
             if (task.round() == IoTask.IMPLIED_ROUND) {
                 apply(block, offset, data, dataOffset, lengthBytes);
+                if (records != null) {
+                    record(task, learner, block, offset, data, dataOffset, lengthBytes);
+                }
                 return true;
             }
-            return applyOnce(task.round(), learner, block, offset, data, dataOffset, lengthBytes);
+            return applyOnce(task, learner, block, offset, data, dataOffset, lengthBytes);
         }
 
         private boolean applyOnce(
-            long round, Learner learner, Block block, int offset, MemorySegment data, long dataOffset,
+            IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset,
             int lengthBytes) {
+            long round = task.round();
             RoundMarks marks = learner.marks();
             int index = block.index();
             if (round < marks.markedRound(index)) {
@@ -76,6 +115,10 @@ final class ImmediatePushes {
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
+                if (records != null) {
+                    record(task, learner, block, start, data, dataOffset + start - offset,
+                        (end - from) * LogicalBlock.BYTES);
+                }
                 applied = true;
                 from = marks.nextUnmarked(index, round, end, last);
             }
@@ -84,6 +127,24 @@ final class ImmediatePushes {
 
         private void apply(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
             aggregator.aggregate(block.writable(), offset, data, dataOffset, lengthBytes, 1);
+        }
+
+        private void record(
+            IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset,
+            int lengthBytes) {
+            int index = block.index();
+            int end = (offset + lengthBytes) / LogicalBlock.BYTES;
+            int endOfPush = store.layout().endLogicalBlock(task.offset(), task.lengthBytes(), index);
+            // The version is counted after the last part of the push, in visited().
+            boolean last = task.round() == IoTask.IMPLIED_ROUND
+                ? end == endOfPush
+                : learner.marks().nextUnmarked(index, task.round(), end, endOfPush) == endOfPush;
+            long version = block.version() + (last ? 1 : 0);
+            if (this == skipping) {
+                records.pushWithoutData(index, offset, lengthBytes, learner.number(), task.round(), version);
+            } else {
+                records.push(index, offset, data, dataOffset, lengthBytes, learner.number(), task.round(), version);
+            }
         }
 
         @Override

@@ -4,6 +4,8 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -11,6 +13,8 @@ import java.util.Arrays;
  * the block.
  */
 final class RoundBlock {
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final Block block;
     private final MemorySegment sum;
     private final int[] contributions;
@@ -94,6 +98,42 @@ final class RoundBlock {
         if (updated) {
             block.updated();
         }
+    }
+
+    /** The highest number of gradients that a logical block of this block has. */
+    int mostContributions() {
+        int most = 0;
+        for (int count : contributions) {
+            most = Math.max(most, count);
+        }
+        return most;
+    }
+
+    /** Writes the numbers of gradients, and the sum if {@code withSum} is set. Returns the offset after the last byte. */
+    long write(MemorySegment memory, long start, boolean withSum) {
+        for (int i = 0; i < contributions.length; i++) {
+            memory.set(INT, start + (long) i * Integer.BYTES, contributions[i]);
+        }
+        long end = start + (long) contributions.length * Integer.BYTES;
+        if (withSum) {
+            MemorySegment.copy(sum, 0, memory, end, sum.byteSize());
+            end += sum.byteSize();
+        }
+        return end;
+    }
+
+    /** Reads what {@link #write} has written. Returns the offset after the last byte. */
+    long read(long openRound, MemorySegment memory, long start, boolean withSum) {
+        round = openRound;
+        for (int i = 0; i < contributions.length; i++) {
+            contributions[i] = memory.get(INT, start + (long) i * Integer.BYTES);
+        }
+        long end = start + (long) contributions.length * Integer.BYTES;
+        if (withSum) {
+            MemorySegment.copy(memory, end, sum, 0, sum.byteSize());
+            end += sum.byteSize();
+        }
+        return end;
     }
 
     /** Opens the round {@code later} if this round is later than the open round. The skipped rounds must have no gradients. */

@@ -2,6 +2,9 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -11,6 +14,8 @@ import java.util.Arrays;
  * <p>Marks belong to a round. Marks of an earlier round are ignored, so that the marks need no reset when a round closes.
  */
 public final class RoundMarks {
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final int wordsPerBlock;
     private final long[] clock;
     private final long[] markedRound;
@@ -102,6 +107,29 @@ public final class RoundMarks {
             marked += Long.bitCount(marks[i]);
         }
         return marked;
+    }
+
+    /** The number of bytes that {@link #write} writes. */
+    int writtenBytes() {
+        return (2 + wordsPerBlock) * Long.BYTES;
+    }
+
+    /** Writes the marks of a block to memory: the clock, the last started round, and the words with the marks. */
+    void write(int block, MemorySegment memory, long start) {
+        memory.set(LONG, start, clock[block]);
+        memory.set(LONG, start + Long.BYTES, markedRound[block]);
+        for (int i = 0; i < wordsPerBlock; i++) {
+            memory.set(LONG, start + (2 + i) * Long.BYTES, marks[block * wordsPerBlock + i]);
+        }
+    }
+
+    /** Reads the marks of a block from memory. */
+    void read(int block, MemorySegment memory, long start) {
+        clock[block] = memory.get(LONG, start);
+        markedRound[block] = memory.get(LONG, start + Long.BYTES);
+        for (int i = 0; i < wordsPerBlock; i++) {
+            marks[block * wordsPerBlock + i] = memory.get(LONG, start + (2 + i) * Long.BYTES);
+        }
     }
 
     private int word(int block, int logicalBlock) {

@@ -3,10 +3,17 @@ package io.modeldisk.server.consistency;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /**
  * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately ({@link ImmediatePushes}). A
@@ -35,6 +42,7 @@ public final class Ssp implements Consistency {
     private final ImmediatePushes pushes;
     private final StaleBlock[] blocks;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
+    private RecordLog records;
 
     /**
      * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds that a learner may
@@ -89,6 +97,11 @@ public final class Ssp implements Consistency {
                 }
                 membership.opened(round);
                 member.mark(i, round, from, end, layout.logicalBlocks(i));
+                if (records != null) {
+                    records.pushWithoutData(i, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
+                        member.number(),
+                        round, store.block(i).version());
+                }
             } finally {
                 store.block(i).unlock();
             }
@@ -193,5 +206,26 @@ public final class Ssp implements Consistency {
     @Override
     public long rounds(int block) {
         return -1;
+    }
+
+    @Override
+    public void record(RecordLog log) {
+        records = log;
+        pushes.record(log);
+    }
+
+    @Override
+    public long recordBlock(Block block, long checkpoint) throws IOException {
+        return pushes.recordBlock(block, checkpoint);
+    }
+
+    @Override
+    public void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
+        pushes.replay(record, learner);
+    }
+
+    @Override
+    public void replayBlock(RecordHeader record, LongFunction<Learner> learners) {
+        BlockRecords.apply(record, null, learners);
     }
 }

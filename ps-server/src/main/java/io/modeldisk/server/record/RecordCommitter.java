@@ -116,12 +116,13 @@ final class RecordCommitter {
         String words = sink.name() + ": " + (reason instanceof IOException ? reason.getMessage() : reason.toString());
         if (!words.equals(failure)) {
             failure = words;
-            LOG.error("the records of the shard cannot be kept; the shard refuses pushes, and tries again every {} ms: {}",
+            LOG.error(
+                "the records of the shard cannot be kept; the shard refuses pushes, and tries again every {} ms: {}",
                 RETRY_DELAY.toMillis(), words, reason instanceof IOException ? null : reason);
         }
     }
 
-    /** Waits until the thread has given the remaining records to the sinks, and closes the sinks. Returns whether it has ended. */
+    /** Waits until the thread has given the remaining records to the sinks, and closes them. Returns whether it has ended. */
     boolean end() {
         boolean inTime = awaitEnd();
         for (RecordSink sink : sinks) {

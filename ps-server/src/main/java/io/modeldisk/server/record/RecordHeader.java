@@ -68,7 +68,8 @@ public final class RecordHeader {
     }
 
     /** Writes a header without checksum. A static method, because the data path creates no objects. */
-    static void put(MemorySegment memory, long start, RecordKind kind, byte flags, int block, int offset, int rangeBytes,
+    static void put(MemorySegment memory, long start, RecordKind kind, byte flags, int block, int offset,
+        int rangeBytes,
         long learner, long round, long version, int bodyBytes, long position, long epoch) {
         memory.set(INT, start + BODY_BYTES_FIELD, bodyBytes);
         memory.set(INT, start + CHECKSUM_FIELD, 0);

@@ -20,8 +20,8 @@ public enum RecordKind {
     LEARNER(4),
     /**
      * A checkpoint has saved a block: block, open round (-1 if the mode has no open rounds), version, and the number of the
-     * checkpoint. Earlier records of the block are part of the checkpoint. The body is what the checkpoint does not have: the open
-     * round, with its sum and its contributions, and the marks of each learner.
+     * checkpoint. Earlier records of the block are part of the checkpoint. The body is what the checkpoint does not have: the
+     * open round, with its sum and its contributions, and the marks of each learner.
      */
     BLOCK(5),
     /** All learners, rounds and partitions. Later records need no earlier record of the learners. */

@@ -33,13 +33,16 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class RecordLog implements AutoCloseable {
     /** The default size of each of the two buffers: 32 MiB. */
     public static final int DEFAULT_BUFFER_BYTES = 32 << 20;
-    /** The time for which {@link #awaitDurable} waits. */
+    /** The time for which {@link #awaitLearnersDurable} waits. */
     static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
     /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
     private static final int UNRESERVED_PART = 8;
-    /** A logical block needs at most one record of its gradient, one of its round, and one that closes the round. */
-    private static final int RESERVED_BYTES = LogicalBlock.BYTES + 3 * RecordHeader.BYTES;
+    /**
+     * A logical block needs at most one record of its gradient, one of its round, one that closes the round, and a part of the
+     * record of its block in a checkpoint.
+     */
+    private static final int RESERVED_BYTES = 2 * LogicalBlock.BYTES + 4 * RecordHeader.BYTES;
     private static final MemorySegment NO_BODY = MemorySegment.NULL;
 
     private final NanoClock clock;
@@ -66,6 +69,8 @@ public final class RecordLog implements AutoCloseable {
     private boolean closed;
     private volatile long position;
     private volatile long durable;
+    /** The position of the last change of the learners. */
+    private volatile long learnersPosition;
     private volatile String failure;
     /** Used only by the committer. */
     private IoTask[] resumed = new IoTask[64];
@@ -100,18 +105,21 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /** Appends a piece of a gradient that was accepted, see {@link RecordKind#PUSH}. The caller holds the lock of the block. */
-    public void push(int block, int offset, MemorySegment data, long dataOffset, int lengthBytes, long learner, long round,
+    public void push(int block, int offset, MemorySegment data, long dataOffset, int lengthBytes, long learner,
+        long round,
         long version) {
-        append(RecordKind.PUSH, (byte) 0, block, offset, lengthBytes, learner, round, version, data, dataOffset, lengthBytes);
+        append(RecordKind.PUSH, (byte) 0, block, offset, lengthBytes, learner, round, version, data, dataOffset,
+            lengthBytes);
     }
 
     /** Appends a piece of a push without its gradient, see {@link RecordHeader#WITHOUT_DATA}. */
     public void pushWithoutData(int block, int offset, int lengthBytes, long learner, long round, long version) {
-        append(RecordKind.PUSH, RecordHeader.WITHOUT_DATA, block, offset, lengthBytes, learner, round, version, NO_BODY, 0, 0);
+        append(RecordKind.PUSH, RecordHeader.WITHOUT_DATA, block, offset, lengthBytes, learner, round, version, NO_BODY,
+            0, 0);
     }
 
     /** Appends that the open round of a block was closed, see {@link RecordKind#CLOSE}. */
-    public void close(int block, long openRound, long version) {
+    public void closeRound(int block, long openRound, long version) {
         append(RecordKind.CLOSE, (byte) 0, block, 0, 0, 0, openRound, version, NO_BODY, 0, 0);
     }
 
@@ -126,9 +134,15 @@ public final class RecordLog implements AutoCloseable {
         append(RecordKind.RAW, (byte) 0, block, offset, lengthBytes, 0, 0, version, data, dataOffset, dataBytes);
     }
 
-    /** Appends a record without a gradient. Returns its position. */
-    public long append(RecordKind kind, byte flags, int block, int place, long learner, long round, long version,
-        int bodyBytes, BodyWriter body) {
+    /**
+     * Appends a record without a gradient.
+     *
+     * @return the position of the record; -1 if the record is a {@link RecordKind#BLOCK} and a sink has failed, because a
+     *     checkpoint must not wait for a sink under the lock of a block
+     */
+    public long append(
+        RecordKind kind, byte flags, int block, int place, long learner, long round, long version, int bodyBytes,
+        BodyWriter body) {
         long at;
         long appended;
         lock.lock();
@@ -137,6 +151,9 @@ public final class RecordLog implements AutoCloseable {
             appended = position;
         } finally {
             lock.unlock();
+        }
+        if (at < 0) {
+            return -1;
         }
         body.write(memory, at + RecordHeader.BYTES);
         finish(at, bodyBytes);
@@ -156,7 +173,11 @@ public final class RecordLog implements AutoCloseable {
         finish(at, bodyBytes);
     }
 
-    /** Takes room and the next position for a record, and writes its header. Returns the offset of the record in memory. */
+    /**
+     * Takes room and the next position for a record, and writes its header.
+     *
+     * @return the offset of the record in memory; -1 if the record is refused
+     */
     private long claim(RecordKind kind, byte flags, int block, int offset, int rangeBytes, long learner, long round,
         long version, int bodyBytes) {
         int recordBytes = (int) RecordHeader.recordBytes(bodyBytes);
@@ -164,8 +185,12 @@ public final class RecordLog implements AutoCloseable {
             throw new IllegalArgumentException("a record of " + recordBytes + " bytes does not fit in a buffer of "
                 + bufferBytes + " bytes");
         }
-        while (!closed && active.used() + recordBytes > bufferBytes) {
+        while (!closed && (failure == null || kind != RecordKind.BLOCK)
+            && active.used() + recordBytes > bufferBytes) {
             room.awaitUninterruptibly();
+        }
+        if (failure != null && kind == RecordKind.BLOCK) {
+            return -1;
         }
         if (closed) {
             throw new IllegalStateException("the record log is closed");
@@ -175,8 +200,12 @@ public final class RecordLog implements AutoCloseable {
         }
         long next = position + 1;
         long at = active.take(recordBytes, next, kind == RecordKind.ROSTER);
-        RecordHeader.put(memory, at, kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes, next, 0);
+        RecordHeader.put(memory, at, kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes, next,
+            0);
         position = next;
+        if (kind == RecordKind.LEARNER) {
+            learnersPosition = next;
+        }
         return at;
     }
 
@@ -231,7 +260,7 @@ public final class RecordLog implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        synchronizations.forEach(IoTask::resume);
+        resumeAll(synchronizations);
     }
 
     /**
@@ -272,6 +301,13 @@ public final class RecordLog implements AutoCloseable {
         }
     }
 
+    /** Resumes tasks. The usual case, in which there is none, creates no iterator. */
+    private static void resumeAll(List<IoTask> tasks) {
+        for (int i = 0; i < tasks.size(); i++) {
+            tasks.get(i).resume();
+        }
+    }
+
     /** Removes a task from the waiting tasks. Does nothing if the task does not wait. The caller holds no lock. */
     public void forget(IoTask task) {
         List<IoTask> synchronizations;
@@ -282,16 +318,16 @@ public final class RecordLog implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        synchronizations.forEach(IoTask::resume);
+        resumeAll(synchronizations);
     }
 
     /**
-     * Waits until all records that have been appended are durable, at most 5 s.
+     * Waits until all records of the learners that have been appended are durable, at most 5 s.
      *
      * @throws ScsiException if the records are not durable, because a sink has failed or the wait was too long
      */
-    public void awaitDurable() throws ScsiException {
-        long wanted = position;
+    public void awaitLearnersDurable() throws ScsiException {
+        long wanted = learnersPosition;
         lock.lock();
         try {
             long deadlineNs = clock.nanoTime() + MAX_WAIT.toNanos();
@@ -347,7 +383,7 @@ public final class RecordLog implements AutoCloseable {
             } finally {
                 lock.unlock();
             }
-            writes.forEach(IoTask::resume);
+            resumeAll(writes);
         }
         return filled;
     }
@@ -381,12 +417,13 @@ public final class RecordLog implements AutoCloseable {
         try {
             failure = reason;
             progress.signalAll();
+            room.signalAll();
             writes = roomTasks.writes();
         } finally {
             lock.unlock();
         }
         // The writes are refused.
-        writes.forEach(IoTask::resume);
+        resumeAll(writes);
         lock.lock();
         try {
             long deadlineNs = clock.nanoTime() + delay.toNanos();
@@ -402,13 +439,16 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May be
-     * called only when no task is in progress.
+     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May
+     * be called only when no task is in progress. A second call does nothing.
      */
     @Override
     public void close() {
         lock.lock();
         try {
+            if (closed) {
+                return;
+            }
             closed = true;
             work.signalAll();
             room.signalAll();

@@ -29,6 +29,8 @@ final class DecodedCommand {
     boolean sendsData;
     /** The status of the command if it succeeds. */
     int goodStatus;
+    /** The number of bytes of its range that a WRITE SAME has filled. */
+    long filledBytes;
     /** The parameter data that the command returns, or null for a command on the medium. */
     byte[] parameterData;
 
@@ -46,6 +48,7 @@ final class DecodedCommand {
         expectedBytes = command.expectedDataTransferBytes();
         sendsData = command.writes();
         goodStatus = ScsiStatus.GOOD;
+        filledBytes = 0;
         parameterData = null;
     }
 

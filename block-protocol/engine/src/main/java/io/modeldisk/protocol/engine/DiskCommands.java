@@ -90,22 +90,29 @@ final class DiskCommands {
         command.move(bytes, bytes);
     }
 
-    /** Runs a command whose data has arrived. */
-    static void run(TaskSlot task) throws ScsiException {
+    /** Runs a command whose data has arrived. Returns false if the task must wait or end early. */
+    static boolean run(TaskSlot task) throws ScsiException {
         DiskUnit disk = (DiskUnit) task.command.unit;
         switch (task.command.access) {
             case COMPARE -> check(task.command.moveBytes == 0 ? -1 : disk.firstDifference(task));
             case WRITE_AND_COMPARE -> {
                 if (task.command.moveBytes > 0) {
-                    disk.write(task);
+                    if (!disk.write(task)) {
+                        return false;
+                    }
                     check(disk.firstDifference(task));
                 }
             }
-            case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
+            case COMPARE_SAME -> compareSame(task, disk);
+            case WRITE_SAME -> {
+                // The filled ranges become durable together.
+                return fill(task, disk) && disk.synchronizeCache(task);
+            }
             default ->
                 throw new IllegalStateException(
                     "a command with the access " + task.command.access + " is not a disk command");
         }
+        return !task.isToEnd();
     }
 
     private static void check(long difference) throws ScsiException {
@@ -115,23 +122,47 @@ final class DiskCommands {
         }
     }
 
-    private static void goThrough(TaskSlot task, DiskUnit disk) throws ScsiException {
-        long data = task.pieceOffset(0);
-        MemorySegment block = task.command.moveBytes == 0
-            ? null
-            : task.memory().slab(data).asSlice(DataMemory.offsetInSlab(data), BLOCK);
-        int step = disk.optimalTransferBytes();
-        long end = task.command.offset + task.command.cdb.blocks() * BLOCK;
+    private static void compareSame(TaskSlot task, DiskUnit disk) throws ScsiException {
+        long end = end(task);
         long offset = task.command.offset;
         while (offset < end && !task.isToEnd()) {
-            int bytes = (int) Math.min(end - offset, step - offset % step);
-            if (task.command.access == MediumAccess.WRITE_SAME) {
-                disk.fill(offset, bytes, block);
-            } else {
-                long difference = disk.firstDifference(offset, bytes, block);
-                check(difference < 0 ? -1 : offset - task.command.offset + difference);
-            }
+            int bytes = bytesOfBlock(disk, offset, end);
+            long difference = disk.firstDifference(offset, bytes, logicalBlock(task));
+            check(difference < 0 ? -1 : offset - task.command.offset + difference);
             offset += bytes;
         }
+    }
+
+    /** Fills the rest of the range of a WRITE SAME. Returns false if the task must wait or end early. */
+    private static boolean fill(TaskSlot task, DiskUnit disk) throws ScsiException {
+        long end = end(task);
+        long offset = task.command.offset + task.command.filledBytes;
+        while (offset < end) {
+            int bytes = bytesOfBlock(disk, offset, end);
+            if (task.isToEnd() || !disk.fill(task, offset, bytes, logicalBlock(task))) {
+                return false;
+            }
+            task.command.filledBytes += bytes;
+            offset += bytes;
+        }
+        return true;
+    }
+
+    private static long end(TaskSlot task) {
+        return task.command.offset + task.command.cdb.blocks() * BLOCK;
+    }
+
+    /** The number of bytes from {@code offset} to the end of the range, or to the end of the shard's block. */
+    private static int bytesOfBlock(DiskUnit disk, long offset, long end) {
+        int step = disk.optimalTransferBytes();
+        return (int) Math.min(end - offset, step - offset % step);
+    }
+
+    /** Returns the logical block of data of a command; null if the command has no data. */
+    private static MemorySegment logicalBlock(TaskSlot task) {
+        long data = task.pieceOffset(0);
+        return task.command.moveBytes == 0
+            ? null
+            : task.memory().slab(data).asSlice(DataMemory.offsetInSlab(data), BLOCK);
     }
 }

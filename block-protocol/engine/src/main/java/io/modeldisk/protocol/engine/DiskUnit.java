@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.scsi.ScsiException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -25,11 +26,15 @@ public interface DiskUnit extends LogicalUnit {
     long firstDifference(long offset, int lengthBytes, MemorySegment block);
 
     /**
-     * Fills a range with copies of one logical block, or with zeros if {@code block} is null.
+     * Fills a range with copies of one logical block, or with zeros if {@code block} is null. Parks the task if the range cannot
+     * be filled yet.
      *
+     * @param task the task of the command, whose range may be longer
      * @param offset the start of the range in bytes, a multiple of 4096
      * @param lengthBytes the length of the range in bytes, a multiple of 4096; the range lies within one block of the shard
      * @param block the memory with the logical block to copy: at least 4096 bytes, of which the first 4096 are used
+     * @return false if the logical unit has parked the task; nothing was filled
+     * @throws ScsiException if the range cannot be filled; the task then ends with CHECK CONDITION
      */
-    void fill(long offset, int lengthBytes, MemorySegment block);
+    boolean fill(IoTask task, long offset, int lengthBytes, MemorySegment block) throws ScsiException;
 }

@@ -66,6 +66,15 @@ public interface LogicalUnit {
     boolean write(IoTask task) throws ScsiException;
 
     /**
+     * Returns whether a task that has waited too long has already changed the medium, and would change it again if the initiator
+     * sent the command again. Such a task ends with HARDWARE ERROR instead of BUSY, because initiators repeat a command that ends
+     * with BUSY.
+     */
+    default boolean wouldCountTwice(IoTask task) {
+        return false;
+    }
+
+    /**
      * Checks whether all earlier writes of this task's nexus are complete. Parks the task if one of these writes is not complete.
      *
      * @return false if the logical unit has parked the task

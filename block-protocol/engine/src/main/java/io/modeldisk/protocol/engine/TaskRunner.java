@@ -120,6 +120,10 @@ final class TaskRunner {
         do {
             if (task.isToEnd()) {
                 task.command.unit.forget(task);
+                if (task.endReason() == EndReason.EXPIRED && task.command.unit.wouldCountTwice(task)) {
+                    fail(task, Sense.INTERNAL_TARGET_FAILURE);
+                    return;
+                }
                 end.endEarly(task, task.command.access.takesData());
                 return;
             }
@@ -175,8 +179,7 @@ final class TaskRunner {
                 }
             }
             case COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> {
-                DiskCommands.run(task);
-                if (task.isToEnd()) {
+                if (!DiskCommands.run(task)) {
                     return false;
                 }
             }

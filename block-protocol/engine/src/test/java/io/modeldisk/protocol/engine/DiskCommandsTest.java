@@ -5,6 +5,7 @@ import static io.modeldisk.protocol.engine.RawInitiator.NO_DATA;
 import static io.modeldisk.protocol.engine.RawInitiator.READ;
 import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
 import static io.modeldisk.protocol.engine.RawInitiator.cdb;
+import static io.modeldisk.test.Await.await;
 import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,6 +14,7 @@ import io.modeldisk.protocol.engine.RawInitiator.End;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,40 @@ class DiskCommandsTest {
             System.arraycopy(one, 0, medium, lba * BLOCK, BLOCK);
         }
         assertThat(serving.contents(0, medium.length)).isEqualTo(medium);
+    }
+
+    @Test
+    void writeSameThatMustWaitGoesOnWhereItStopped() throws IOException {
+        AtomicInteger filled = new AtomicInteger();
+        serving.target.unit.filling = () -> {
+            filled.incrementAndGet();
+            serving.target.unit.parking = true;
+        };
+        byte[] one = random(BLOCK, 3);
+        int tag = raw.command(WRITE, range(0x93, 0, 63, 130), BLOCK, one);
+        for (int i = 0; i < 3; i++) {
+            await("WRITE SAME waits", () -> !serving.target.unit.parked.isEmpty());
+            serving.target.unit.parking = false;
+            serving.target.unit.parked.removeFirst().resume();
+        }
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(filled).as("blocks of the unit that were filled").hasValue(4);
+        for (int lba = 63; lba < 63 + 130; lba++) {
+            System.arraycopy(one, 0, medium, lba * BLOCK, BLOCK);
+        }
+        assertThat(serving.contents(0, medium.length)).isEqualTo(medium);
+    }
+
+    @Test
+    void writeAndVerifyThatMustWaitComparesAfterItsWrite() throws IOException {
+        serving.target.unit.parking = true;
+        byte[] data = random(BLOCK, 4);
+        int tag = raw.command(WRITE, range(0x8E, COMPARE, 9, 1), BLOCK, data);
+        await("the write waits", () -> !serving.target.unit.parked.isEmpty());
+        serving.target.unit.parking = false;
+        serving.target.unit.parked.removeFirst().resume();
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(9 * BLOCK, BLOCK)).isEqualTo(data);
     }
 
     @Test

@@ -81,6 +81,8 @@ public final class MemoryTarget implements Target, AutoCloseable {
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
+        /** Whether a parked write has changed the medium. */
+        public volatile boolean changedByParked;
         /** Whether the logical unit supports PUSH and PULL. */
         public volatile boolean keepsRounds;
         /** The round of the last command. */
@@ -201,7 +203,10 @@ public final class MemoryTarget implements Target, AutoCloseable {
         }
 
         @Override
-        public void fill(long offset, int lengthBytes, MemorySegment block) {
+        public boolean fill(IoTask task, long offset, int lengthBytes, MemorySegment block) {
+            if (!admit(task)) {
+                return false;
+            }
             filling.run();
             for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
                 MemorySegment here = memory.segment(offset + at, LogicalBlock.BYTES);
@@ -211,6 +216,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
                     here.copyFrom(block.asSlice(0, LogicalBlock.BYTES));
                 }
             }
+            return true;
+        }
+
+        @Override
+        public boolean wouldCountTwice(IoTask task) {
+            return changedByParked;
         }
 
         @Override

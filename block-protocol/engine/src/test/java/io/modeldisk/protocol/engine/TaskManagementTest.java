@@ -74,6 +74,16 @@ class TaskManagementTest {
     }
 
     @Test
+    void parkedWriteThatHasChangedTheMediumDoesNotEndWithBusy() throws IOException {
+        serving.target.unit.parking = true;
+        serving.target.unit.changedByParked = true;
+        RawInitiator.End end = raw.end(raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]));
+        assertThat(end.status()).isEqualTo(0x02);
+        assertThat(end.senseCode()).isEqualTo(0x44400);
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+    }
+
+    @Test
     void writeThatEndsWithBusyIsNotApplied() throws IOException {
         byte[] before = serving.fill(2);
         serving.target.unit.parking = true;

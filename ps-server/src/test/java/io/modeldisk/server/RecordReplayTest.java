@@ -1,0 +1,472 @@
+package io.modeldisk.server;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.consistency.Learner;
+import io.modeldisk.server.fake.CountingAggregator;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordKind;
+import io.modeldisk.server.replay.RecordPlayer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A shard to which the records of another shard were applied has the same state. */
+@Timeout(300)
+class RecordReplayTest {
+    private static final int PAGE = RecordedShard.PAGE;
+    private static final int PAGES = RecordedShard.SIZE / PAGE;
+    private static final int SEEDS = 4;
+
+    static Stream<Arguments> shards() {
+        List<Supplier<Aggregator>> aggregators = List.of(SumAggregator::new, CountingAggregator::new);
+        return Stream.of("asp", "ssp:1", "bsp")
+            .flatMap(mode -> aggregators.stream().map(each -> Arguments.of(mode, each)));
+    }
+
+    /** One thread that does what learners may do, at random. */
+    private static final class Actor {
+        private final RecordedShard shard;
+        private final Random random;
+        private final Nexus learner;
+        /** Tasks that wait for a round. */
+        private final List<FakeTask> waiting = new ArrayList<>();
+        private long round = 1;
+        private boolean connected;
+
+        Actor(RecordedShard shard, int number, long seed) {
+            this.shard = shard;
+            this.random = new Random(seed);
+            this.learner = FakeTask.nexus("learner" + number);
+        }
+
+        void step() throws Exception {
+            try {
+                if (!connected) {
+                    shard.connect(learner);
+                    connected = true;
+                    join(random.nextInt(3) == 0);
+                }
+                retry();
+                act(random.nextInt(24));
+            } catch (ScsiException e) {
+                // A refused command has no effect. The learner may have to join again.
+                if (random.nextBoolean()) {
+                    join(false);
+                }
+            }
+        }
+
+        private void join(boolean anew) throws ScsiException {
+            round = Math.max(anew ? 1 : round, shard.join(learner, 0, anew).joinRound());
+        }
+
+        private void act(int choice) throws Exception {
+            switch (choice) {
+                case 0 -> {
+                    forgetAll();
+                    shard.leave(learner);
+                    connected = false;
+                }
+                case 1 -> {
+                    forgetAll();
+                    shard.expire(learner);
+                    connected = false;
+                }
+                case 2 -> join(true);
+                case 3 -> round = shard.join(learner, round + random.nextInt(3), false).joinRound();
+                case 4 -> shard.ask(learner, round + random.nextInt(3));
+                case 5 -> RecordedShard.write(shard.raw, data(task()));
+                case 6 -> fill();
+                case 7 -> push(data(task()));
+                case 8 -> push(data(task()).ofRound(Math.max(1, round - 1)));
+                case 9 -> push(task().fill(Float.NaN).ofRound(round));
+                case 10 -> {
+                    push(data(new FakeTask(learner, 0, RecordedShard.SIZE)).ofRound(round));
+                    round++;
+                }
+                case 11 -> round++;
+                default -> push(data(task()).ofRound(round));
+            }
+        }
+
+        /** A task with a range that is often in several blocks, and with data that is often in several pieces. */
+        private FakeTask task() {
+            int first = random.nextInt(PAGES);
+            int pages = 1 + random.nextInt(PAGES - first);
+            int split = random.nextInt(pages);
+            return split == 0
+                ? new FakeTask(learner, (long) first * PAGE, pages * PAGE)
+                : new FakeTask(learner, (long) first * PAGE, split * PAGE, (pages - split) * PAGE);
+        }
+
+        private FakeTask data(FakeTask task) {
+            return task.fill(random.nextInt(1000) / 16f);
+        }
+
+        private void fill() throws Exception {
+            int page = random.nextInt(PAGES);
+            int pages = 1 + random.nextInt(page == PAGES - 1 ? 1 : 2 - page % 2);
+            try (DataMemory memory = DataMemory.allocate(PAGE)) {
+                memory.segment(0, PAGE).fill((byte) random.nextInt(60));
+                FakeTask task = new FakeTask(learner, (long) page * PAGE, pages * PAGE);
+                boolean zeros = random.nextBoolean();
+                while (!shard.raw.fill(task, task.offset(), task.lengthBytes(),
+                    zeros ? null : memory.segment(0, PAGE))) {
+                    task.awaitResume();
+                }
+            }
+        }
+
+        private void push(FakeTask task) throws ScsiException {
+            boolean taken = shard.train.write(task);
+            while (!taken && task.progress() != 0) {
+                task.awaitResume();
+                taken = shard.train.write(task);
+            }
+            if (!taken) {
+                waiting.add(task);
+            }
+            if (waiting.size() > 3) {
+                shard.train.forget(waiting.removeFirst());
+            }
+        }
+
+        private void retry() throws ScsiException {
+            for (Iterator<FakeTask> each = waiting.iterator(); each.hasNext();) {
+                FakeTask task = each.next();
+                if (task.resumes() > 0) {
+                    task.awaitResume();
+                    each.remove();
+                    push(task);
+                    return;
+                }
+            }
+        }
+
+        void forgetAll() {
+            waiting.forEach(shard.train::forget);
+            waiting.clear();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("shards")
+    void replicaHasTheStateOfTheShardAfterEachOperation(String mode, Supplier<Aggregator> aggregator) throws Exception {
+        for (int seed = 0; seed < SEEDS; seed++) {
+            Map<Long, ShardState> states = new TreeMap<>();
+            try (RecordedShard shard = new RecordedShard(mode, 2, aggregator);
+                RecordedShard replica = new RecordedShard(mode, 2, aggregator)) {
+                List<Actor> actors = new ArrayList<>();
+                for (int i = 0; i < 3; i++) {
+                    actors.add(new Actor(shard, i, seed * 10L + i));
+                }
+                Random random = new Random(seed);
+                for (int i = 0; i < 200; i++) {
+                    actors.get(random.nextInt(actors.size())).step();
+                    states.put(shard.shard.records().status().appended(), shard.state());
+                }
+                actors.forEach(Actor::forgetAll);
+                for (RecordHeader record : shard.sink.records()) {
+                    replica.player.apply(record);
+                    replica.player.apply(record);
+                    ShardState expected = states.get(record.position());
+                    if (expected != null) {
+                        assertThat(replica.state()).as("seed %s, after %s", seed, record).isEqualTo(expected);
+                    }
+                }
+                assertThat(shard.sink.records()).extracting(RecordHeader::kind).contains(RecordKind.PUSH,
+                    RecordKind.RAW,
+                    RecordKind.LEARNER);
+                assertThat(
+                    states.values().stream().mapToLong(each -> each.blocks().getFirst().version()).max().orElseThrow())
+                    .as("versions of seed " + seed).isGreaterThan(2);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("shards")
+    void replicaHasTheStateOfTheShardAfterConcurrentOperations(String mode, Supplier<Aggregator> aggregator)
+        throws Exception {
+        for (int seed = 0; seed < SEEDS; seed++) {
+            try (RecordedShard shard = new RecordedShard(mode, 3, aggregator);
+                RecordedShard replica = new RecordedShard(mode, 3, aggregator);
+                var pool = Executors.newFixedThreadPool(5)) {
+                List<Future<?>> done = new ArrayList<>();
+                for (int i = 0; i < 5; i++) {
+                    Actor actor = new Actor(shard, i, seed * 100L + i);
+                    done.add(pool.submit(() -> {
+                        for (int n = 0; n < 150; n++) {
+                            actor.step();
+                        }
+                        actor.forgetAll();
+                        return null;
+                    }));
+                }
+                for (Future<?> each : done) {
+                    each.get();
+                }
+                ShardState expected = shard.state();
+                replica.play(shard.sink.records());
+                assertThat(replica.state()).as("seed " + seed).isEqualTo(expected);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("shards")
+    void replicaThatStartsFromACheckpointHasTheStateOfTheShard(String mode, Supplier<Aggregator> aggregator)
+        throws Exception {
+        for (int seed = 0; seed < SEEDS; seed++) {
+            try (RecordedShard shard = new RecordedShard(mode, 2, aggregator);
+                RecordedShard replica = new RecordedShard(mode, 2, aggregator);
+                var pool = Executors.newFixedThreadPool(3)) {
+                AtomicInteger steps = new AtomicInteger();
+                List<Future<?>> done = new ArrayList<>();
+                for (int i = 0; i < 3; i++) {
+                    Actor actor = new Actor(shard, i, seed * 1000L + i);
+                    done.add(pool.submit(() -> {
+                        for (int n = 0; n < 100; n++) {
+                            actor.step();
+                            steps.incrementAndGet();
+                        }
+                        actor.forgetAll();
+                        return null;
+                    }));
+                }
+                long roster = 0;
+                // The second checkpoint is not completed.
+                for (long checkpoint = 7; checkpoint <= 8; checkpoint++) {
+                    int begin = 50 * (int) (checkpoint - 6);
+                    await("pushes", () -> steps.get() > begin);
+                    long position = MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+                    roster = checkpoint == 7 ? position : roster;
+                    for (int i = 0; i < (checkpoint == 7 ? 3 : 2); i++) {
+                        save(shard.shard, i, checkpoint, checkpoint == 7 ? replica.shard : null);
+                    }
+                }
+                for (Future<?> each : done) {
+                    each.get();
+                }
+                ShardState expected = shard.state();
+                RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+                    replica.shard.learners(), 7);
+                for (RecordHeader record : shard.sink.records()) {
+                    if (record.position() >= roster) {
+                        player.apply(record);
+                    }
+                }
+                player.checkComplete();
+                assertThat(replica.state()).as("seed " + seed).isEqualTo(expected);
+            }
+        }
+    }
+
+    /** Copies a block to the replica, as a checkpoint would, and appends the record of the block. */
+    private static void save(ShardModel shard, int index, long checkpoint, ShardModel replica) throws IOException {
+        Block block = shard.store().block(index);
+        block.lock();
+        try {
+            if (replica != null) {
+                Block copy = replica.store().block(index);
+                copy.writable().weights().copyFrom(block.readable().weights());
+                copy.state().copyFrom(block.state());
+                replica.store().versions().restore(index, block.version());
+            }
+            shard.consistency().recordBlock(block, checkpoint);
+        } finally {
+            block.unlock();
+        }
+    }
+
+    @Test
+    void recordsThatEndBeforeTheCheckpointAreRefused() throws Exception {
+        try (RecordedShard shard = new RecordedShard("bsp", 1, SumAggregator::new);
+            RecordedShard replica = new RecordedShard("bsp", 1, SumAggregator::new)) {
+            save(shard.shard, 0, 7, replica.shard);
+            save(shard.shard, 1, 7, replica.shard);
+            shard.sink.await(3);
+            RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+                replica.shard.learners(), 7);
+            for (RecordHeader record : shard.sink.records()) {
+                player.apply(record);
+            }
+            assertThatThrownBy(player::checkComplete).isInstanceOf(DamagedRecordException.class)
+                .hasMessageContaining("block 2");
+        }
+    }
+
+    /** Learners that push whole numbers, each block of each round in pieces, and that send a push again until it is answered. */
+    private static final class Job {
+        static final int ROUNDS = 3;
+        static final int LEARNERS = 2;
+
+        private record Push(int learner, long round, int page, int pages) {}
+
+        private final Random random;
+        private final List<List<Push>> pushes = new ArrayList<>();
+        /** For each push, the position of the log when the push was answered. */
+        final Map<Push, Long> answered = new HashMap<>();
+
+        Job(long seed) {
+            random = new Random(seed);
+            for (int learner = 0; learner < LEARNERS; learner++) {
+                List<Push> own = new ArrayList<>();
+                for (long round = 1; round <= ROUNDS; round++) {
+                    for (int page = 0; page < PAGES;) {
+                        int pages = 1 + random.nextInt(PAGES - page);
+                        own.add(new Push(learner, round, page, pages));
+                        page += pages;
+                    }
+                }
+                pushes.add(own);
+            }
+        }
+
+        private static Nexus nexus(int learner) {
+            return FakeTask.nexus("learner" + learner);
+        }
+
+        private static FakeTask task(Push push) {
+            float[] values = new float[push.pages];
+            for (int i = 0; i < values.length; i++) {
+                // Each learner, round and page has its own power of two, so that the sum shows how often each was applied.
+                values[i] = 1 << 2 * (push.learner * ROUNDS + (int) push.round - 1);
+            }
+            return new FakeTask(nexus(push.learner), (long) push.page * PAGE, push.pages * PAGE).fillEach(values)
+                .ofRound(push.round);
+        }
+
+        /** Sends the pushes that were not answered before {@code position}, until all are answered. */
+        void run(RecordedShard shard, long position) throws Exception {
+            List<Iterator<Push>> left = new ArrayList<>();
+            Map<Integer, FakeTask> waiting = new TreeMap<>();
+            Map<Integer, Push> current = new TreeMap<>();
+            for (List<Push> own : pushes) {
+                left.add(
+                    own.stream().filter(push -> answered.getOrDefault(push, Long.MAX_VALUE) > position).iterator());
+                shard.connect(nexus(left.size() - 1));
+            }
+            for (int learner = 0; learner < LEARNERS; learner++) {
+                assertThat(shard.join(nexus(learner), 0, false).joinRound()).isEqualTo(1);
+            }
+            while (left.stream().anyMatch(Iterator::hasNext) || !current.isEmpty()) {
+                int learner = random.nextInt(LEARNERS);
+                if (!current.containsKey(learner) && left.get(learner).hasNext()) {
+                    Push next = left.get(learner).next();
+                    current.put(learner, next);
+                    waiting.put(learner, task(next));
+                }
+                FakeTask task = waiting.get(learner);
+                if (task == null) {
+                    continue;
+                }
+                boolean taken = shard.train.write(task);
+                while (!taken && task.progress() != 0) {
+                    task.awaitResume();
+                    taken = shard.train.write(task);
+                }
+                if (taken) {
+                    Push push = current.remove(learner);
+                    waiting.remove(learner);
+                    if (position == 0) {
+                        answered.put(push, shard.shard.records().status().durable());
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("shards")
+    void learnersGoOnAfterAnyPrefixAndEachPushCountsOnce(String mode, Supplier<Aggregator> ignored) throws Exception {
+        for (int seed = 0; seed < SEEDS; seed++) {
+            Job job = new Job(seed);
+            List<RecordHeader> records;
+            List<Integer> expected;
+            Map<Nexus, Long> numbers = new HashMap<>();
+            try (RecordedShard shard = new RecordedShard(mode, Job.LEARNERS, SumAggregator::new)) {
+                job.run(shard, 0);
+                expected = weights(shard);
+                records = shard.sink.records();
+                shard.shard.learners().roster().members().forEach(each -> numbers.put(each.key(), each.number()));
+            }
+            for (int prefix = 0; prefix <= records.size(); prefix++) {
+                try (RecordedShard again = new RecordedShard(mode, Job.LEARNERS, SumAggregator::new, 0)) {
+                    again.play(records.subList(0, prefix));
+                    List<Learner> restored = again.shard.learners().roster().members();
+                    restored.forEach(each -> assertThat(each.isLost()).isTrue());
+                    again.shard.record(List.of(again.sink), prefix + 1, 64 * PAGE);
+                    List<Long> before = restored.stream().map(Learner::number).toList();
+                    job.run(again, prefix == 0 ? -1 : prefix);
+                    assertThat(weights(again)).as("seed %s, prefix %s", seed, prefix).isEqualTo(expected);
+                    assertThat(again.shard.learners().roster().members().subList(0, before.size()))
+                        .extracting(Learner::number).containsExactlyElementsOf(before);
+                    before.forEach(number -> assertThat(numbers).containsValue(number));
+                    if (mode.equals("bsp")) {
+                        assertThat(again.state().blocks()).extracting(ShardState.BlockState::round)
+                            .containsOnly((long) Job.ROUNDS + 1);
+                    }
+                }
+            }
+        }
+    }
+
+    private static List<Integer> weights(RecordedShard shard) throws Exception {
+        return shard.state().blocks().stream().map(ShardState.BlockState::weights).toList();
+    }
+
+    @Test
+    void recordThatIsMissingIsNoticed() throws Exception {
+        try (RecordedShard shard = new RecordedShard("asp", 1, SumAggregator::new);
+            RecordedShard replica = new RecordedShard("asp", 1, SumAggregator::new)) {
+            Nexus learner = FakeTask.nexus("a");
+            for (int i = 0; i < 4; i++) {
+                RecordedShard.write(shard.train, new FakeTask(learner, 0, PAGE).fill(1));
+            }
+            List<RecordHeader> records = shard.sink.records();
+            replica.play(records.subList(0, 3));
+            assertThatThrownBy(() -> replica.player.apply(records.get(4))).isInstanceOf(DamagedRecordException.class)
+                .hasMessageContaining("does not follow record");
+            assertThat(replica.player.position()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void recordOfAnotherModelIsRefused() throws Exception {
+        try (RecordedShard shard = new RecordedShard("bsp", 1, SumAggregator::new);
+            RecordedShard replica = new RecordedShard("asp", 1, SumAggregator::new)) {
+            RecordedShard.write(shard.train, new FakeTask(FakeTask.nexus("a"), 0, PAGE * PAGES).fill(1).ofRound(
+                IoTask.IMPLIED_ROUND));
+            assertThatThrownBy(() -> replica.play(shard.sink.records())).isInstanceOf(DamagedRecordException.class);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.modeldisk.server.fake;
+
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.RecordBatch;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordReader;
+import io.modeldisk.server.record.RecordSink;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Keeps records in memory. A test can make it fail, and hold it so that it does not return. Thread-safe. */
+public final class MemorySink implements RecordSink {
+    private final List<RecordHeader> records = new ArrayList<>();
+    private RecordBatch begun;
+    private long lastPosition;
+    private String failure;
+    private boolean held;
+    private boolean holding;
+    private boolean closed;
+    private int offers;
+
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    @Override
+    public synchronized void begin(RecordBatch batch) {
+        begun = batch;
+        offers++;
+        notifyAll();
+    }
+
+    @Override
+    public synchronized void finish() throws IOException {
+        holding = true;
+        notifyAll();
+        while (held && !closed) {
+            await();
+        }
+        holding = false;
+        if (failure != null) {
+            throw new IOException(failure);
+        }
+        MemorySegment copy = Arena.ofAuto().allocate(begun.lengthBytes(), RecordBatch.ALIGNMENT);
+        MemorySegment.copy(begun.memory().slab(begun.offset()), begun.offset(), copy, 0, begun.lengthBytes());
+        RecordReader reader = new RecordReader(copy, lastPosition == 0 ? 0 : lastPosition + 1);
+        for (RecordHeader each = next(reader); each != null; each = next(reader)) {
+            records.add(new RecordHeader().wrap(copy, each.start()));
+            lastPosition = each.position();
+        }
+        if (lastPosition != begun.lastPosition()) {
+            throw new AssertionError(
+                "the batch ends at " + begun.lastPosition() + ", but its last record is " + lastPosition);
+        }
+        notifyAll();
+    }
+
+    private static RecordHeader next(RecordReader reader) {
+        try {
+            return reader.next();
+        } catch (DamagedRecordException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void await() {
+        try {
+            wait();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Makes each batch fail from now on; with null, batches succeed again. */
+    public synchronized void fail(String reason) {
+        failure = reason;
+    }
+
+    /** Makes {@link #finish} wait until {@link #release}. */
+    public synchronized void hold() {
+        held = true;
+    }
+
+    /** Lets {@link #finish} return. */
+    public synchronized void release() {
+        held = false;
+        notifyAll();
+    }
+
+    /** Waits until a batch is held. */
+    public synchronized void awaitHeld() {
+        while (!holding) {
+            await();
+        }
+    }
+
+    /** Waits until a record is kept. */
+    public synchronized void await(long position) {
+        while (lastPosition < position) {
+            await();
+        }
+    }
+
+    /** Waits until batches were offered so often, failed or not. */
+    public synchronized void awaitOffers(int count) {
+        while (offers < count) {
+            await();
+        }
+    }
+
+    /** How often a batch was offered. */
+    public synchronized int offers() {
+        return offers;
+    }
+
+    /** The records that are kept. */
+    public synchronized List<RecordHeader> records() {
+        return List.copyOf(records);
+    }
+
+    /** Whether the sink was closed. */
+    public synchronized boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+}
