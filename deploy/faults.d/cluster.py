@@ -21,9 +21,9 @@ NETWORK = "10.77.0."
 MODEL_MIB = 4
 STATE_MIB = 256
 
-READY_SECONDS = 90
+READY_SECONDS = 240
 # A shard that receives SIGTERM ends within this time; so does a mount that is unmounted.
-END_SECONDS = 30
+END_SECONDS = 60
 WAIT_SECONDS, RECONNECT_SECONDS = 30, 10
 LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
 WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
@@ -127,11 +127,6 @@ class Process:
             self.popen.wait(seconds)
         except subprocess.TimeoutExpired:
             raise Failure(f"{self.name} still runs {seconds} s after {why}") from None
-
-    def dump(self, path):
-        """Writes the stacks of a JVM's threads into a file."""
-        with open(path, "w") as out:
-            subprocess.run(["jstack", str(self.popen.pid)], stdout=out, stderr=out, timeout=20, check=False)
 
 
 class Member:
@@ -308,7 +303,7 @@ class Cluster:
             each.start_learning()
         self.note("started")
 
-    def status(self, seconds=20):
+    def status(self, seconds=60):
         """Returns the status of the shards, or the reason why there is none."""
         try:
             done = subprocess.run(
@@ -331,8 +326,11 @@ class Cluster:
 
     def processes(self):
         """Returns all processes that were started and still run."""
-        found = [shard.process for shard in self.shards]
-        found += [process for each in self.learners for process in (each.mount, each.process)]
+        return self.machines() + [each.process for each in self.learners if each.process and each.process.runs()]
+
+    def machines(self):
+        """Returns the shards and mounts that run, whose programs are virtual machines of Java."""
+        found = [shard.process for shard in self.shards] + [each.mount for each in self.learners]
         return [process for process in found if process and process.runs()]
 
     def remove(self):
@@ -344,4 +342,4 @@ class Cluster:
             subprocess.run(["umount", "--lazy", each.directory], check=False, capture_output=True)
         for member in self.shards + self.learners:
             member.node.remove()
-        command("ip", "link", "delete", "bridge")
+        subprocess.run(["ip", "link", "delete", "bridge"], check=False, capture_output=True)

@@ -13,6 +13,8 @@ import ledger
 
 ABSENT, PRESENT, EITHER, AS_BASE, REPEATED = range(5)
 MOST_MESSAGES = 20
+# The durabilities that keep every acknowledged push.
+LOSE_NOTHING = ("journal", "replica")
 
 
 @dataclasses.dataclass
@@ -36,6 +38,8 @@ class Record:
     opened: int = 0
     # The times at which a shard has removed the learner, because it was silent or disconnected for its lease.
     removed: list = dataclasses.field(default_factory=list)
+    # How often the learner was told that a shard has gone back to older weights.
+    backs: int = 0
     violations: list = dataclasses.field(default_factory=list)
 
 
@@ -70,6 +74,7 @@ def record(learner, events, removed=()):
                 found.pushes[number].done = at
             case "error" if event["errno"] == "ESTALE" or event["back"]:
                 found.told.append(at)
+                found.backs += event["back"]
                 if event["errno"] == "ESTALE" and number in found.pushes:
                     found.pushes[number].doubtful = True
             case "missing":
@@ -261,3 +266,9 @@ class Judge:
                     f"learner {each.learner} was not told that shard {shard} has lost {len(lost)} of its pushes:"
                     f" its push {first.number} was acknowledged at {first.done}, after the end of the shard at {back.at}"
                 )
+
+    def check_never_back(self):
+        """With a durability that loses nothing, no shard goes back."""
+        for each in self.records:
+            if each.backs:
+                self.violate(f"learner {each.learner} was told {each.backs} times that a shard has gone back")

@@ -23,10 +23,12 @@ import plan
 import report
 
 # After the end of a fault, each learner completes a push within this time.
-RECOVERY_SECONDS = 90
+RECOVERY_SECONDS = 180
 # A call of a learner returns within this time, if no fault goes on.
 CALL_SECONDS = clusters.WAIT_SECONDS + 2 * clusters.RECONNECT_SECONDS + 40
 WARM_PUSHES = 3
+STACK_SECONDS = 3
+POLL_SECONDS = 0.25
 # The number of violations of an episode that are printed. The file `events` has all.
 MOST_VIOLATIONS = 12
 
@@ -104,7 +106,7 @@ class Episode:
                     raise clusters.Failure(
                         f"{each.name} has completed no push for {RECOVERY_SECONDS} s although no fault goes on"
                     )
-                time.sleep(0.05)
+                time.sleep(POLL_SECONDS)
         return times
 
     def completed_since(self, each, since):
@@ -162,10 +164,13 @@ class Episode:
             for each in self.cluster.learners
         ]
         together = self.episode.consistency == "bsp" and self.episode.durability == "checkpoint"
-        back = [laws.returns(self.kills, shard.loads, shard.number, together) for shard in self.cluster.shards]
+        kills = [] if self.episode.durability in laws.LOSE_NOTHING else self.kills
+        back = [laws.returns(kills, shard.loads, shard.number, together) for shard in self.cluster.shards]
         judge = laws.Judge(self.episode.consistency, plan.SHARDS, records, back)
         bases = self.checkpoints()
         judge.check_told({number: each[0] for number, each in bases.items()})
+        if self.episode.durability in laws.LOSE_NOTHING:
+            judge.check_never_back()
         for number, (saved, moment) in bases.items():
             judge.check(f"checkpoint {number}", saved, {other: each[0] for other, each in bases.items()}, moment)
         judge.check("the final weights", weights, {number: each[0] for number, each in bases.items()})
@@ -200,10 +205,11 @@ class Episode:
 
     def keep_state(self):
         """Writes down what helps to see why a law was violated, while the processes still run."""
-        for process in self.cluster.processes():
-            if "learner.py" not in " ".join(process.popen.args):
-                process.signal(signal.SIGCONT)
-                process.dump(self.directory / f"{process.name.replace(' ', '-')}.stacks")
+        for process in self.cluster.machines():
+            process.signal(signal.SIGCONT)
+            # Java then writes the stacks of its threads to the log.
+            process.signal(signal.SIGQUIT)
+        time.sleep(STACK_SECONDS)
         (self.directory / "status.json").write_text(json.dumps(self.cluster.status(), indent=1))
         for each in self.cluster.learners:
             try:
@@ -221,30 +227,32 @@ def ended(actions):
 
 
 def run(chosen):
-    end = time.monotonic() + 60 * chosen.minutes
-    number, failed, recovered = chosen.episode or 0, [], []
-    results = pathlib.Path(chosen.out)
+    seeds = range(chosen.seed, chosen.seed + chosen.seeds)
     say = lambda text: print(text, flush=True)
-    say(f"Faults for {chosen.minutes:g} min with the seed {chosen.seed}")
-    with tempfile.TemporaryDirectory(prefix="modeldisk-faults.") as work:
+    say(f"Faults for {chosen.minutes:g} min with the seeds {', '.join(map(str, seeds))}")
+    results, recovered, episodes, violations = pathlib.Path(chosen.out), [], 0, 0
+    for seed in seeds:
+        end = time.monotonic() + 60 * chosen.minutes / len(seeds)
+        number = chosen.episode or 0
         while time.monotonic() < end:
-            episode = plan.episode(chosen.seed, number, chosen.durability or options.DURABILITIES)
-            say(f"{number}. {episode}: " + "; ".join(" and ".join(map(str, group)) for group in episode.groups))
-            directory = pathlib.Path(work) / f"seed-{chosen.seed}-episode-{number}"
-            directory.mkdir()
-            try:
+            episode = plan.episode(seed, number, chosen.durability or options.DURABILITIES)
+            say(f"{seed}/{number}. {episode}: " + "; ".join(" and ".join(map(str, group)) for group in episode.groups))
+            with tempfile.TemporaryDirectory(prefix="modeldisk-faults.", ignore_cleanup_errors=True) as work:
+                directory = pathlib.Path(work) / f"seed-{seed}-episode-{number}"
+                directory.mkdir()
                 run = Episode(episode, directory, say)
-                good = run.run()
-                recovered += run.recovered
-                if not good or chosen.keep:
-                    kept = keep(directory, results)
-            finally:
-                subprocess.run(["umount", directory / "state"], check=False, capture_output=True)
-                shutil.rmtree(directory, ignore_errors=True)
+                try:
+                    good = run.run()
+                    if not good or chosen.keep:
+                        kept = keep(directory, results)
+                finally:
+                    subprocess.run(["umount", directory / "state"], check=False, capture_output=True)
+            recovered += run.recovered
+            episodes += 1
+            violations += len(run.violations)
+            for violation in run.violations:
+                say(f"   VIOLATION: {violation}")
             if not good:
-                failed.append(run.violations)
-                for violation in run.violations:
-                    say(f"   VIOLATION: {violation}")
                 say(f"   all files of the episode are in {kept}")
             number += 1
             if chosen.episode is not None:
@@ -252,11 +260,8 @@ def run(chosen):
     say("")
     for line in report.table(recovered):
         say(line)
-    violations = sum(map(len, failed))
-    say(
-        f"\nseed {chosen.seed}: {number - (chosen.episode or 0)} episodes, {len(recovered)} faults, {violations} violations"
-    )
-    return 1 if failed else 0
+    say(f"\n{len(seeds)} seeds, {episodes} episodes, {len(recovered)} faults, {violations} violations")
+    return 1 if violations else 0
 
 
 def keep(directory, results):

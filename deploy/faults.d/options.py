@@ -27,6 +27,13 @@ def parse():
     )
     arguments.add_argument("--seed", type=int, metavar="S", help="the seed; default: a random one, which is printed")
     arguments.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="K",
+        help="use K seeds from S, each for N/K minutes; default: %(default)s",
+    )
+    arguments.add_argument(
         "--episode", type=int, metavar="E", help="run only the episode with this number of the seed"
     )
     arguments.add_argument(
