@@ -290,6 +290,32 @@ class RecordReplayTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("shards")
+    void recordOfABlockHasTheOpenRoundAndTheMarksOfTheLearners(String mode, Supplier<Aggregator> aggregator)
+        throws Exception {
+        try (RecordedShard shard = new RecordedShard(mode, 2, aggregator);
+            RecordedShard replica = new RecordedShard(mode, 2, aggregator)) {
+            Nexus learner = FakeTask.nexus("a");
+            shard.join(learner, 0, false);
+            RecordedShard.write(shard.train, new FakeTask(learner, PAGE, 2 * PAGE).fill(3).ofRound(1));
+            long roster = MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+            for (int i = 0; i < 3; i++) {
+                save(shard.shard, i, 7, replica.shard);
+            }
+            ShardState expected = shard.state();
+            RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+                replica.shard.learners(), 7);
+            for (RecordHeader record : shard.sink.records()) {
+                if (record.position() >= roster) {
+                    player.apply(record);
+                }
+            }
+            assertThat(replica.state()).isEqualTo(expected);
+            assertThat(expected.blocks().getFirst().marks().values()).first().asString().startsWith("0 1 2");
+        }
+    }
+
     /** Copies a block to the replica, as a checkpoint would, and appends the record of the block. */
     private static void save(ShardModel shard, int index, long checkpoint, ShardModel replica) throws IOException {
         Block block = shard.store().block(index);
