@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A daemon thread that removes learners when their leases expire. The thread checks all leases every quarter of the lease time,
  * but at least once a second. Leases are extended by the time in which this process did not run (SIGSTOP, a suspended virtual
- * machine, a long garbage collection), because learners could not reconnect during that time.
+ * machine, a long garbage collection), or did not serve, because learners could not reconnect during that time.
  */
 final class LeaseTimer implements AutoCloseable {
     private static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -39,6 +39,11 @@ final class LeaseTimer implements AutoCloseable {
     /** Removes the learners whose leases have expired. */
     void tick() {
         long nowNs = clock.nanoTime();
+        if (!shard.mayServe()) {
+            shard.learners().extendLeases(nowNs - lastTickNs);
+            lastTickNs = nowNs;
+            return;
+        }
         // Of the time since the last check, two periods do not count as a pause, because a busy machine wakes threads late.
         long pausedNs = nowNs - lastTickNs - 2 * periodNs;
         lastTickNs = nowNs;

@@ -43,6 +43,11 @@ final class ModelTarget implements Target {
     }
 
     @Override
+    public boolean mayServe() {
+        return shard.mayServe();
+    }
+
+    @Override
     public long silenceBoundNs(Nexus nexus) {
         // A nexus that is not a learner may be silent without limit, because rounds wait only for learners.
         return shard.learners().member(nexus) == null

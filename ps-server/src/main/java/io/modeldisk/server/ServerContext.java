@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -83,6 +84,7 @@ public final class ServerContext {
     private List<RecordSink> records = List.of();
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
+    private BooleanSupplier mayServe = () -> true;
     private NanoClock clock = NanoClock.SYSTEM;
     private ServerSettings settings;
 
@@ -219,6 +221,16 @@ public final class ServerContext {
         return this;
     }
 
+    /**
+     * Sets the function that returns whether this shard may serve at this moment. As long as it returns false, the shard has no
+     * connections, acknowledges nothing, takes no checkpoint and ends no lease. By default, the shard may always serve. The
+     * function must be cheap, because each command calls it.
+     */
+    public ServerContext mayServe(BooleanSupplier permission) {
+        this.mayServe = permission;
+        return this;
+    }
+
     /** Sets the clock of the leases and of the times in the status; by default the clock of the system. */
     public ServerContext clock(NanoClock nanoClock) {
         this.clock = nanoClock;
@@ -264,7 +276,7 @@ public final class ServerContext {
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, records, goBack, clock);
+                spareBlocks, checkpoints, records, goBack, mayServe, clock);
         }
         return this;
     }
@@ -349,6 +361,11 @@ public final class ServerContext {
     /** The settings of the iSCSI server. The target is not set yet; {@link ParameterServer#launch} sets it. */
     TargetContext network() {
         return network;
+    }
+
+    /** The facts of the model and of this shard. May be called after {@link #conclude}. */
+    public ModelFacts facts() {
+        return settings.facts();
     }
 
     /** The settings after {@link #conclude}; null before that call. */

@@ -10,6 +10,7 @@ import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.RecordSink;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** The settings of a shard after validation. All values are valid. {@code checkpoints} is null if the shard takes none. */
 record ServerSettings(
@@ -23,4 +24,5 @@ record ServerSettings(
     CheckpointSettings checkpoints,
     List<RecordSink> records,
     Runnable goBack,
+    BooleanSupplier mayServe,
     NanoClock clock) {}

@@ -24,6 +24,7 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -47,6 +48,7 @@ public final class ShardModel implements AutoCloseable {
     private final Target target;
     private final Duration lease;
     private final NanoClock clock;
+    private final BooleanSupplier mayServe;
     /** Null if the shard keeps no records. Set before the shard is served. */
     private RecordLog records;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
@@ -59,6 +61,7 @@ public final class ShardModel implements AutoCloseable {
         this.facts = settings.facts();
         this.lease = settings.lease();
         this.clock = settings.clock();
+        this.mayServe = settings.mayServe();
         this.aggregator = settings.aggregator();
         this.store = store;
         this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
@@ -131,6 +134,11 @@ public final class ShardModel implements AutoCloseable {
                 reader.read(modelOffset, store.memory(), layout.offsetOf(i), lengthBytes);
             }
         }
+    }
+
+    /** Returns whether this shard may serve at this moment. */
+    boolean mayServe() {
+        return mayServe.getAsBoolean();
     }
 
     /** The facts of the model and of this shard that never change, such as sizes and names. */
@@ -244,7 +252,7 @@ public final class ShardModel implements AutoCloseable {
         try {
             return new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
                 aggregator.stateBytesPerWeightByte(), learners, consistency, settings.clock(), restored,
-                traffic::rawWrites, settings.goBack());
+                traffic::rawWrites, settings.goBack(), mayServe);
         } catch (IOException | RuntimeException e) {
             consistency.close();
             throw e;
@@ -264,7 +272,7 @@ public final class ShardModel implements AutoCloseable {
      * @param disconnect disconnects all learners; may be called twice
      */
     void saveLast(Runnable disconnect) {
-        if (checkpointer == null) {
+        if (checkpointer == null || !mayServe()) {
             return;
         }
         try {

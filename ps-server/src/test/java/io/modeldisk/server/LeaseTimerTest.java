@@ -22,10 +22,11 @@ class LeaseTimerTest {
     private static final Nexus LEARNER = FakeTask.nexus("a");
 
     private final ManualClock clock = new ManualClock();
+    private boolean mayServe = true;
 
     private ShardModel open(Aggregator aggregator) throws IOException {
         return ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(4096).consistency("bsp")
-            .learners(2).lease(LEASE).aggregator("test", aggregator).clock(clock));
+            .learners(2).lease(LEASE).aggregator("test", aggregator).mayServe(() -> mayServe).clock(clock));
     }
 
     private static void join(ShardModel shard, Nexus nexus) {
@@ -64,6 +65,22 @@ class LeaseTimerTest {
             timer.tick();
             assertThat(shard.learners().member(LEARNER)).isNotNull();
             run(timer, LEASE);
+            assertThat(shard.learners().member(LEARNER)).isNull();
+        }
+    }
+
+    @Test
+    void leaseDoesNotEndWhileTheShardMayNotServe() throws IOException {
+        try (ShardModel shard = open(new SumAggregator())) {
+            LeaseTimer timer = new LeaseTimer(shard, clock);
+            join(shard, LEARNER);
+            shard.target().nexusLost(LEARNER, false);
+            mayServe = false;
+            run(timer, LEASE.multipliedBy(2));
+            mayServe = true;
+            run(timer, LEASE.minus(PERIOD));
+            assertThat(shard.learners().member(LEARNER)).isNotNull();
+            run(timer, PERIOD);
             assertThat(shard.learners().member(LEARNER)).isNull();
         }
     }

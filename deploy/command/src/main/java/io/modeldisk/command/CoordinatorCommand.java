@@ -74,7 +74,7 @@ final class CoordinatorCommand implements Callable<Integer> {
         ChapSecrets known = SecretsFile.read(secrets);
         check(known.hasZookeeper(),
             "the secrets file " + secrets + " has no line 'zookeeper NAME SECRET'; add such a line");
-        return new CoordinatorSecret(known.zookeeperName(), known.zookeeperSecret());
+        return Coordinators.secret(known);
     }
 
     private static void check(boolean sound, String message) {

@@ -13,8 +13,6 @@ import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
@@ -28,7 +26,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
@@ -128,8 +125,9 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
-            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. RIGHTS: one or "
-            + "more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
+            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. The line "
+            + "'zookeeper NAME SECRET' is for --coordinator. RIGHTS: one or more of learn, raw, status; by default "
+            + "learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
     @Option(names = "--insecure",
@@ -155,6 +153,9 @@ final class ServeCommand implements Callable<Integer> {
     private ServeState state;
 
     @Mixin
+    private ServeCoordination coordination;
+
+    @Mixin
     private ServeDatamovers datamovers;
 
     @Mixin
@@ -169,38 +170,20 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Tuning sizes = tuning.read();
-        Semaphore goBack = new Semaphore(0);
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed), "stop"));
+        ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination,
+            server -> announce(server, sizes));
         try {
-            InetSocketAddress address = null;
-            long startAtMost = CheckpointSettings.ANY;
-            while (true) {
-                ServerContext context = context(sizes, startAtMost).goBack(goBack::release);
-                if (address != null) {
-                    context.listen(address);
-                }
-                LOG.info("effective configuration:\n{}", context.conclude());
-                try (ParameterServer server = ParameterServer.launch(context)) {
-                    if (address == null) {
-                        LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
-                            Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
-                        System.out.println(ready(server));
-                    }
-                    address = server.localAddress();
-                    startAtMost = CheckpointSettings.ANY;
-                    try {
-                        goBack.acquire();
-                    } catch (InterruptedException e) {
-                        server.stop();
-                        throw e;
-                    }
-                } catch (StartAgainException e) {
-                    startAtMost = Math.min(startAtMost, e.startAtMost());
-                    LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
-                }
+            if (coordination.isUsed()) {
+                InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
+                AccessPolicy access = access();
+                loop.run((facts, changed) -> coordination.register(facts, address, access, changed));
+            } else {
+                loop.runAlone();
             }
+            return 0;
         } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
             LOG.debug("a signal has stopped the shard: {}", e.toString());
             return 0;
@@ -268,6 +251,12 @@ final class ServeCommand implements Callable<Integer> {
         }
         boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
+    }
+
+    private static void announce(ParameterServer server, Tuning sizes) {
+        LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
+            Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
+        System.out.println(ready(server));
     }
 
     private static String ready(ParameterServer server) {

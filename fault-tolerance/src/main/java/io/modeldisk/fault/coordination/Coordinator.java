@@ -138,11 +138,9 @@ public final class Coordinator implements AutoCloseable {
                 + " disk at " + directory.path());
     }
 
-    /** Ends every session of this server, as if the clients had been silent for too long. */
-    void expireSessions() {
-        for (long session : server.getZKDatabase().getSessions()) {
-            server.closeSession(session);
-        }
+    /** Ends a session, as if its client had been silent for too long. For tests. */
+    void expireSession(long session) {
+        server.closeSession(session);
     }
 
     /** Stops the server. The state stays in the directory. */

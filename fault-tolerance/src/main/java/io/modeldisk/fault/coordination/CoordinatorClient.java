@@ -1,5 +1,6 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
@@ -105,6 +106,35 @@ public final class CoordinatorClient implements AutoCloseable {
         } catch (Exception e) {
             throw new IOException(e.toString(), e);
         }
+    }
+
+    /**
+     * Runs an operation. If ZooKeeper does not answer, runs the operation again, within the time limit for connections.
+     *
+     * @throws KeeperException if ZooKeeper has refused the operation, or did not answer within the time limit
+     * @throws InterruptedIOException if the thread was interrupted
+     */
+    <T> T await(NanoClock clock, Operation<T> operation) throws KeeperException, IOException {
+        long untilNs = clock.nanoTime() + context.connectTimeout().toNanos();
+        while (true) {
+            try {
+                return run(operation);
+            } catch (KeeperException e) {
+                if (!isAway(e) || clock.nanoTime() - untilNs > 0) {
+                    throw e;
+                }
+                run(_ -> {
+                    clock.sleep(RETRY_PAUSE_MS, TimeUnit.MILLISECONDS);
+                    return null;
+                });
+            }
+        }
+    }
+
+    /** Returns whether a failure means that ZooKeeper did not answer. */
+    static boolean isAway(Exception failure) {
+        return failure instanceof KeeperException.ConnectionLossException
+            || failure instanceof KeeperException.SessionExpiredException;
     }
 
     CuratorFramework curator() {

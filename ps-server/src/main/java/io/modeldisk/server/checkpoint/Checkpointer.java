@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.logging.log4j.LogManager;
@@ -54,6 +55,7 @@ public final class Checkpointer implements AutoCloseable {
     /** Null if the shard never needs to go back because of other shards. */
     private final ShardStarts starts;
     private final Runnable goBack;
+    private final BooleanSupplier mayServe;
     /** Null except on shard 0. */
     private final CheckpointRequests requests;
     private final PlannedStop stop;
@@ -78,13 +80,14 @@ public final class Checkpointer implements AutoCloseable {
      * @param rawWrites the number of writes of weights so far, which are not updates
      * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
      *     another shard has done so
+     * @param mayServe whether the shard may serve at this moment; as long as it may not, the directory belongs to another process
      * @throws IOException if the directory cannot be used; the message names the directory
      */
     public Checkpointer(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
         int stateBytesPerWeightByte,
         Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus restored, LongSupplier rawWrites,
-        Runnable goBack)
+        Runnable goBack, BooleanSupplier mayServe)
         throws IOException {
         this.settings = settings;
         this.facts = facts;
@@ -98,6 +101,7 @@ public final class Checkpointer implements AutoCloseable {
         this.weights = WeightFiles.of(source.tensors(), settings.maxFileBytes());
         this.status = restored;
         this.goBack = goBack;
+        this.mayServe = mayServe;
         this.starts = inRounds && facts.shards() > 1
             ? new ShardStarts(state, facts.shard(), facts.shards(), restored.number())
             : null;
@@ -184,7 +188,7 @@ public final class Checkpointer implements AutoCloseable {
 
     /** Looks at the directory, and does the next step of a checkpoint. Must not be called after {@link #start}. */
     public void step() {
-        if (goneBack || closing) {
+        if (goneBack || closing || !mayServe.getAsBoolean()) {
             return;
         }
         if (mustGoBack()) {

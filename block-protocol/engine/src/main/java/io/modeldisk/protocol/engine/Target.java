@@ -23,6 +23,14 @@ public interface Target {
     }
 
     /**
+     * Returns whether the target may serve at this moment. If not, no command ends with a status, and the engine closes all
+     * connections and accepts no others. A target that another process may replace answers false before the other begins.
+     */
+    default boolean mayServe() {
+        return true;
+    }
+
+    /**
      * Returns the time in nanoseconds for which a nexus may be silent before its connection is closed. The server's own limit
      * applies if it is shorter.
      */

@@ -134,6 +134,10 @@ public final class TargetServer implements AutoCloseable {
 
     private void accepted(IncomingConnection incoming, String datamoverName) throws IOException {
         InetAddress peer = incoming.peerAddress();
+        if (!context.target().mayServe()) {
+            incoming.close();
+            return;
+        }
         if (!context.access().admits(peer)) {
             refusals.refused(peer, "the address does not match --allow-address");
             incoming.close();
@@ -190,6 +194,9 @@ public final class TargetServer implements AutoCloseable {
 
     private void watch() {
         long nowNs = clock.tick();
+        if (!context.target().mayServe()) {
+            connections.forEach(TargetConnection::close);
+        }
         RuntimeException failure = null;
         for (TargetConnection connection : connections) {
             try {

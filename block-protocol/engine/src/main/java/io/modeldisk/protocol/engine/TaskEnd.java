@@ -8,6 +8,7 @@ import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -17,6 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class TaskEnd {
     private static final int SENSE_LENGTH_BYTES = 2;
 
+    private final Target target;
     private final TargetDatamover datamover;
     private final CommandWindow window;
     private final BufferPool pool;
@@ -26,6 +28,7 @@ final class TaskEnd {
     private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
 
     TaskEnd(FullFeaturePhase.Setup setup, ActiveTags active) {
+        this.target = setup.target();
         this.datamover = setup.datamover();
         this.window = setup.window();
         this.pool = setup.pool();
@@ -78,6 +81,10 @@ final class TaskEnd {
     }
 
     private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {
+        if (!target.mayServe()) {
+            // Another process may serve now, and would not know of an update that this status acknowledges.
+            throw new ClosedChannelException();
+        }
         responseLock.lock();
         try {
             response.begin(tag, status, dataPdus).residual(residual);

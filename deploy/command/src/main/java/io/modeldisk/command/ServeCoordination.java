@@ -1,0 +1,97 @@
+package io.modeldisk.command;
+
+import io.modeldisk.fault.coordination.CoordinatorContext;
+import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.fault.coordination.ShardRoleContext;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import picocli.CommandLine.Option;
+
+/** The options of a shard for the coordinator. */
+final class ServeCoordination {
+    @Option(names = "--coordinator", paramLabel = "HOST:PORT", split = ",",
+        description = "The servers of ZooKeeper (see `modeldisk coordinator`) that decide which process serves the shard. "
+            + "Several processes may have the same --shard: one serves, the others wait and replace it if it stops.")
+    private List<String> coordinator = List.of();
+
+    @Option(names = "--coordinator-session", paramLabel = "TIME", defaultValue = "6s",
+        description = "The session time-out with ZooKeeper, from 1s to 60s. A shard that hears nothing from ZooKeeper for four "
+            + "fifths of this time stops serving; it serves again if no other process has replaced it.")
+    private Duration session;
+
+    @Option(names = "--replace-after", paramLabel = "TIME", defaultValue = "10s",
+        description = "The time that a waiting process gives the process that served, after its session has ended. Then the "
+            + "waiting process replaces it, and begins with the newest checkpoint in --state, or with --from or --size.")
+    private Duration replaceAfter;
+
+    @Option(names = "--advertise", paramLabel = "HOST:PORT",
+        description = "The address under which mounts reach this shard. Default: --listen.")
+    private String advertise;
+
+    /** Returns whether a coordinator is named. */
+    boolean isUsed() {
+        return !coordinator.isEmpty();
+    }
+
+    /** Registers this process as a replica of the shard. */
+    ShardRole register(ModelFacts facts, InetSocketAddress listen, AccessPolicy access, Runnable changed)
+        throws IOException {
+        if (advertise == null && listen.getAddress().isAnyLocalAddress()) {
+            throw new IllegalArgumentException("--listen " + TargetAddress.text(listen)
+                + " is not an address to which mounts can connect; give --advertise HOST:PORT");
+        }
+        CoordinatorContext connection = Coordinators.context(coordinator, access.secrets()).session(session);
+        if (access.secrets() == null || !access.secrets().hasZookeeper()) {
+            checkLoopback(access.insecure());
+        }
+        return ShardRole.register(new ShardRoleContext()
+            .coordinator(connection)
+            .model(facts.model())
+            .shard(facts.shard(), facts.shards())
+            .options(options(facts))
+            .address(listen.getPort() == 0 ? null : address(listen))
+            .host(InetAddress.getLocalHost().getHostName())
+            .startAnewAfter(replaceAfter)
+            .changed(changed));
+    }
+
+    private void checkLoopback(boolean insecure) {
+        for (String server : coordinator) {
+            InetAddress address = ModelAddress.parsePortal(server, CoordinatorContext.DEFAULT_PORT).getAddress();
+            if (!insecure && address != null && !address.isLoopbackAddress()) {
+                throw new IllegalArgumentException(
+                    "other machines could change the data of this shard at --coordinator "
+                        + server + "; add a line 'zookeeper NAME SECRET' to --secrets, or give --insecure");
+            }
+        }
+    }
+
+    /** Returns the address to which mounts connect, of a shard that listens at an address. */
+    String address(InetSocketAddress listen) {
+        return TargetAddress.text(
+            advertise == null ? listen : ModelAddress.parsePortal(advertise, listen.getPort()));
+    }
+
+    /** Returns what the processes of a model must have in common. */
+    private static Map<String, String> options(ModelFacts facts) {
+        Map<String, String> options = new TreeMap<>();
+        options.put("size", Long.toString(facts.sizeBytes()));
+        options.put("block size", Integer.toString(facts.blockSizeBytes()));
+        options.put("aggregator", facts.aggregator());
+        options.put("consistency", facts.consistency());
+        options.put("number of learners", Integer.toString(facts.learners()));
+        options.put("minimum number of learners", Integer.toString(facts.minLearners()));
+        options.put("policy for NaN and infinity", facts.nonFinite());
+        options.put("source of the initial weights", String.valueOf(facts.source()));
+        return options;
+    }
+}

@@ -1,0 +1,142 @@
+package io.modeldisk.command;
+
+import io.modeldisk.fault.coordination.Leader;
+import io.modeldisk.fault.coordination.RoleState;
+import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.StartAgainException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Launches a shard until the process is stopped: again if the shard must go back to a checkpoint, and with a coordinator each
+ * time that this process becomes the shard's primary.
+ */
+final class ServeLoop {
+    private static final Logger LOG = LogManager.getLogger(ServeLoop.class);
+
+    /** Creates the configuration of each launch. */
+    @FunctionalInterface
+    interface Contexts {
+        /**
+         * Creates a configuration.
+         *
+         * @param startAtMost the highest number of a checkpoint from which the shard may start
+         */
+        ServerContext create(long startAtMost) throws IOException;
+    }
+
+    /** Registers this process at the coordinator. */
+    @FunctionalInterface
+    interface Registration {
+        /**
+         * Registers a shard.
+         *
+         * @param changed the action after each change of the role
+         */
+        ShardRole register(ModelFacts facts, Runnable changed) throws IOException;
+    }
+
+    private final Contexts contexts;
+    private final ServeCoordination coordination;
+    private final Consumer<ParameterServer> ready;
+    private final Semaphore wake = new Semaphore(0);
+    private volatile boolean goBack;
+    /** The address of the first launch, so that each later launch has the same port. */
+    private InetSocketAddress address;
+    private boolean announced;
+    private long startAtMost = CheckpointSettings.ANY;
+
+    /**
+     * Creates a loop.
+     *
+     * @param ready the action when the shard is ready for the first time, or ready again after another process has served
+     */
+    ServeLoop(Contexts contexts, ServeCoordination coordination, Consumer<ParameterServer> ready) {
+        this.contexts = contexts;
+        this.coordination = coordination;
+        this.ready = ready;
+    }
+
+    /** Serves without a coordinator. Returns only by an exception. */
+    void runAlone() throws IOException, InterruptedException {
+        while (true) {
+            launch(contexts.create(startAtMost), null);
+        }
+    }
+
+    /** Serves whenever this process is the primary. Returns only by an exception. */
+    void run(Registration registration) throws IOException, InterruptedException {
+        ModelFacts facts = contexts.create(startAtMost).conclude().facts();
+        try (ShardRole role = registration.register(facts, wake::release)) {
+            while (true) {
+                awaitPrimary(role, facts);
+                launch(contexts.create(startAtMost).mayServe(role::mayServe), role);
+            }
+        }
+    }
+
+    private void awaitPrimary(ShardRole role, ModelFacts facts) throws InterruptedException {
+        if (role.state() == RoleState.STANDBY) {
+            announced = false;
+            Leader leader = role.leader();
+            System.out.printf("standby: shard %d/%d of model %s waits%s%n", facts.shard(), facts.shards(),
+                facts.model(),
+                leader == null
+                    ? ""
+                    : "; epoch %d belongs to %s".formatted(leader.epoch(),
+                        leader.address() == null ? "a process that is not ready" : leader.address()));
+        }
+        role.awaitPrimary();
+    }
+
+    private void launch(ServerContext context, ShardRole role) throws IOException, InterruptedException {
+        long epoch = role == null ? 0 : role.epoch();
+        goBack = false;
+        context.goBack(this::goBack);
+        if (address != null) {
+            context.listen(address);
+        }
+        LOG.info("effective configuration:\n{}", context.conclude());
+        try (ParameterServer server = ParameterServer.launch(context)) {
+            address = server.localAddress();
+            startAtMost = CheckpointSettings.ANY;
+            if (!announced) {
+                announced = true;
+                ready.accept(server);
+            }
+            if (role != null) {
+                role.serves(coordination.address(address));
+            }
+            try {
+                while (!goBack && (role == null || holds(role, epoch))) {
+                    wake.acquire();
+                }
+            } catch (InterruptedException e) {
+                server.stop();
+                throw e;
+            }
+        } catch (StartAgainException e) {
+            startAtMost = Math.min(startAtMost, e.startAtMost());
+            LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
+        }
+    }
+
+    private void goBack() {
+        goBack = true;
+        wake.release();
+    }
+
+    /** Returns whether no other process has served since this process became primary of an epoch. */
+    private static boolean holds(ShardRole role, long epoch) {
+        RoleState state = role.state();
+        return (state == RoleState.PRIMARY || state == RoleState.FENCED) && role.epoch() == epoch;
+    }
+}

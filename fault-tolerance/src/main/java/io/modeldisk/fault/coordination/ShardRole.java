@@ -1,0 +1,393 @@
+package io.modeldisk.fault.coordination;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.time.PeriodicThread;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * The role of this process for one shard: whether it is the shard's primary, and in which epoch. The states are those of
+ * {@link RoleState}.
+ *
+ * <ul>
+ * <li>The znode {@link Leader} names the primary. It is changed only by versioned writes, so that one of several candidates
+ * succeeds.
+ * <li>A process takes over if the primary's ephemeral znode is gone and the process is in sync. If no process in sync is alive
+ * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only they have.
+ * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed. So
+ * nobody takes over while it serves.
+ * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so that a
+ * take-over which has begun meanwhile fails.
+ * </ul>
+ *
+ * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
+ * Thread-safe.
+ */
+public final class ShardRole implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ShardRole.class);
+    private static final long MIN_PERIOD_MS = 50;
+    private static final long MAX_PERIOD_MS = 500;
+    private static final int STEPS_PER_SESSION = 10;
+
+    private final ShardRoleContext context;
+    private final NanoClock clock;
+    private final CoordinatorClient client;
+    private final String id = UUID.randomUUID().toString();
+    private final String place;
+    private final ShardZnodes znodes;
+    private final SessionLease lease;
+    private final PeriodicThread steps;
+    private final PeriodicThread pings;
+    /** Serializes the steps, which read and write znodes. */
+    private final Object stepping = new Object();
+
+    // Guarded by the lock of this object.
+    private RoleState state = RoleState.STARTING;
+    private long epoch;
+    /** The address at which this process serves; null if it does not serve. */
+    private String served;
+
+    private volatile boolean primary;
+    /** The leader at the last step; null before the first. */
+    private volatile Leader leader;
+
+    // The following fields are used only in steps.
+    private boolean absent;
+    private long absentSinceNs;
+    private String lastTrouble;
+
+    ShardRole(ShardRoleContext context, CoordinatorClient client) {
+        this.context = context;
+        this.clock = context.clock();
+        this.client = client;
+        this.place = "shard " + context.shard() + " of model " + context.model();
+        this.znodes = new ShardZnodes(context, id);
+        this.lease = new SessionLease(clock, znodes.ownPath(), () -> fence("its session with ZooKeeper has ended"));
+        String suffix = context.model() + "-" + context.shard();
+        Duration period = Duration.ofMillis(Math.clamp(
+            context.coordinator().session().toMillis() / STEPS_PER_SESSION, MIN_PERIOD_MS, MAX_PERIOD_MS));
+        this.steps = new PeriodicThread("modeldisk-role-" + suffix, clock, period, this::step);
+        this.pings = new PeriodicThread("modeldisk-fence-" + suffix, clock, period.dividedBy(2), this::watch);
+    }
+
+    /**
+     * Registers this process as a replica of the shard. Afterwards its state is {@link RoleState#STANDBY}, or
+     * {@link RoleState#PRIMARY} if the shard had no primary.
+     *
+     * @throws IllegalArgumentException if the other processes of the model have other options
+     * @throws IOException if ZooKeeper does not answer, or refuses the registration
+     */
+    public static ShardRole register(ShardRoleContext context) throws IOException {
+        ShardRole role = new ShardRole(context, CoordinatorClient.connect(context.coordinator()));
+        try {
+            role.registerFirst();
+            role.steps.start();
+            role.pings.start();
+            return role;
+        } catch (IOException | RuntimeException e) {
+            role.client.close();
+            throw e;
+        }
+    }
+
+    void registerFirst() throws IOException {
+        synchronized (stepping) {
+            try {
+                client.await(clock, curator -> {
+                    register(curator.getZookeeperClient().getZooKeeper());
+                    return null;
+                });
+            } catch (KeeperException.NoAuthException e) {
+                throw new IOException(
+                    "the coordinator " + client.servers() + " does not let this process change the znodes of "
+                        + place + "; the secrets file needs the line 'zookeeper NAME SECRET' of the other processes",
+                    e);
+            } catch (KeeperException e) {
+                throw new IOException("the coordinator " + client.servers() + " has not registered " + place + ": "
+                    + e.getMessage(), e);
+            }
+            become(RoleState.STANDBY);
+        }
+        step();
+    }
+
+    private void register(ZooKeeper current) throws KeeperException, InterruptedException, IOException {
+        znodes.register(current);
+        lease.in(current);
+    }
+
+    /** Reads the znodes of the shard, and does what the state requires. */
+    void step() {
+        synchronized (stepping) {
+            if (state() == RoleState.CLOSED) {
+                return;
+            }
+            try {
+                client.run(curator -> {
+                    examine(curator.getZookeeperClient().getZooKeeper());
+                    return null;
+                });
+                lastTrouble = null;
+            } catch (KeeperException.BadVersionException | KeeperException.NodeExistsException e) {
+                LOG.debug("another process has changed the leader of {} at the same time", place);
+            } catch (KeeperException | IOException | IllegalArgumentException e) {
+                absent = false;
+                trouble(e);
+            }
+        }
+    }
+
+    private void trouble(Exception failure) {
+        String text = CoordinatorClient.isAway(failure) ? "it does not answer" : failure.getMessage();
+        if (!text.equals(lastTrouble) && state() != RoleState.CLOSED) {
+            LOG.warn("the coordinator {} is asked again about {}: {}", client.servers(), place, text);
+            lastTrouble = text;
+        }
+    }
+
+    private void examine(ZooKeeper current) throws KeeperException, InterruptedException, IOException {
+        if (state() == RoleState.PRIMARY) {
+            lead(current, znodes.leader(current));
+            return;
+        }
+        register(current);
+        long sentNs = clock.nanoTime();
+        ShardZnodes.Versioned known = znodes.leader(current);
+        if (known == null) {
+            // If somebody has removed the znodes of the model, the epochs of this process still increase.
+            Leader first = new Leader(epoch() + 1, id, null, Set.of(id));
+            znodes.createLeader(current, first);
+            lead(first, sentNs, Level.INFO, "is its first primary");
+        } else if (known.leader().replica().equals(id)) {
+            znodes.writeLeader(current, known.leader(), known.version());
+            lead(known.leader(), sentNs, Level.WARN, "serves again, because nobody has taken over");
+        } else if (state() == RoleState.FENCED) {
+            lose(known.leader());
+        } else {
+            follow(current, known, sentNs);
+        }
+    }
+
+    /** Checks that this process is still the primary, and publishes its address. */
+    private void lead(ZooKeeper current, ShardZnodes.Versioned known)
+        throws KeeperException, InterruptedException, IOException {
+        if (known == null || !known.leader().isOf(id, epoch())) {
+            lose(known == null ? null : known.leader());
+            return;
+        }
+        String address = servedAddress();
+        if (address != null && !address.equals(known.leader().address())) {
+            znodes.writeLeader(current, known.leader().withAddress(address), known.version());
+        }
+    }
+
+    /** Takes over from a primary that is gone, if the rules permit it. */
+    private void follow(ZooKeeper current, ShardZnodes.Versioned known, long sentNs)
+        throws KeeperException, InterruptedException {
+        leader = known.leader();
+        Set<String> alive = znodes.alive(current);
+        if (alive.contains(leader.replica())) {
+            absent = false;
+        } else if (leader.inSync().contains(id)) {
+            takeOver(current, known, leader.withoutPrimary(), sentNs, Level.WARN,
+                "takes over from a primary that is gone, with all its updates");
+        } else if (leader.inSync().isEmpty()) {
+            takeOver(current, known, Set.of(id), sentNs, Level.INFO,
+                "starts after the former primary has stopped in order");
+        } else if (leader.inSync().stream().anyMatch(alive::contains)) {
+            absent = false;
+        } else if (!absent) {
+            absent = true;
+            absentSinceNs = clock.nanoTime();
+            LOG.warn(
+                "the primary of {} is gone (epoch {}, {}); this process replaces it if it does not return within {} ms",
+                place, leader.epoch(), leader.address(), TimeUnit.NANOSECONDS.toMillis(context.startAnewAfterNs()));
+        } else if (clock.nanoTime() - absentSinceNs >= context.startAnewAfterNs()) {
+            takeOver(current, known, Set.of(id), sentNs, Level.WARN,
+                "starts anew without the newest updates, because no process that has them returned; the weights are those of the"
+                    + " newest checkpoint or of the start");
+        }
+    }
+
+    private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs, Level level,
+        String reason)
+        throws KeeperException, InterruptedException {
+        Leader next = known.leader().next(id, inSync);
+        znodes.writeLeader(current, next, known.version());
+        lead(next, sentNs, level, reason);
+    }
+
+    private void lead(Leader won, long sentNs, Level level, String reason) {
+        absent = false;
+        leader = won;
+        lease.renew(sentNs);
+        synchronized (this) {
+            epoch = won.epoch();
+            become(RoleState.PRIMARY);
+        }
+        LOG.log(level, "epoch {} of {}: this process {}", won.epoch(), place, reason);
+        context.changed().run();
+    }
+
+    private void lose(Leader winner) {
+        absent = false;
+        leader = winner;
+        synchronized (this) {
+            if (state == RoleState.CLOSED) {
+                return;
+            }
+            become(RoleState.STANDBY);
+        }
+        LOG.error("epoch {} of {} is over{}; this process stops serving and discards its weights", epoch(), place,
+            winner == null
+                ? ": the leader's znode is gone"
+                : ": epoch " + winner.epoch() + " belongs to " + (winner.address() == null
+                    ? "another process"
+                    : winner.address()));
+        context.changed().run();
+    }
+
+    /** Stops the serving if the lease has ended; else asks ZooKeeper to renew the lease. */
+    void watch() {
+        if (state() != RoleState.PRIMARY) {
+            return;
+        }
+        if (lease.isValid()) {
+            lease.ask();
+        } else {
+            fence("ZooKeeper has not answered in time");
+        }
+    }
+
+    private void fence(String reason) {
+        synchronized (this) {
+            if (state != RoleState.PRIMARY) {
+                return;
+            }
+            become(RoleState.FENCED);
+        }
+        LOG.error("epoch {} of {}: this process stops serving, because {}; it serves again if nobody has taken over",
+            epoch(),
+            place, reason);
+        context.changed().run();
+    }
+
+    private synchronized void become(RoleState next) {
+        if (!state.canBecome(next)) {
+            throw new IllegalStateException("the role of " + place + " cannot change from " + state + " to " + next);
+        }
+        state = next;
+        primary = next == RoleState.PRIMARY;
+        if (next == RoleState.STANDBY) {
+            served = null;
+        }
+        notifyAll();
+    }
+
+    /**
+     * Returns whether this process may serve at this moment. The answer can change from true to false between two calls without
+     * a change of the state, because time passes. Cheap enough for each command.
+     */
+    public boolean mayServe() {
+        return primary && lease.isValid();
+    }
+
+    /** The state. */
+    public synchronized RoleState state() {
+        return state;
+    }
+
+    /** The epoch in which this process is or was primary; 0 if it never was. */
+    public synchronized long epoch() {
+        return epoch;
+    }
+
+    /** The id of this process, which is random. */
+    public String id() {
+        return id;
+    }
+
+    /** The leader as this process last knew it; null if it has never seen one. */
+    public Leader leader() {
+        return leader;
+    }
+
+    private synchronized String servedAddress() {
+        return served;
+    }
+
+    /** Waits until this process is the primary, or the role is closed. Returns the state. */
+    public synchronized RoleState awaitPrimary() throws InterruptedException {
+        while (state != RoleState.PRIMARY && state != RoleState.CLOSED) {
+            wait();
+        }
+        return state;
+    }
+
+    /** Publishes the address at which this process serves as the primary ({@code HOST:PORT}). Mounts then connect to it. */
+    public void serves(String address) {
+        synchronized (this) {
+            served = address;
+        }
+        steps.wake();
+    }
+
+    /**
+     * Sets the replicas that have every update which a learner knows to be applied. Only the primary may call this method.
+     *
+     * @throws IOException if the leader was not written; this process may not be the primary any more
+     */
+    public void inSync(Set<String> members) throws IOException {
+        synchronized (stepping) {
+            try {
+                client.run(curator -> {
+                    ZooKeeper current = curator.getZookeeperClient().getZooKeeper();
+                    ShardZnodes.Versioned known = znodes.leader(current);
+                    if (state() != RoleState.PRIMARY || known == null || !known.leader().isOf(id, epoch())) {
+                        throw new IOException("this process is not the primary of " + place);
+                    }
+                    znodes.writeLeader(current, known.leader().withInSync(members), known.version());
+                    return null;
+                });
+            } catch (KeeperException e) {
+                throw new IOException("the replicas in sync of " + place + " were not recorded: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /**
+     * Gives the role back. A primary that stops in order leaves the set of replicas in sync, so that the next primary need not
+     * wait for it.
+     */
+    @Override
+    public void close() {
+        steps.close();
+        pings.close();
+        try {
+            if (mayServe()) {
+                inSync(othersInSync());
+            }
+        } catch (IOException | KeeperException e) {
+            LOG.debug("the leader of {} was not changed at the end: {}", place, e.toString());
+        } finally {
+            become(RoleState.CLOSED);
+            client.close();
+        }
+    }
+
+    private Set<String> othersInSync() throws KeeperException, IOException {
+        ShardZnodes.Versioned known = client.run(curator -> znodes.leader(curator.getZookeeperClient().getZooKeeper()));
+        Set<String> others = new TreeSet<>(known == null ? Set.of() : known.leader().inSync());
+        others.remove(id);
+        return others;
+    }
+}

@@ -1,0 +1,346 @@
+package io.modeldisk.fault.coordination;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.test.ManualClock;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.zookeeper.CreateMode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Runs several roles for one shard in this process. The threads of the roles do not run: the tests call {@link ShardRole#step}
+ * and {@link ShardRole#watch}.
+ */
+@Timeout(120)
+final class ShardRoleTest {
+    private static final Duration SESSION = Duration.ofSeconds(20);
+    private static final Duration START_ANEW_AFTER = Duration.ofSeconds(10);
+
+    @TempDir
+    private Path directory;
+
+    private final ManualClock clock = new ManualClock();
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private Coordinator coordinator;
+    private CoordinatorClient observer;
+
+    @BeforeEach
+    void launch() throws IOException {
+        coordinator = Coordinator.launch(new InetSocketAddress("127.0.0.1", 0), directory, null);
+        observer = client();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : opened.reversed()) {
+            each.close();
+        }
+        coordinator.close();
+    }
+
+    private CoordinatorContext context() {
+        return new CoordinatorContext(List.of(coordinator.localAddress())).session(SESSION);
+    }
+
+    private CoordinatorClient client() throws IOException {
+        CoordinatorClient client = CoordinatorClient.connect(context());
+        opened.add(client);
+        return client;
+    }
+
+    private ShardRoleContext roleContext(NanoClock on) {
+        return new ShardRoleContext().coordinator(context()).model("m").clock(on).options(Map.of("size", "4096"))
+            .startAnewAfter(START_ANEW_AFTER);
+    }
+
+    private ShardRole role(ShardRoleContext context) throws IOException {
+        ShardRole role = new ShardRole(context, CoordinatorClient.connect(context.coordinator()));
+        opened.add(role);
+        role.registerFirst();
+        return role;
+    }
+
+    private ShardRole role() throws IOException {
+        return role(roleContext(clock));
+    }
+
+    private Leader leader() throws Exception {
+        return Records.read("", observer.run(curator -> curator.getData().forPath("/modeldisk/m/shards/0/leader")),
+            Leader.class);
+    }
+
+    /** Ends the session of a role on the server's side, as after a silence of the process. */
+    private void expire(ShardRole role) throws Exception {
+        String path = "/modeldisk/m/shards/0/replicas/" + role.id();
+        long session = observer.run(curator -> curator.checkExists().forPath(path)).getEphemeralOwner();
+        coordinator.expireSession(session);
+        await("the znode of the session is gone",
+            () -> observer.run(curator -> curator.checkExists().forPath(path)) == null);
+    }
+
+    private void stepUntil(ShardRole role, RoleState wanted) {
+        await("the role becomes " + wanted, () -> {
+            role.step();
+            return role.state() == wanted;
+        });
+    }
+
+    private void watchUntil(ShardRole role, RoleState wanted) {
+        await("the role becomes " + wanted, () -> {
+            role.watch();
+            return role.state() == wanted;
+        });
+    }
+
+    @Test
+    void firstReplicaIsPrimaryOfEpochOneAndTheNextOnesWait() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(first.mayServe()).isTrue();
+        assertThat(second.state()).isEqualTo(RoleState.STANDBY);
+        assertThat(second.mayServe()).isFalse();
+        assertThat(leader()).isEqualTo(new Leader(1, first.id(), null, Set.of(first.id())));
+    }
+
+    @Test
+    void addressOfThePrimaryIsPublished() throws Exception {
+        ShardRole first = role();
+        first.serves("10.0.0.1:3260");
+        first.step();
+        assertThat(leader().address()).isEqualTo("10.0.0.1:3260");
+    }
+
+    @Test
+    void replicaInSyncTakesOverAtOnceAndOthersWait() throws Exception {
+        ShardRole first = role();
+        ShardRole inSync = role();
+        ShardRole behind = role();
+        first.inSync(Set.of(first.id(), inSync.id()));
+        expire(first);
+        behind.step();
+        clock.advance(START_ANEW_AFTER.multipliedBy(2));
+        behind.step();
+        assertThat(behind.state()).isEqualTo(RoleState.STANDBY);
+        inSync.step();
+        assertThat(inSync.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(leader()).isEqualTo(new Leader(2, inSync.id(), null, Set.of(inSync.id())));
+    }
+
+    @Test
+    void replicaOutOfSyncStartsAnewOnlyAfterTheTimeLimit() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        expire(first);
+        second.step();
+        clock.advance(START_ANEW_AFTER.minusNanos(1));
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.STANDBY);
+        clock.advance(Duration.ofNanos(1));
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(second.epoch()).isEqualTo(2);
+        assertThat(leader().inSync()).containsExactly(second.id());
+    }
+
+    @Test
+    void timeLimitBeginsAgainIfThePrimaryReturnsMeanwhile() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        expire(first);
+        second.step();
+        watchUntil(first, RoleState.FENCED);
+        stepUntil(first, RoleState.PRIMARY);
+        second.step();
+        expire(first);
+        second.step();
+        clock.advance(START_ANEW_AFTER.minusNanos(1));
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.STANDBY);
+    }
+
+    @Test
+    void replicaNeedNotWaitForAPrimaryThatStoppedInOrder() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        first.close();
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(second.epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void onlyOneOfSeveralCandidatesTakesOver() throws Exception {
+        List<ShardRole> candidates = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            candidates.add(role());
+        }
+        CyclicBarrier together = new CyclicBarrier(3);
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            for (long epoch = 2; epoch <= 6; epoch++) {
+                ShardRole primary = candidates.stream().filter(each -> each.state() == RoleState.PRIMARY).findAny()
+                    .orElseThrow();
+                Set<String> all = Set.copyOf(candidates.stream().map(ShardRole::id).toList());
+                primary.inSync(all);
+                expire(primary);
+                List<Future<?>> steps = new ArrayList<>();
+                for (ShardRole candidate : candidates) {
+                    if (candidate != primary) {
+                        steps.add(threads.submit(() -> {
+                            together.await();
+                            candidate.step();
+                            return null;
+                        }));
+                    }
+                }
+                for (Future<?> step : steps) {
+                    step.get();
+                }
+                stepUntil(primary, RoleState.STANDBY);
+                assertThat(candidates.stream().filter(each -> each.state() == RoleState.PRIMARY)).hasSize(1);
+                assertThat(leader().epoch()).isEqualTo(epoch);
+            }
+        }
+    }
+
+    @Test
+    void takeOverFailsIfThePrimaryReturnsBetweenTheCheckAndTheWrite() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        ShardZnodes znodes = new ShardZnodes(roleContext(clock), second.id());
+        CoordinatorClient client = client();
+        ShardZnodes.Versioned seen = client.run(curator -> znodes.leader(curator.getZookeeperClient().getZooKeeper()));
+        expire(first);
+        watchUntil(first, RoleState.FENCED);
+        stepUntil(first, RoleState.PRIMARY);
+        assertThatThrownBy(() -> client.run(curator -> {
+            znodes.writeLeader(curator.getZookeeperClient().getZooKeeper(), seen.leader().next(second.id(), Set.of()),
+                seen.version());
+            return null;
+        })).isInstanceOf(org.apache.zookeeper.KeeperException.BadVersionException.class);
+        assertThat(leader().epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void primaryStopsServingWhenItsSessionHasEndedAndServesAgainInItsEpoch() throws Exception {
+        ShardRole first = role();
+        expire(first);
+        watchUntil(first, RoleState.FENCED);
+        assertThat(first.mayServe()).isFalse();
+        stepUntil(first, RoleState.PRIMARY);
+        assertThat(first.mayServe()).isTrue();
+        assertThat(first.epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void primaryStopsServingAtFourFifthsOfItsSessionWithoutAnAnswer() throws Exception {
+        ShardRole first = role();
+        Duration lease = SESSION.multipliedBy(4).dividedBy(5);
+        clock.advance(lease.minusNanos(1));
+        assertThat(first.mayServe()).isTrue();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(first.mayServe()).isFalse();
+        first.watch();
+        assertThat(first.state()).isEqualTo(RoleState.FENCED);
+    }
+
+    @Test
+    void answersOfZooKeeperProlongTheServing() throws Exception {
+        ShardRole first = role();
+        clock.advance(SESSION.dividedBy(2));
+        first.watch();
+        clock.advance(SESSION.dividedBy(2));
+        await("the answer has prolonged the serving", first::mayServe);
+    }
+
+    @Test
+    void pausedPrimaryNeverServesBesideItsSuccessor() throws Exception {
+        ManualClock paused = new ManualClock();
+        ShardRole first = role(roleContext(paused));
+        ShardRole second = role();
+        expire(first);
+        paused.advance(SESSION);
+        second.step();
+        clock.advance(START_ANEW_AFTER);
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(first.mayServe()).isFalse();
+        stepUntil(first, RoleState.STANDBY);
+        assertThat(first.mayServe()).isFalse();
+        assertThat(second.mayServe()).isTrue();
+    }
+
+    @Test
+    void primaryOfAnOldEpochLearnsThatItHasLost() throws Exception {
+        ShardRole first = role();
+        Leader other = first.leader().next("other", Set.of("other"));
+        observer.run(curator -> curator.create().withMode(CreateMode.EPHEMERAL)
+            .forPath("/modeldisk/m/shards/0/replicas/other", Records.write(new Replica(null, "h"))));
+        observer.run(curator -> curator.setData().forPath("/modeldisk/m/shards/0/leader", Records.write(other)));
+        assertThatThrownBy(() -> first.inSync(Set.of())).isInstanceOf(IOException.class)
+            .hasMessageContaining("this process is not the primary of shard 0 of model m");
+        first.step();
+        assertThat(first.state()).isEqualTo(RoleState.STANDBY);
+    }
+
+    @Test
+    void otherOptionsAreRefusedAsLongAsAProcessIsRegistered() throws Exception {
+        ShardRole first = role();
+        Map<String, String> other = Map.of("size", "8192");
+        assertThatThrownBy(() -> role(roleContext(clock).options(other))).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("have other options: its size is 8192 in this process, but 4096 in the model")
+            .hasMessageContaining("or another --model");
+        assertThatThrownBy(() -> role(roleContext(clock).shard(0, 2))).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("this process has 2 shards, but the model has 1");
+        first.close();
+        assertThat(role(roleContext(clock).options(other)).state()).isEqualTo(RoleState.PRIMARY);
+    }
+
+    @Test
+    void roleGoesOnAfterARestartOfZooKeeper() throws Exception {
+        ShardRole first = role();
+        InetSocketAddress address = coordinator.localAddress();
+        coordinator.close();
+        clock.advance(SESSION);
+        first.watch();
+        assertThat(first.state()).isEqualTo(RoleState.FENCED);
+        coordinator = Coordinator.launch(address, directory, null);
+        stepUntil(first, RoleState.PRIMARY);
+        assertThat(first.epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void watchSeesLeadersAndReplicas() throws Exception {
+        assertThatThrownBy(() -> ModelWatch.open(context(), "m", NanoClock.SYSTEM)).isInstanceOf(IOException.class)
+            .hasMessageContaining("knows no model 'm'");
+        ShardRole first = role();
+        try (ModelWatch watch = ModelWatch.open(context(), "m", NanoClock.SYSTEM)) {
+            assertThat(watch.model().shards()).isEqualTo(1);
+            assertThat(watch.leader(0).replica()).isEqualTo(first.id());
+            first.serves("h:1");
+            first.step();
+            await("the address has arrived", () -> "h:1".equals(watch.leader(0).address()));
+            ShardRole second = role();
+            await("the standby has arrived", () -> watch.replicas(0).keySet().equals(Set.of(first.id(), second.id())));
+        }
+    }
+}
