@@ -3,7 +3,7 @@ package io.modeldisk.command;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
@@ -31,8 +31,7 @@ import picocli.CommandLine.Parameters;
 final class CheckpointSubcommand implements Callable<Integer> {
     private static final long PERIOD_MS = 50;
 
-    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name.")
+    @Parameters(paramLabel = ModelLocators.FORMS, description = ModelLocators.DESCRIPTION)
     private String address;
 
     @Option(names = "--timeout", paramLabel = "TIME", defaultValue = "60s",
@@ -54,8 +53,9 @@ final class CheckpointSubcommand implements Callable<Integer> {
         }
         NanoClock clock = NanoClock.SYSTEM;
         long endNs = clock.nanoTime() + timeout.toNanos();
-        try (StripedModel model = StripedModel.connect(new StripedModelContext(ModelAddress.parse(address))
-            .learner(LearnerLabel.unique("checkpoint")).secrets(secrets.read()))) {
+        try (ShardLocator shards = ModelLocators.open(address);
+            StripedModel model = StripedModel.connect(new StripedModelContext(shards)
+                .learner(LearnerLabel.unique("checkpoint")).secrets(secrets.read()))) {
             long request = model.requestCheckpoint();
             JsonNode checkpoint = newest(model);
             while (checkpoint.path("answered").asLong() < request) {

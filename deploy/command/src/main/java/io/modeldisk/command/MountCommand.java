@@ -9,7 +9,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
@@ -42,8 +42,7 @@ import picocli.CommandLine.Parameters;
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
-    @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name.")
+    @Parameters(index = "0", paramLabel = ModelLocators.FORMS, description = ModelLocators.DESCRIPTION)
     private String address;
 
     @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
@@ -130,17 +129,8 @@ final class MountCommand implements Callable<Integer> {
         if (!foreground) {
             return Background.start(log);
         }
-        ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? LearnerLabel.ofThisHost() : learner;
         Tuning sizes = tuning.read(requestSize, queueDepth);
-        StripedModelContext connection = new StripedModelContext(model).learner(label)
-            .secrets(secrets.read())
-            .waitTimeout(waitTimeout)
-            .reconnectTimeout(reconnectTimeout)
-            .digest(digests)
-            .datamover(Route.Preference.named(datamover))
-            .socketDirectory(sockets.directory())
-            .sizes(sizes::of);
         MountContext context = new MountContext()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
@@ -152,7 +142,8 @@ final class MountCommand implements Callable<Integer> {
             // If the trace file cannot be written, the mount must fail now, not after hours of training.
             Files.write(trace, new byte[0]);
         }
-        try (StripedModel remote = StripedModel.connect(connection);
+        try (ShardLocator shards = ModelLocators.open(address);
+            StripedModel remote = StripedModel.connect(connection(shards, label, sizes));
             ModelMount mount = ModelMount
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
@@ -169,6 +160,17 @@ final class MountCommand implements Callable<Integer> {
             leaveTrace(mount);
         }
         return 0;
+    }
+
+    private StripedModelContext connection(ShardLocator shards, String label, Tuning sizes) throws IOException {
+        return new StripedModelContext(shards).learner(label)
+            .secrets(secrets.read())
+            .waitTimeout(waitTimeout)
+            .reconnectTimeout(reconnectTimeout)
+            .digest(digests)
+            .datamover(Route.Preference.named(datamover))
+            .socketDirectory(sockets.directory())
+            .sizes(sizes::of);
     }
 
     /** Returns the names of the datamovers in use, such as "shm" or "shm+tcp". */

@@ -2,16 +2,20 @@ package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,9 +30,8 @@ import picocli.CommandLine.Parameters;
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
-        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name; or "
-            + "the directory of a mount.")
+    @Parameters(paramLabel = ModelLocators.FORMS + "|DIR",
+        description = ModelLocators.DESCRIPTION + " Or the directory of a mount.")
     private String address;
 
     @Option(names = "--json", description = "Print the status of the shards, or the mount's status.json, as JSON.")
@@ -43,18 +46,44 @@ final class StatusCommand implements Callable<Integer> {
             ofMount(new MountStatus(Path.of(address)));
             return 0;
         }
-        ModelAddress model = ModelAddress.parse(address);
-        String label = LearnerLabel.unique("status");
-        try (StripedModel remote = StripedModel.connect(new StripedModelContext(model).learner(label)
-            .secrets(secrets.read()))) {
-            JsonNode shards = remote.status();
-            if (json) {
-                printJson(shards);
-            } else {
-                print(remote.facts(), shards);
+        try (ShardLocator locator = ModelLocators.open(address)) {
+            // The roles are shown even if a shard does not answer.
+            ArrayNode roles = locator instanceof CoordinatedModel model ? model.describe() : null;
+            if (roles != null && !json) {
+                printRoles((CoordinatedModel) locator, roles);
+            }
+            try (StripedModel remote = StripedModel.connect(new StripedModelContext(locator)
+                .learner(LearnerLabel.unique("status")).secrets(secrets.read()))) {
+                JsonNode shards = remote.status();
+                if (json) {
+                    printJson(withRoles(shards, roles));
+                } else {
+                    print(remote.facts(), shards);
+                }
             }
         }
         return 0;
+    }
+
+    private static JsonNode withRoles(JsonNode shards, ArrayNode roles) {
+        for (int i = 0; roles != null && i < roles.size(); i++) {
+            ((ObjectNode) shards.get(i)).set("coordinator", roles.get(i));
+        }
+        return shards;
+    }
+
+    private static void printRoles(CoordinatedModel model, ArrayNode roles) {
+        System.out.printf("coordinator %s%n%n%-6s %8s %-24s %s%n", model.servers(), "shard", "epoch", "primary",
+            "standby");
+        for (JsonNode shard : roles) {
+            List<String> standbys = new ArrayList<>();
+            shard.path("standbys").forEach(standby -> standbys.add(standby.asText()));
+            String primary = shard.path("primary").isTextual() ? shard.path("primary").asText() : "not ready";
+            System.out.printf("%-6d %8d %-24s %s%n", shard.path("shard").asInt(), shard.path("epoch").asLong(),
+                shard.path("alive").asBoolean() ? primary : "gone (" + primary + ")",
+                standbys.isEmpty() ? "none" : String.join(", ", standbys));
+        }
+        System.out.println();
     }
 
     private void ofMount(MountStatus mount) throws IOException {

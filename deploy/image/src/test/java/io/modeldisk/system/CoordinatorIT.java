@@ -1,11 +1,15 @@
 package io.modeldisk.system;
 
 import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -52,5 +56,146 @@ final class CoordinatorIT {
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).startsWith("modeldisk coordinator: the directory --state ")
             .contains("holds other files, such as data");
+    }
+
+    /** Starts a process for the only shard of a model, with short times. */
+    private Running serve(String coordinator, Object... options) throws Exception {
+        return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", "1MiB", "--aggregator", "sum",
+            "--coordinator", coordinator, "--coordinator-session", "3s", "--replace-after", "1s"), Stream.of(options))
+            .toArray());
+    }
+
+    /** Waits until a coordinator is ready and returns its address. */
+    private static String address(Running coordinator) throws Exception {
+        return coordinator.awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*", "$1");
+    }
+
+    @Test
+    void secondProcessOfAShardWaitsAndReplacesTheFirstAfterItsDeath() throws Exception {
+        String coordinator = address(coordinator());
+        Running first = serve(coordinator);
+        first.awaitLine("ready: ");
+        Running second = serve(coordinator);
+        assertThat(second.awaitLine("standby: "))
+            .isEqualTo("standby: shard 0/1 of model m waits; epoch 1 belongs to 127.0.0.1:" + Command.port(first));
+        first.signal("KILL");
+        second.awaitLine("ready: ");
+        assertThat(second.output()).contains("epoch 2 of shard 0 of model m: this process starts anew");
+        Running third = serve(coordinator);
+        third.awaitLine("standby: ");
+        second.signal("TERM");
+        third.awaitLine("ready: ");
+        assertThat(third.output()).doesNotContain("this process replaces it if it does not return");
+    }
+
+    @Test
+    void pausedProcessDoesNotServeAgainAfterAnotherHasReplacedIt() throws Exception {
+        String coordinator = address(coordinator());
+        Running first = serve(coordinator);
+        int port = Command.port(first);
+        Running second = serve(coordinator);
+        second.awaitLine("standby: ");
+        first.signal("STOP");
+        second.awaitLine("ready: ");
+        first.signal("CONT");
+        first.awaitLine("standby: ");
+        Result refused = sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + port + "/m"));
+        assertThat(refused.status()).isEqualTo(1);
+        sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + Command.port(second) + "/m")).succeeded();
+    }
+
+    @Test
+    void shardServesAgainWithItsWeightsWhenTheCoordinatorIsBack() throws Exception {
+        Running coordinator = coordinator();
+        String address = address(coordinator);
+        Running shard = serve(address);
+        String model = "modeldisk://127.0.0.1:" + Command.port(shard) + "/m";
+        coordinator.signal("KILL");
+        await("the shard stops serving", () -> shard.output().contains("this process stops serving"));
+        Command.coordinator(sandbox, address).awaitLine("ready: ");
+        await("the shard serves again", () -> shard.output().contains("serves again, because nobody has taken over"));
+        sandbox.run(modeldisk("status", model)).succeeded();
+        assertThat(shard.output().lines().filter(line -> line.startsWith("ready: "))).hasSize(1);
+    }
+
+    @Test
+    void processWithOtherOptionsIsRefused() throws Exception {
+        String coordinator = address(coordinator());
+        serve(coordinator).awaitLine("ready: ");
+        Running other = serve(coordinator, "--consistency", "bsp");
+        assertThat(other.awaitEnd()).isEqualTo(1);
+        assertThat(other.output()).contains("its consistency is bsp in this process, but asp in the model");
+    }
+
+    /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
+    private static final String TRAIN = """
+        import os, sys
+        import numpy as np
+        path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        for number in range(first, last + 1):
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            expected = number * (number - 1) // 2
+            assert (weights == expected).all(), (number, expected, weights.min(), weights.max())
+            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
+            os.fsync(fd)
+        os.close(fd)
+        """;
+
+    private void train(Path directory, int first, int last) throws Exception {
+        sandbox.run("python3", "-c", TRAIN, directory.resolve("model").toString(), "" + first, "" + last).succeeded();
+    }
+
+    private Running serveOneOfTwo(String coordinator, int shard) throws Exception {
+        return serve(coordinator, "--shard", shard + "/2", "--consistency", "bsp", "--state", sandbox.path("state"),
+            "--checkpoint-every", "1h");
+    }
+
+    @Test
+    @Tag("mount")
+    void mountFollowsAShardToAnotherProcess() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        String coordinator = address(coordinator());
+        List<Running> primaries = List.of(serveOneOfTwo(coordinator, 0), serveOneOfTwo(coordinator, 1));
+        for (Running primary : primaries) {
+            primary.awaitLine("ready: ");
+        }
+        List<Running> standbys = List.of(serveOneOfTwo(coordinator, 0), serveOneOfTwo(coordinator, 1));
+        for (Running standby : standbys) {
+            standby.awaitLine("standby: ");
+        }
+        String address = "modeldisk+zk://" + coordinator + "/m";
+        Path directory = sandbox.directory("mnt");
+        sandbox.run(modeldisk("mount", address, directory, "--learner", "l1", "--reconnect", "60s")).succeeded();
+        train(directory, 1, 5);
+        sandbox.run(modeldisk("checkpoint", address)).succeeded();
+        primaries.get(1).signal("KILL");
+        standbys.get(1).awaitLine("ready: ");
+        train(directory, 6, 8);
+        sandbox.run(modeldisk("checkpoint", address)).succeeded();
+        primaries.get(0).signal("STOP");
+        standbys.get(0).awaitLine("ready: ");
+        train(directory, 9, 11);
+        primaries.get(0).signal("CONT");
+        primaries.get(0).awaitLine("standby: ");
+        train(directory, 12, 13);
+        String status = sandbox.run(modeldisk("status", address)).succeeded();
+        assertThat(status).contains("coordinator " + coordinator)
+            .containsPattern("0 +2 127.0.0.1:" + Command.port(standbys.get(0)) + " +a process on ")
+            .containsPattern("1 +2 127.0.0.1:" + Command.port(standbys.get(1)) + " +none");
+    }
+
+    @Test
+    void addressWithoutAModelOrWithoutAZooKeeperIsRefused() throws Exception {
+        String coordinator = address(coordinator());
+        assertThat(sandbox.run(modeldisk("status", "modeldisk+zk://" + coordinator + "/m")).output())
+            .startsWith("modeldisk status: the coordinator " + coordinator + " knows no model 'm'");
+        Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
+        String other = "127.0.0.1:" + Command.port(shard);
+        assertThat(sandbox.run(modeldisk("status", "modeldisk+zk://" + other + "/m")).output())
+            .startsWith("modeldisk status: no ZooKeeper answers at " + other + " within ")
+            .contains("accepts connections, but does not answer as a ZooKeeper");
     }
 }

@@ -15,9 +15,10 @@ import java.util.regex.Pattern;
  * @param shards the portals of the shards, by shard number
  * @param model the name of the model
  */
-public record ModelAddress(List<InetSocketAddress> shards, String model) {
+public record ModelAddress(List<InetSocketAddress> shards, String model) implements ShardLocator {
     private static final int DEFAULT_PORT = 3260;
-    private static final Pattern FORM = Pattern.compile("modeldisk://([^/]+)/([^/]+)/?");
+    private static final String SCHEME = "modeldisk";
+    private static final Pattern FORM = Pattern.compile("([a-z+]+)://([^/]+)/([^/]+)/?");
     private static final Pattern PORTAL = Pattern.compile("(\\[[0-9a-fA-F:.%]+]|[^:\\[\\]]+)(?::(\\d{1,5}))?");
 
     /**
@@ -26,21 +27,41 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
      * @throws IllegalArgumentException if the text is not a valid address; the message shows the correct form
      */
     public static ModelAddress parse(String text) {
+        return parse(text, SCHEME, DEFAULT_PORT);
+    }
+
+    /**
+     * Parses an address with another scheme, such as {@code modeldisk+zk}, whose hosts need not be shards.
+     *
+     * @param defaultPort the port of a host without a port
+     * @throws IllegalArgumentException if the text is not a valid address; the message shows the correct form
+     */
+    public static ModelAddress parse(String text, String scheme, int defaultPort) {
         Matcher form = FORM.matcher(text);
-        if (!form.matches()) {
+        if (!form.matches() || !form.group(1).equals(scheme)) {
             throw new IllegalArgumentException("'" + text + "' is not the address of a model: write "
-                + "modeldisk://HOST:PORT,HOST:PORT/NAME");
+                + scheme + "://HOST:PORT,HOST:PORT/NAME");
         }
-        String model = form.group(2);
+        String model = form.group(3);
         if (!ModelFacts.MODEL_NAME.matcher(model).matches()) {
             throw new IllegalArgumentException("model name '" + model
                 + "' must be 1 to 64 lower-case letters, digits, dots or hyphens, and begin with a letter or digit");
         }
         List<InetSocketAddress> shards = new ArrayList<>();
-        for (String portal : form.group(1).split(",", -1)) {
-            shards.add(parsePortal(portal, DEFAULT_PORT));
+        for (String portal : form.group(2).split(",", -1)) {
+            shards.add(parsePortal(portal, defaultPort));
         }
         return new ModelAddress(List.copyOf(shards), model);
+    }
+
+    @Override
+    public int shardCount() {
+        return shards.size();
+    }
+
+    @Override
+    public InetSocketAddress portal(int shard) {
+        return shards.get(shard);
     }
 
     /**

@@ -17,14 +17,21 @@ import io.modeldisk.protocol.scsi.ScsiCommand;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The two sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
  * joined; {@link ShardMembership} keeps this session. The observer's session carries all other commands, such as INQUIRY and
- * reads of LUN 1. A new session of the same nexus replaces a lost session. After {@link #expect}, every login checks that the
+ * reads of LUN 1. A new session of the same nexus replaces a lost session. Each login goes to the process that serves the shard
+ * then. After {@link #expect}, every login checks that the
  * target is the expected shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ShardClient.class);
     private static final int PAGE_BYTES = 65536;
     /**
      * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the data
@@ -38,8 +45,7 @@ final class ShardClient implements AutoCloseable {
     private static final long OBSERVER_ISID = 0x800000000000L;
 
     private final StripedModelContext context;
-    private final ShardId id;
-    private final Route route;
+    private final int index;
     private final DataMemory scratch;
     private final ControlCommands commands;
     private final ShardMembership membership;
@@ -52,34 +58,89 @@ final class ShardClient implements AutoCloseable {
     /** The lock of {@link #observer}. */
     private final Object observing = new Object();
     private IscsiSession observer;
+    /** The sessions that may still be open, each with its place. */
+    private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
+    private volatile Place place;
     private volatile boolean closed;
     /** The facts that shard 0 reported; null until shard 0 has reported its facts. */
     private volatile ModelFacts expected;
 
+    /** The process that serves the shard, and the way to it. */
+    private record Place(InetSocketAddress portal, ShardId id, Route route) {}
+
     ShardClient(StripedModelContext context, int index) throws IOException {
         this.context = context;
-        this.id = new ShardId(index, ModelAddress.text(context.address().shards().get(index)));
-        this.route = Route.choose(context.datamover(), context.address().shards().get(index),
-            ModelFacts.TARGET_PREFIX + context.model(), context.socketDirectory(), context.digest() != Digest.NONE,
-            context.iserConnections());
+        this.index = index;
+        InetSocketAddress portal = context.locator().portal(index);
+        this.place = new Place(portal, id(portal), route(context.datamover(), portal));
         this.scratch = allocate(SCRATCH_BYTES);
         this.commands = new ControlCommands(scratch);
         this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(), context.clock());
     }
 
+    private ShardId id(InetSocketAddress portal) {
+        return new ShardId(index, ModelAddress.text(portal));
+    }
+
+    private Route route(Route.Preference preference, InetSocketAddress portal) {
+        return Route.choose(preference, portal, ModelFacts.TARGET_PREFIX + context.model(), context.socketDirectory(),
+            context.digest() != Digest.NONE, context.iserConnections());
+    }
+
+    /** Returns the place at which the shard is served now. */
+    private synchronized Place locate() throws ShardException {
+        InetSocketAddress portal = context.locator().portal(index);
+        if (!portal.equals(place.portal())) {
+            LOG.warn("{} has moved to {}", place.id(), ModelAddress.text(portal));
+            Route route = route(context.datamover(), portal);
+            if (context.datamover() == Route.Preference.AUTO && !accepts(place.route(), route)) {
+                route = new Route(route(Route.Preference.TCP, portal).portal(),
+                    "the memory of this process was allocated for "
+                        + place.route().portal().datamover() + ", from which the shard has moved");
+            }
+            place = new Place(portal, id(portal), route);
+        }
+        return place;
+    }
+
+    /** Returns whether memory that was allocated for a route can be used with another route. */
+    private static boolean accepts(Route allocated, Route other) {
+        return (!other.portal().needsShareableMemory() || allocated.portal().needsShareableMemory())
+            && (!other.portal().needsPreparedMemory() || allocated.portal().needsPreparedMemory());
+    }
+
+    /**
+     * Closes the connections with a process that does not serve the shard any more, so that no call waits for this process. Does
+     * not block.
+     */
+    void moved() {
+        Thread.ofVirtual().name("iscsi-moved " + place.id()).start(() -> {
+            try {
+                Place now = locate();
+                sessions.forEach((session, at) -> {
+                    if (at != now) {
+                        session.disconnect();
+                    }
+                });
+            } catch (ShardException e) {
+                LOG.debug("{} is not served at this moment: {}", place.id(), e.getMessage());
+            }
+        });
+    }
+
     /** The number and address of the shard. */
     ShardId id() {
-        return id;
+        return place.id();
     }
 
     /** The datamover for this shard, and the reason for the choice. */
     Route route() {
-        return route;
+        return place.route();
     }
 
     /** The transfer sizes for this shard. */
     TransferSizes sizes() {
-        return context.sizes(route.portal().datamover());
+        return context.sizes(route().portal().datamover());
     }
 
     /** The learner's membership of this shard. */
@@ -89,7 +150,9 @@ final class ShardClient implements AutoCloseable {
 
     /** Allocates memory that the sessions of this shard can use for data. */
     DataMemory allocate(long bytes) throws IOException {
-        return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
+        return route().portal().needsShareableMemory()
+            ? DataMemory.allocateShareable(bytes)
+            : DataMemory.allocate(bytes);
     }
 
     /** Sets the facts of shard 0. Every later login checks that the target is the expected shard of the same model. */
@@ -104,14 +167,22 @@ final class ShardClient implements AutoCloseable {
      */
     IscsiSession logIn(long isid, String label) throws IOException {
         checkNotClosed();
-        IscsiSession session = IscsiSession.login(context.session(id.index(), route)
+        Place now = locate();
+        IscsiSession session = IscsiSession.login(context.session(index, now.portal(), now.route())
             .initiator(context.initiatorName(), isid)
             .learner(label));
+        sessions.keySet().removeIf(old -> !old.isOpen());
+        sessions.put(session, now);
         try {
+            if (now != place) {
+                throw new ShardException(ShardException.Kind.PATH_LOST, now.id(),
+                    now.id() + " has moved during the login");
+            }
             if (expected != null) {
                 int offset = isid == OBSERVER_ISID ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
-                ShardCheck.check(id, ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, offset)), expected,
-                    context.address().shards().size());
+                ShardCheck.check(now.id(), ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, offset)),
+                    expected,
+                    context.locator().shardCount());
             }
             return session;
         } catch (IOException | RuntimeException e) {
@@ -136,7 +207,7 @@ final class ShardClient implements AutoCloseable {
 
     private void checkNotClosed() throws ShardException {
         if (closed) {
-            throw new ShardException(ShardException.Kind.CLOSED, id, id + ": the caller has closed the model");
+            throw new ShardException(ShardException.Kind.CLOSED, id(), id() + ": the caller has closed the model");
         }
     }
 
@@ -152,7 +223,7 @@ final class ShardClient implements AutoCloseable {
         synchronized (page) {
             if (!commands.run(observer(), CheckpointCommand.cdb(), 0, CheckpointCommand.DATA_BYTES,
                 Cancellation.NONE)) {
-                throw new ShardException(ShardException.Kind.BUSY, id, id + ": CHECKPOINT failed with BUSY");
+                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": CHECKPOINT failed with BUSY");
             }
             return CheckpointCommand.request(
                 scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
@@ -162,14 +233,14 @@ final class ShardClient implements AutoCloseable {
     private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
         byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
         if (!commands.run(session, inquiry, offset, PAGE_BYTES - 1, Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, id, id + ": INQUIRY failed with BUSY");
+            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": INQUIRY failed with BUSY");
         }
         MemorySegment answer = scratch.slab(0).asSlice(offset, PAGE_BYTES);
         int length = Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 2)) << 8
             | Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 3));
         if (answer.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
-            throw new ShardException(ShardException.Kind.WRONG_SHARD, id,
-                id.address() + " is not a shard of modeldisk: the target has no VPD page %02Xh".formatted(code));
+            throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
+                id().address() + " is not a shard of modeldisk: the target has no VPD page %02Xh".formatted(code));
         }
         return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
@@ -179,7 +250,7 @@ final class ShardClient implements AutoCloseable {
         synchronized (partitioning) {
             if (!commands.run(session, PartitionCommand.cdb(round), PARTITION_OFFSET, PartitionCommand.DATA_BYTES,
                 cancellation)) {
-                throw new ShardException(ShardException.Kind.BUSY, id, id + ": PARTITION failed with BUSY");
+                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": PARTITION failed with BUSY");
             }
             return PartitionCommand.partition(round, scratch.slab(0)
                 .asSlice(PARTITION_OFFSET, PartitionCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
@@ -196,7 +267,7 @@ final class ShardClient implements AutoCloseable {
         long deadlineNs = clock.nanoTime() + context.waitTimeoutNs();
         while (!commands.run(session, cdb, 0, 0, cancellation)) {
             if (clock.nanoTime() - deadlineNs > 0) {
-                throw StripedTransfer.roundTimeout(id, context.waitTimeoutNs());
+                throw StripedTransfer.roundTimeout(id(), context.waitTimeoutNs());
             }
         }
     }

@@ -61,7 +61,7 @@ public final class StripedModel implements RemoteModel {
         context.conclude();
         List<ShardClient> shards = new ArrayList<>();
         try {
-            for (int i = 0; i < context.address().shards().size(); i++) {
+            for (int i = 0; i < context.locator().shardCount(); i++) {
                 shards.add(new ShardClient(context, i));
             }
             List<ModelFacts> facts = AllShards.call(shards,
@@ -70,6 +70,7 @@ public final class StripedModel implements RemoteModel {
                 ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
                 shards.get(i).expect(facts.getFirst());
             }
+            context.locator().onMove(moved -> shards.get(moved).moved());
             return new StripedModel(context, List.copyOf(shards), facts.getFirst());
         } catch (IOException | RuntimeException e) {
             close(shards);

@@ -9,6 +9,7 @@ import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
@@ -27,7 +28,7 @@ public final class StripedModelContext {
 
     private static final String LABEL_FORM = "[A-Za-z0-9.:-]{1,48}";
 
-    private final ModelAddress address;
+    private final ShardLocator locator;
     private String learner = "learner";
     private ChapSecrets secrets;
     private Function<String, TransferSizes> sizes = _ -> TransferSizes.DEFAULTS;
@@ -42,9 +43,9 @@ public final class StripedModelContext {
     private NanoClock clock = NanoClock.SYSTEM;
     private final IserProvider.Connections iserConnections = IserProvider.find().connections();
 
-    /** Creates the configuration of a connection to the model at this address. */
-    public StripedModelContext(ModelAddress address) {
-        this.address = address;
+    /** Creates the configuration of a connection to the model whose shards this object locates. The caller closes the object. */
+    public StripedModelContext(ShardLocator locator) {
+        this.locator = locator;
     }
 
     /**
@@ -128,7 +129,7 @@ public final class StripedModelContext {
      * @throws IllegalArgumentException if a value is invalid; the message names the value and its valid range
      */
     public StripedModelContext conclude() {
-        require(address != null, "the address of the model is not set");
+        require(locator != null, "the address of the model is not set");
         require(learner.matches(LABEL_FORM),
             "learner '" + learner + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
         require(concurrentCalls >= 1, "concurrentCalls=" + concurrentCalls + " must be at least 1");
@@ -148,17 +149,17 @@ public final class StripedModelContext {
     /** Returns the effective configuration as text. */
     @Override
     public String toString() {
-        return "address=" + address + " learner=" + learner + " secrets=" + (secrets == null ? "none" : "set")
+        return "address=" + locator + " learner=" + learner + " secrets=" + (secrets == null ? "none" : "set")
             + " concurrentCalls=" + concurrentCalls + " connectTimeout=" + connectTimeout + " commandTimeout="
             + commandTimeout + " waitTimeout=" + waitTimeout + " reconnectTimeout=" + reconnectTimeout + " digest="
             + digest + " datamover=" + datamover + " socketDirectory=" + socketDirectory;
     }
 
     /** Returns the configuration of a session with a shard. The caller must still set the initiator and the learner. */
-    SessionContext session(int shard, Route route) {
+    SessionContext session(int shard, InetSocketAddress portal, Route route) {
         TransferSizes cut = sizes(route.portal().datamover());
         return new SessionContext()
-            .portal(address.shards().get(shard))
+            .portal(portal)
             .shard(shard)
             .over(route.portal())
             .targetName(ModelFacts.TARGET_PREFIX + model())
@@ -171,12 +172,12 @@ public final class StripedModelContext {
             .clock(clock);
     }
 
-    ModelAddress address() {
-        return address;
+    ShardLocator locator() {
+        return locator;
     }
 
     String model() {
-        return address.model();
+        return locator.model();
     }
 
     String learner() {

@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
+import io.modeldisk.command.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -108,7 +109,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     /** The addresses of a running shard and of a running baseline server. */
     static final class Running {
-        @Option(names = "--running", paramLabel = "modeldisk://HOST:PORT/NAME", required = true,
+        @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME", required = true,
             description = "The address of the running shard.")
         private String shard;
 
@@ -132,7 +133,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
             .progress(Progress::show);
         if (running != null) {
-            context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.baseline, 0));
+            context.running(ModelLocators.current(running.shard), ModelAddress.parsePortal(running.baseline, 0));
         }
         output.write(new ProtocolBench(context).run(throughput, latency));
         return 0;

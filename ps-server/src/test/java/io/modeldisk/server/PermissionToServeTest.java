@@ -1,0 +1,110 @@
+package io.modeldisk.server;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ShardLocator;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A shard whose permission to serve ends, and a mount that follows the shard to another process. */
+@Timeout(60)
+final class PermissionToServeTest {
+    private static final int SIZE = 4096;
+
+    private static ParameterServer serve(BooleanSupplier mayServe) throws IOException {
+        return ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(SIZE)
+            .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
+            .mayServe(mayServe));
+    }
+
+    private static StripedModel connect(ShardLocator locator, Duration reconnectTimeout) throws IOException {
+        return StripedModel.connect(new StripedModelContext(locator).learner("l").reconnectTimeout(reconnectTimeout));
+    }
+
+    private static ModelAddress address(ParameterServer server) {
+        return new ModelAddress(List.of(server.localAddress()), "m");
+    }
+
+    private static void push(StripedModel model, DataMemory memory) throws IOException {
+        memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 1f);
+        model.push(0, memory, 0, SIZE, Cancellation.NONE);
+    }
+
+    private static float weight(StripedModel model, DataMemory memory) throws IOException {
+        model.read(0, memory, 0, SIZE, Cancellation.NONE);
+        return memory.slab(0).get(ValueLayout.JAVA_FLOAT, 0);
+    }
+
+    @Test
+    void pushWithoutPermissionIsNotAcknowledgedAndItsRepetitionCountsOnce() throws Exception {
+        AtomicBoolean mayServe = new AtomicBoolean(true);
+        try (ParameterServer server = serve(mayServe::get);
+            DataMemory memory = DataMemory.allocate(SIZE);
+            StripedModel model = connect(address(server), Duration.ZERO)) {
+            push(model, memory);
+            mayServe.set(false);
+            assertThatThrownBy(() -> push(model, memory)).isInstanceOfSatisfying(ShardException.class,
+                e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.PATH_LOST));
+            mayServe.set(true);
+            push(model, memory);
+            assertThat(weight(model, memory)).isEqualTo(2f);
+        }
+    }
+
+    @Test
+    void sessionsFollowAShardThatHasMoved() throws Exception {
+        AtomicReference<ModelAddress> place = new AtomicReference<>();
+        AtomicReference<IntConsumer> moved = new AtomicReference<>();
+        ShardLocator locator = new ShardLocator() {
+            @Override
+            public String model() {
+                return "m";
+            }
+
+            @Override
+            public int shardCount() {
+                return 1;
+            }
+
+            @Override
+            public InetSocketAddress portal(int shard) {
+                return place.get().portal(shard);
+            }
+
+            @Override
+            public void onMove(IntConsumer action) {
+                moved.set(action);
+            }
+        };
+        try (ParameterServer first = serve(() -> true);
+            ParameterServer second = serve(() -> true);
+            DataMemory memory = DataMemory.allocate(SIZE)) {
+            place.set(address(first));
+            try (StripedModel model = connect(locator, Duration.ofSeconds(30))) {
+                assertThat(weight(model, memory)).isEqualTo(0f);
+                place.set(address(second));
+                moved.get().accept(0);
+                push(model, memory);
+                await("reads go to the other process too", () -> weight(model, memory) == 1f);
+            }
+        }
+    }
+}
