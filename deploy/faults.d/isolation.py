@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import traceback
 
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
@@ -33,6 +34,8 @@ def run(program):
             status = program()
         except KeyboardInterrupt:
             status = 130
+        except Exception:
+            traceback.print_exc()
         finally:
             os._exit(status)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -268,7 +268,7 @@ def keep(directory, results):
     """Copies the files of an episode to the directory of results."""
     target = results / directory.name
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(directory, target, ignore=shutil.ignore_patterns("mount-?", "ballast"))
+    shutil.copytree(directory, target, ignore=shutil.ignore_patterns("mount-?", "ballast", "shm"))
     return target
 
 

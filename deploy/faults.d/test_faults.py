@@ -337,6 +337,10 @@ class IsolationTest(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(30), 130)
 
+    def test_failure_of_the_program_is_printed(self):
+        process, line = self.isolated("sys.stderr = sys.stdout; raise ValueError('no such thing')")
+        self.assertEqual((process.wait(30), line), (1, "Traceback (most recent call last):"))
+
     def test_program_sees_only_its_own_processes(self):
         process, line = self.isolated("print(isolation.others(), flush=True); return 7")
         self.assertEqual((process.wait(30), json.loads(line.replace("'", '"') or "null")), (7, {}))
