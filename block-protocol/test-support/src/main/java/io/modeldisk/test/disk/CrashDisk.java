@@ -1,0 +1,242 @@
+package io.modeldisk.test.disk;
+
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.linux.Mounts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A file system in memory, mounted with FUSE, that loses at a {@link #crash} everything that was not synchronized: the data of
+ * files after their last fsync, and the entries of directories after the last fsync of the directory. It can also be full, be
+ * read-only, and fail at an fsync. Needs root. Thread-safe.
+ */
+public final class CrashDisk implements AutoCloseable {
+    private static final String DEVICE = "/dev/fuse";
+    private static final String TYPE = "fuse.crashdisk";
+    private static final long ROOT = 1;
+
+    private final Path directory;
+    private final ReentrantLock lock = new ReentrantLock();
+    private Thread server;
+
+    // Guarded by the lock.
+    private final Node root = new Node(ROOT, true);
+    private final Map<Long, Node> nodes = new HashMap<>();
+    private long nextNumber = ROOT + 1;
+    private long pages;
+    private long capacityBytes = Long.MAX_VALUE;
+    private boolean readOnly;
+    private int failingSyncs;
+    private long syncs;
+
+    private CrashDisk(Path directory) {
+        this.directory = directory;
+        nodes.put(ROOT, root);
+    }
+
+    /** Mounts an empty disk at an existing directory. */
+    public static CrashDisk mount(Path directory) throws IOException {
+        CrashDisk disk = new CrashDisk(directory);
+        disk.start();
+        return disk;
+    }
+
+    /** The directory at which the disk is mounted. */
+    public Path directory() {
+        return directory;
+    }
+
+    private void start() throws IOException {
+        int fd = Descriptors.open(DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
+        if (fd < 0) {
+            throw new IOException(DEVICE + " cannot be opened: " + Errno.nameOf(-fd));
+        }
+        int mounted = Mounts.mount("crashdisk", directory.toString(), TYPE, Mounts.MS_NOSUID | Mounts.MS_NODEV,
+            "fd=" + fd + ",rootmode=40000,user_id=0,group_id=0,default_permissions");
+        if (mounted < 0) {
+            Descriptors.close(fd);
+            throw new IOException("cannot mount " + directory + ": " + Errno.nameOf(-mounted));
+        }
+        server = Thread.ofPlatform().daemon().name("crashdisk").start(new Server(this, fd));
+    }
+
+    /** Limits the size of all files together. */
+    public void capacityBytes(long bytes) {
+        locked(() -> capacityBytes = bytes);
+    }
+
+    /** The size of all files together. */
+    public long usedBytes() {
+        lock.lock();
+        try {
+            return pages * Node.PAGE_BYTES;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Refuses all changes with EROFS, or admits them again. */
+    public void readOnly(boolean only) {
+        locked(() -> readOnly = only);
+    }
+
+    /** Lets the next fsyncs of files fail with EIO. As on Linux, what such an fsync should have written is lost. */
+    public void failSyncs(int count) {
+        locked(() -> failingSyncs = count);
+    }
+
+    /** The number of successful fsyncs of files so far. */
+    public long syncs() {
+        lock.lock();
+        try {
+            return syncs;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Loses everything that was not synchronized, and mounts the disk again. No process may use the disk. */
+    public void crash() throws IOException {
+        crash(null);
+    }
+
+    /** As {@link #crash()}, but a random half of the pages that were not synchronized survives. */
+    public void crash(long seed) throws IOException {
+        crash(new SplittableRandom(seed));
+    }
+
+    private void crash(SplittableRandom random) throws IOException {
+        stop();
+        locked(() -> {
+            root.crash(random, new HashSet<>());
+            nodes.clear();
+            pages = 0;
+            found(root);
+        });
+        start();
+    }
+
+    private void found(Node node) {
+        if (nodes.put(node.number(), node) == null) {
+            pages += node.pageCount();
+            node.entries().values().forEach(this::found);
+        }
+    }
+
+    private void locked(Runnable action) {
+        lock.lock();
+        try {
+            action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    ReentrantLock lock() {
+        return lock;
+    }
+
+    Node node(long number) {
+        return nodes.get(number);
+    }
+
+    Node create(Node parent, String name, boolean isDirectory) throws DiskException {
+        checkWritable();
+        if (parent.entries().containsKey(name)) {
+            throw new DiskException(DiskException.EEXIST);
+        }
+        Node node = new Node(nextNumber++, isDirectory);
+        nodes.put(node.number(), node);
+        parent.entries().put(name, node);
+        return node;
+    }
+
+    void write(Node node, long offset, byte[] data) throws DiskException {
+        checkWritable();
+        int added = node.newPages(offset, data.length);
+        if (added > 0 && (pages + added) > capacityBytes / Node.PAGE_BYTES) {
+            throw new DiskException(Errno.ENOSPC.number());
+        }
+        pages += added;
+        node.write(offset, data);
+    }
+
+    void truncate(Node node, long sizeBytes) throws DiskException {
+        checkWritable();
+        pages -= node.pageCount();
+        node.truncate(sizeBytes);
+        pages += node.pageCount();
+    }
+
+    void remove(Node parent, String name) throws DiskException {
+        checkWritable();
+        Node node = parent.entries().get(name);
+        if (node == null) {
+            throw new DiskException(Errno.ENOENT.number());
+        }
+        if (!node.entries().isEmpty()) {
+            throw new DiskException(DiskException.ENOTEMPTY);
+        }
+        parent.entries().remove(name);
+        pages -= node.pageCount();
+    }
+
+    void rename(Node parent, String name, Node newParent, String newName) throws DiskException {
+        checkWritable();
+        Node node = parent.entries().get(name);
+        if (node == null) {
+            throw new DiskException(Errno.ENOENT.number());
+        }
+        if (newParent.entries().containsKey(newName)) {
+            remove(newParent, newName);
+        }
+        parent.entries().remove(name);
+        newParent.entries().put(newName, node);
+    }
+
+    void sync(Node node) throws DiskException {
+        if (!node.isDirectory() && failingSyncs > 0) {
+            failingSyncs--;
+            node.failSync();
+            throw new DiskException(Errno.EIO.number());
+        }
+        checkWritable();
+        node.sync();
+        syncs += node.isDirectory() ? 0 : 1;
+    }
+
+    private void checkWritable() throws DiskException {
+        if (readOnly) {
+            throw new DiskException(DiskException.EROFS);
+        }
+    }
+
+    long freePages() {
+        return Math.min(capacityBytes, 1L << 40) / Node.PAGE_BYTES - pages;
+    }
+
+    private void stop() throws IOException {
+        int unmounted = Mounts.unmount(directory.toString(), Mounts.MNT_FORCE | Mounts.MNT_DETACH);
+        if (unmounted < 0) {
+            throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));
+        }
+        try {
+            server.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the thread was interrupted while the disk stopped", e);
+        }
+    }
+
+    /** Unmounts the disk. */
+    @Override
+    public void close() throws IOException {
+        stop();
+    }
+}
