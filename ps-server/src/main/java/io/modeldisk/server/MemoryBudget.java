@@ -45,7 +45,9 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         int checkpoints = settings.checkpoints() == null
             ? 0
             : CheckpointSettings.COPIES * (1 + settings.aggregator().stateBytesPerWeightByte());
-        long recordBytes = settings.records().isEmpty() ? 0 : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
+        long recordBytes = settings.records().isEmpty() && settings.journal() == null
+            ? 0
+            : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
         return new MemoryBudget(
             (blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));

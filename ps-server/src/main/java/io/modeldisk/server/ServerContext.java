@@ -13,6 +13,7 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.RecordSink;
 import java.io.IOException;
@@ -82,6 +83,7 @@ public final class ServerContext {
     private NonFinite nonFinite = NonFinite.REFUSE;
     private CheckpointSettings checkpoints;
     private List<RecordSink> records = List.of();
+    private JournalSettings journal;
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
     private BooleanSupplier mayServe = () -> true;
@@ -203,6 +205,12 @@ public final class ServerContext {
         return this;
     }
 
+    /** Sets the journal, which needs checkpoints in the same directory. By default, the shard has no journal. */
+    public ServerContext journal(JournalSettings journalSettings) {
+        this.journal = journalSettings;
+        return this;
+    }
+
     /**
      * Sets the sinks that keep a record of each change of the shard. A push is then answered when its records are durable in all
      * sinks. The shard closes the sinks. By default there is none.
@@ -267,6 +275,8 @@ public final class ServerContext {
             validateSessions();
             check(aggregator != null && aggregatorSpecification != null,
                 "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
+            check(journal == null || checkpoints != null && checkpoints.state().equals(journal.state()),
+                "the journal %s needs checkpoints in the same directory, which cut it", journal);
             check((sizeBytes == null) != (safetensors == null),
                 "either size=%s or safetensors=%s must be set, but not both", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
@@ -276,7 +286,7 @@ public final class ServerContext {
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, records, goBack, mayServe, clock);
+                spareBlocks, checkpoints, journal, records, goBack, mayServe, clock);
         }
         return this;
     }
@@ -392,6 +402,7 @@ public final class ServerContext {
             spareBlocks=%s
             nonFinite=%s
             checkpoints=%s
+            journal=%s
             records=%s
             network: %s
             """.formatted(
@@ -399,6 +410,7 @@ public final class ServerContext {
             TargetAddress.text(listen),
             ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
             spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints,
+            journal == null ? "none" : journal,
             records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
             network);
     }

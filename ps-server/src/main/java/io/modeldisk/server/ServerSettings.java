@@ -6,13 +6,15 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.RecordSink;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** The settings of a shard after validation. All values are valid. {@code checkpoints} is null if the shard takes none. */
+/** The settings of a shard after validation. All values are valid. {@code checkpoints} and
+ * {@code journal} are null if the shard has none. */
 record ServerSettings(
     ModelFacts facts,
     ModelSource source,
@@ -22,6 +24,7 @@ record ServerSettings(
     Duration lease,
     int spareBlocks,
     CheckpointSettings checkpoints,
+    JournalSettings journal,
     List<RecordSink> records,
     Runnable goBack,
     BooleanSupplier mayServe,

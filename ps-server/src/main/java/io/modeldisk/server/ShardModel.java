@@ -10,18 +10,23 @@ import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
+import io.modeldisk.server.checkpoint.CheckpointLog;
 import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
+import io.modeldisk.server.journal.JournalReader;
+import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.MemberRecords;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.record.RecordSink;
+import io.modeldisk.server.replay.RecordPlayer;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -41,7 +46,8 @@ public final class ShardModel implements AutoCloseable {
     private final Learners learners;
     private final Consistency consistency;
     private final Traffic traffic = new Traffic();
-    private final Checkpointer checkpointer;
+    /** Null if the shard takes no checkpoints. Set before the shard is served. */
+    private Checkpointer checkpointer;
     /** The number of the history of a shard without checkpoints. */
     private final long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
@@ -51,6 +57,8 @@ public final class ShardModel implements AutoCloseable {
     private final BooleanSupplier mayServe;
     /** Null if the shard keeps no records. Set before the shard is served. */
     private RecordLog records;
+    /** Null if the shard has no journal. Set before the shard is served. */
+    private JournalSink journal;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
     // Guarded by the lock of this object.
@@ -70,7 +78,6 @@ public final class ShardModel implements AutoCloseable {
             learners.resumeAfter(restored.round());
         }
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
-        this.checkpointer = checkpointer(settings, restored);
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite());
     }
@@ -91,6 +98,7 @@ public final class ShardModel implements AutoCloseable {
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         BlockStore store = new BlockStore(layout, settings.spareBlocks(),
             settings.aggregator().stateBytesPerWeightByte());
+        ShardModel shard = null;
         try {
             CheckpointStatus restored = settings.checkpoints() == null
                 ? CheckpointStatus.NONE
@@ -99,15 +107,46 @@ public final class ShardModel implements AutoCloseable {
             if (restored.number() == 0) {
                 load(settings.source(), facts, store);
             }
-            ShardModel shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
-            if (!settings.records().isEmpty()) {
-                shard.record(settings.records(), 1, RecordLog.DEFAULT_BUFFER_BYTES);
+            shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
+            shard.keepRecords(settings, restored);
+            if (settings.checkpoints() != null) {
+                shard.takeCheckpoints(settings, restored);
             }
             return shard;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            store.close();
+            if (shard != null) {
+                shard.close();
+            } else {
+                store.close();
+            }
             throw e;
         }
+    }
+
+    /** Replays the journal, if the shard has one, and keeps a record of each change from now on, if the shard has sinks. */
+    private void keepRecords(ServerSettings settings, CheckpointStatus restored) throws IOException {
+        List<RecordSink> sinks = new ArrayList<>(settings.records());
+        if (settings.journal() != null) {
+            journal = JournalSink.open(settings.journal(), facts, restored.id(),
+                checkpoint -> JournalReader.RecordConsumer
+                    .of(new RecordPlayer(store, consistency, learners, checkpoint)),
+                clock);
+            sinks.add(journal);
+        } else if (settings.checkpoints() != null) {
+            JournalSink.refuseLeft(settings.checkpoints().state());
+        }
+        if (!sinks.isEmpty()) {
+            record(sinks, journal == null ? 1 : journal.openedAt() + 1, RecordLog.DEFAULT_BUFFER_BYTES);
+        }
+    }
+
+    private void takeCheckpoints(ServerSettings settings, CheckpointStatus restored) throws IOException {
+        CheckpointLog log = journal == null
+            ? null
+            : new CheckpointLog(records, journal, learners, consistency, clock);
+        checkpointer = new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
+            aggregator.stateBytesPerWeightByte(), learners, consistency, clock, restored, log, traffic::rawWrites,
+            settings.goBack(), mayServe);
     }
 
     /**
@@ -223,6 +262,11 @@ public final class ShardModel implements AutoCloseable {
         return consistency;
     }
 
+    /** The journal of the shard; null if the shard has none. */
+    JournalSink journal() {
+        return journal;
+    }
+
     /** The records of the shard; null if the shard keeps none. */
     RecordLog records() {
         return records;
@@ -241,21 +285,6 @@ public final class ShardModel implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("the wait for the other shards was interrupted");
-        }
-    }
-
-    /** Creates the checkpointer; null if the shard takes no checkpoints. */
-    private Checkpointer checkpointer(ServerSettings settings, CheckpointStatus restored) throws IOException {
-        if (settings.checkpoints() == null) {
-            return null;
-        }
-        try {
-            return new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
-                aggregator.stateBytesPerWeightByte(), learners, consistency, settings.clock(), restored,
-                traffic::rawWrites, settings.goBack(), mayServe);
-        } catch (IOException | RuntimeException e) {
-            consistency.close();
-            throw e;
         }
     }
 
@@ -284,6 +313,9 @@ public final class ShardModel implements AutoCloseable {
 
     /** A random number that identifies the updates of this shard; another one if the shard has lost updates. */
     long history() {
+        if (journal != null) {
+            return journal.history();
+        }
         return checkpointer == null ? ownHistory : checkpointer.history();
     }
 

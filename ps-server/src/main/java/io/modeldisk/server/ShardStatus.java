@@ -14,6 +14,7 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
+import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.record.RecordStatus;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +59,7 @@ final class ShardStatus {
         status.put("shards", facts.shards());
         status.put("consistency", facts.consistency());
         status.put("aggregator", facts.aggregator());
+        status.put("durability", durability());
         putBlocks(status, members, shown);
         status.put("formed", roster.formed());
         if (!roster.formed()) {
@@ -71,6 +73,9 @@ final class ShardStatus {
         }
         if (shard.checkpointer() != null) {
             putCheckpoint(status.putObject("checkpoint"), shard.checkpointer().status());
+        }
+        if (shard.journal() != null) {
+            putJournal(status.putObject("journal"), shard.journal(), clock.nanoTime());
         }
         if (shard.records() != null) {
             putRecords(status.putObject("records"), shard.records().status());
@@ -100,6 +105,20 @@ final class ShardStatus {
         checkpoint.put("answered", newest.answered());
         if (newest.failure() != null) {
             checkpoint.put("failure", newest.failure());
+        }
+    }
+
+    private String durability() {
+        return shard.journal() != null ? "journal" : shard.checkpointer() != null ? "checkpoint" : "memory";
+    }
+
+    private static void putJournal(ObjectNode status, JournalSink journal, long nowNs) {
+        status.put("path", journal.path().toString());
+        status.put("bytes", journal.bytes());
+        status.put("limitBytes", journal.limitBytes());
+        status.put("segments", journal.segments());
+        if (journal.lastSyncNs() != 0) {
+            status.put("lastSyncMs", TimeUnit.NANOSECONDS.toMillis(nowNs - journal.lastSyncNs()));
         }
     }
 

@@ -226,7 +226,8 @@ final class ServeCommand implements Callable<Integer> {
             .lease(lease)
             .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
-            .checkpoints(state.settings(startAtMost))
+            .checkpoints(state.checkpoints(startAtMost))
+            .journal(state.journal())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()

@@ -1,22 +1,27 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.journal.JournalSettings;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The options for what survives the end of a shard. */
 final class ServeState {
     private static final String CHECKPOINT = "checkpoint";
+    private static final String JOURNAL = "journal";
+    private static final long MIN_LIMIT_BYTES = 1 << 20;
 
     @Option(names = "--state", paramLabel = "DIR",
-        description = "The directory of the checkpoints. All shards of the model need the same directory. A shard that "
-            + "starts goes on from the newest checkpoint in it.")
+        description = "The directory of the checkpoints and of the journals. All shards of the model need the same directory. A "
+            + "shard that starts goes on from the newest checkpoint in it.")
     private Path state;
 
     @Option(names = "--durability", paramLabel = "MODE",
         description = "What survives the end of a shard. memory: nothing (the default without --state). checkpoint: the newest "
-            + "checkpoint (the default with --state).")
+            + "checkpoint (the default with --state). journal: every acknowledged push, because a push is acknowledged after it "
+            + "is on disk.")
     private String durability;
 
     @Option(names = "--checkpoint-every", paramLabel = "PERIOD", defaultValue = "60s",
@@ -27,25 +32,44 @@ final class ServeState {
         description = "The number of checkpoints that stay in --state. Older ones are deleted.")
     private int keep;
 
+    @Option(names = "--journal-limit", paramLabel = "BYTES",
+        description = "With --durability journal: the size of the journal of this shard at which the shards take a checkpoint "
+            + "early, because a checkpoint cuts the journal. At twice this size, the shard refuses pushes until a checkpoint "
+            + "has succeeded. Default: 4 times the size of the shard, at least 1 GiB.")
+    private ByteSize journalLimit;
+
+    private String mode() {
+        return durability != null ? durability : state == null ? "memory" : CHECKPOINT;
+    }
+
+    /** Returns the settings of the journal; null if the shard has none. */
+    JournalSettings journal() {
+        boolean journal = mode().equals(JOURNAL);
+        check(journal || journalLimit == null, "--journal-limit needs --durability journal");
+        check(journalLimit == null || journalLimit.bytes() >= MIN_LIMIT_BYTES,
+            "--journal-limit=" + journalLimit + " must be at least 1MiB");
+        return journal ? new JournalSettings(state, journalLimit == null ? 0 : journalLimit.bytes()) : null;
+    }
+
     /**
      * Returns the settings of the checkpoints; null if the shard takes none.
      *
      * @param startAtMost the highest number of a checkpoint from which the shard may start
      */
-    CheckpointSettings settings(long startAtMost) {
-        String mode = durability != null ? durability : state == null ? "memory" : CHECKPOINT;
+    CheckpointSettings checkpoints(long startAtMost) {
+        String mode = mode();
         switch (mode) {
             case "memory" -> {
                 check(state == null, "--durability memory keeps no state; remove --state or --durability");
                 return null;
             }
-            case CHECKPOINT -> {
-                check(state != null, "--durability checkpoint needs a directory; give it with --state");
+            case CHECKPOINT, JOURNAL -> {
+                check(state != null, "--durability " + mode + " needs a directory; give it with --state");
                 check(keep >= 1, "--keep=" + keep + " must be at least 1");
                 return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep).startingAtMost(startAtMost);
             }
             default -> throw new IllegalArgumentException(
-                "--durability '" + mode + "' must be memory or checkpoint");
+                "--durability '" + mode + "' must be memory, checkpoint or journal");
         }
     }
 

@@ -148,6 +148,7 @@ final class StatusCommand implements Callable<Integer> {
                 checkpoint.path("path").asText(),
                 checkpoint.path("round").asLong(), checkpoint.path("at").asText());
         }
+        printDurability(shard, number);
         if (checkpoint.has("failure")) {
             System.out.printf("shard %d: the last checkpoint failed: %s%n", number,
                 checkpoint.path("failure").asText());
@@ -176,6 +177,22 @@ final class StatusCommand implements Callable<Integer> {
                     learner.path("state").asText().equals("lost") ? ", which has lost its connection" : "",
                     behind(learner));
             }
+        }
+    }
+
+    private static void printDurability(JsonNode shard, int number) {
+        JsonNode journal = shard.path("journal");
+        JsonNode records = shard.path("records");
+        if (journal.isObject()) {
+            System.out.printf("shard %d: durability journal: %s of %s in %s, %s; record %d of %d is on disk%s%n",
+                number,
+                bytes(journal, "bytes"), bytes(journal, "limitBytes"), journal.path("path").asText(),
+                Plural.counted(journal.path("segments").asInt(), "segment"), records.path("durable").asLong(),
+                records.path("appended").asLong(),
+                journal.has("lastSyncMs") ? ", last sync " + journal.path("lastSyncMs").asLong() + " ms ago" : "");
+        }
+        if (records.has("failure")) {
+            System.out.printf("shard %d refuses pushes: %s%n", number, records.path("failure").asText());
         }
     }
 

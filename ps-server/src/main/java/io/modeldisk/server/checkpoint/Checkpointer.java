@@ -1,5 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
@@ -54,6 +55,8 @@ public final class Checkpointer implements AutoCloseable {
     private final PeriodicThread thread;
     /** Null if the shard never needs to go back because of other shards. */
     private final ShardStarts starts;
+    /** Null if the shard has no journal. */
+    private final CheckpointLog log;
     private final Runnable goBack;
     private final BooleanSupplier mayServe;
     /** Null except on shard 0. */
@@ -77,6 +80,7 @@ public final class Checkpointer implements AutoCloseable {
      * Creates a checkpointer that is not started yet.
      *
      * @param restored the result of {@link #load}
+     * @param log the records in the journal of the shard; null if it has no journal
      * @param rawWrites the number of writes of weights so far, which are not updates
      * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
      *     another shard has done so
@@ -86,8 +90,8 @@ public final class Checkpointer implements AutoCloseable {
     public Checkpointer(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
         int stateBytesPerWeightByte,
-        Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus restored, LongSupplier rawWrites,
-        Runnable goBack, BooleanSupplier mayServe)
+        Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus restored, CheckpointLog log,
+        LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
         throws IOException {
         this.settings = settings;
         this.facts = facts;
@@ -102,7 +106,9 @@ public final class Checkpointer implements AutoCloseable {
         this.status = restored;
         this.goBack = goBack;
         this.mayServe = mayServe;
-        this.starts = inRounds && facts.shards() > 1
+        this.log = log;
+        // With a journal, a shard loses no round, so the shards never go back together.
+        this.starts = inRounds && facts.shards() > 1 && log == null
             ? new ShardStarts(state, facts.shard(), facts.shards(), restored.number())
             : null;
         this.changesAtStart = progress.changes();
@@ -149,7 +155,7 @@ public final class Checkpointer implements AutoCloseable {
                 state.cleanUp();
             } else if (partial != null) {
                 begun = partial.facts().id();
-                StateDirectory.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
+                DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
             }
         } catch (NoSuchFileException e) {
             LOG.debug("shard 0 has withdrawn {}", partial);
@@ -198,6 +204,9 @@ public final class Checkpointer implements AutoCloseable {
             return;
         }
         try {
+            if (log != null) {
+                watchJournal();
+            }
             if (requests != null) {
                 schedule();
             }
@@ -212,6 +221,19 @@ public final class Checkpointer implements AutoCloseable {
             } else {
                 fail(e);
             }
+        }
+    }
+
+    /** Requests a checkpoint if the journal of this or of another shard is long, and refuses pushes if it is full. */
+    private void watchJournal() throws IOException {
+        log.limit(status.failure());
+        boolean wanted = log.mustRequest() && status.writing() == 0;
+        if (facts.shard() == 0) {
+            if (state.takeRequests() || wanted) {
+                request();
+            }
+        } else if (wanted) {
+            state.askForCheckpoint(facts.shard());
         }
     }
 
@@ -308,13 +330,17 @@ public final class Checkpointer implements AutoCloseable {
         }
         stop.begun(partial.number(), wanted.round());
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
-        snapshot = new Snapshot(store, consistency::rounds, writer, copies, inRounds ? wanted.round() : -1);
+        if (log != null) {
+            log.begin(begun);
+        }
+        snapshot = new Snapshot(store, consistency::rounds, writer, copies, log == null ? block -> {} : log::saved,
+            inRounds ? wanted.round() : -1);
         store.watch(snapshot);
         // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.
         if (inRounds && progress.openedRound() > wanted.round()) {
             drop();
-            StateDirectory.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
+            DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
         } else {
             goOn();
         }
@@ -323,7 +349,7 @@ public final class Checkpointer implements AutoCloseable {
     private void goOn() throws IOException {
         if (!isCurrent()) {
             withdrawn();
-        } else if (snapshot.sweep()) {
+        } else if (snapshot.sweep() && (log == null || log.isDurable())) {
             store.watch(null);
             writer.finish();
             stop.written(writer.updates());
@@ -370,6 +396,9 @@ public final class Checkpointer implements AutoCloseable {
             requests.completed();
         }
         lastFailure = null;
+        if (log != null) {
+            log.completed(state.path(), written.id());
+        }
         LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
     }
 
@@ -399,7 +428,7 @@ public final class Checkpointer implements AutoCloseable {
         status = status.failed(reason.toString(), requests == null ? 0 : requests.covered());
         if (folder != null && Files.exists(folder.path())) {
             try {
-                StateDirectory.write(folder.file(CheckpointRequests.FAILED + facts.shard()),
+                DurableFiles.write(folder.file(CheckpointRequests.FAILED + facts.shard()),
                     reason.toString().getBytes(StandardCharsets.UTF_8));
             } catch (IOException e) {
                 LOG.debug("the failure cannot be recorded in {}: {}", folder.path(), e.toString());

@@ -1,5 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.server.block.BlockLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -120,7 +121,7 @@ final class PartWriter implements AutoCloseable {
         writeFully(partChannel, data, head.length);
         partChannel.force(true);
         Files.move(unfinished(), folder.file(PartFile.name(shard, facts.shards())), StandardCopyOption.ATOMIC_MOVE);
-        StateDirectory.sync(folder.path());
+        DurableFiles.sync(folder.path());
     }
 
     private static void writeFully(FileChannel channel, ByteBuffer data, long start) throws IOException {

@@ -2,6 +2,7 @@ package io.modeldisk.server.checkpoint;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -57,7 +58,7 @@ final class ShardStarts {
     }
 
     private void write() throws IOException {
-        StateDirectory.write(file(shard), JSON.writeValueAsBytes(own));
+        DurableFiles.write(file(shard), JSON.writeValueAsBytes(own));
     }
 
     private Path file(int number) {

@@ -2,6 +2,7 @@ package io.modeldisk.server.checkpoint;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.files.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -62,7 +63,7 @@ final class ShardStops {
     }
 
     private void write(Stop stop) throws IOException {
-        StateDirectory.write(file(shard), JSON.writeValueAsBytes(stop));
+        DurableFiles.write(file(shard), JSON.writeValueAsBytes(stop));
     }
 
     /** Returns whether shard 0 has stopped, so that no more checkpoints are taken. */

@@ -18,10 +18,18 @@ import java.util.function.IntToLongFunction;
  * <p>Thread-safe. After a failure, the snapshot saves no more blocks, and pushes go on.
  */
 final class Snapshot implements ChangeListener {
+    /** Is told which blocks are saved. */
+    @FunctionalInterface
+    interface Listener {
+        /** The contents of a block are saved or copied. The caller holds the lock of the block. */
+        void saved(Block block) throws IOException;
+    }
+
     private final BlockStore store;
     private final IntToLongFunction rounds;
     private final PartWriter writer;
     private final BlockCopies copies;
+    private final Listener whenSaved;
     private final long round;
     /** Whether a block is on disk or in a copy. Each element is guarded by the lock of its block. */
     private final boolean[] saved;
@@ -34,13 +42,16 @@ final class Snapshot implements ChangeListener {
      * Creates a snapshot.
      *
      * @param rounds returns the number of closed rounds of a block, whose lock the caller holds
+     * @param whenSaved is told which blocks are saved; the snapshot fails if it fails
      * @param round in bsp, the round after which the blocks are saved; -1 in the other modes
      */
-    Snapshot(BlockStore store, IntToLongFunction rounds, PartWriter writer, BlockCopies copies, long round) {
+    Snapshot(BlockStore store, IntToLongFunction rounds, PartWriter writer, BlockCopies copies,
+        Listener whenSaved, long round) {
         this.store = store;
         this.rounds = rounds;
         this.writer = writer;
         this.copies = copies;
+        this.whenSaved = whenSaved;
         this.round = round;
         this.saved = new boolean[store.layout().blocks()];
         this.left = new AtomicInteger(saved.length);
@@ -57,7 +68,10 @@ final class Snapshot implements ChangeListener {
             return;
         }
         copy.take(block);
-        saved[block.index()] = true;
+        if (!isRecorded(block)) {
+            copies.release(copy);
+            return;
+        }
         copies.fill(copy);
         if (stopped) {
             // stop() may have missed this copy.
@@ -69,11 +83,24 @@ final class Snapshot implements ChangeListener {
         return !saved[block.index()] && failure == null && !stopped && rounds.applyAsLong(block.index()) >= round;
     }
 
+    /** Records that a block is saved. Returns false if this has failed, so that the snapshot has failed. */
+    private boolean isRecorded(Block block) {
+        try {
+            whenSaved.saved(block);
+            saved[block.index()] = true;
+            return true;
+        } catch (IOException e) {
+            failure = e;
+            return false;
+        }
+    }
+
     private void write(Block block) {
         try {
             writer.write(block.index(), block.version(), block.readable().weights(), block.state());
-            saved[block.index()] = true;
-            left.decrementAndGet();
+            if (isRecorded(block)) {
+                left.decrementAndGet();
+            }
         } catch (IOException e) {
             failure = e;
         }
@@ -97,10 +124,9 @@ final class Snapshot implements ChangeListener {
             boolean due;
             block.lock();
             try {
-                due = isDue(block);
+                due = isDue(block) && isRecorded(block);
                 if (due) {
                     copies.own().take(block);
-                    saved[i] = true;
                 }
             } finally {
                 block.unlock();

@@ -1,14 +1,13 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.platform.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,6 +27,7 @@ final class StateDirectory {
     private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{6,12})(\\.partial)?");
     private static final Pattern LEFT = Pattern.compile("checkpoint-\\d{6,12}(\\.partial|\\.new|\\..*\\.deleted)");
     private static final String DELETED = ".deleted";
+    private static final String WANTED = "checkpoint-wanted-by-";
     private static final String PARTIAL = ".partial";
 
     private final Path path;
@@ -39,7 +39,7 @@ final class StateDirectory {
      */
     static StateDirectory open(Path path) throws IOException {
         try {
-            Files.createDirectories(path);
+            DurableFiles.createDirectories(path);
         } catch (FileAlreadyExistsException e) {
             throw new IOException("--state " + path + " is not a directory", e);
         } catch (IOException e) {
@@ -126,7 +126,7 @@ final class StateDirectory {
         Path building = path.resolve(name(number) + ".new");
         delete(building);
         Files.createDirectory(building);
-        write(building.resolve(CheckpointFacts.FILE), facts.toJson());
+        DurableFiles.write(building.resolve(CheckpointFacts.FILE), facts.toJson());
         Path partial = path.resolve(name(number) + PARTIAL);
         Files.move(building, partial, StandardCopyOption.ATOMIC_MOVE);
         return new Folder(partial, number, true);
@@ -138,10 +138,29 @@ final class StateDirectory {
      * @param index the contents of the index of the tensors
      */
     void publish(Folder folder, byte[] index) throws IOException {
-        write(folder.file(WeightFiles.INDEX), index);
-        sync(folder.path());
+        DurableFiles.write(folder.file(WeightFiles.INDEX), index);
+        DurableFiles.sync(folder.path());
         Files.move(folder.path(), folder.complete(), StandardCopyOption.ATOMIC_MOVE);
-        sync(path);
+        DurableFiles.sync(path);
+    }
+
+    /** Asks shard 0 for a checkpoint. */
+    void askForCheckpoint(int shard) throws IOException {
+        Path wanted = path.resolve(WANTED + shard);
+        if (!Files.exists(wanted)) {
+            Files.createFile(wanted);
+        }
+    }
+
+    /** Returns whether another shard has asked for a checkpoint since the last call. Only shard 0 may call this method. */
+    boolean takeRequests() throws IOException {
+        boolean found = false;
+        try (DirectoryStream<Path> requests = Files.newDirectoryStream(path, WANTED + "*")) {
+            for (Path request : requests) {
+                found |= Files.deleteIfExists(request);
+            }
+        }
+        return found;
     }
 
     /** Deletes the folders that a process left when it was killed. Only one process may call this method. */
@@ -180,31 +199,5 @@ final class StateDirectory {
             }
         }
         Files.deleteIfExists(doomed);
-    }
-
-    /** Writes a file, so that it exists under its name only with all its contents on disk. */
-    static void write(Path file, byte[] contents) throws IOException {
-        // The name begins with a dot, so that no process mistakes the unfinished file for another one.
-        Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
-            ThreadLocalRandom.current().nextLong()));
-        try (
-            FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
-            ByteBuffer left = ByteBuffer.wrap(contents);
-            while (left.hasRemaining()) {
-                channel.write(left);
-            }
-            channel.force(true);
-        } catch (IOException e) {
-            Files.deleteIfExists(building);
-            throw e;
-        }
-        Files.move(building, file, StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    /** Writes the entries of a directory to disk, so that a rename survives a failure of power. */
-    static void sync(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 }

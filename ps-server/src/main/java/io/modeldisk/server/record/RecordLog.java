@@ -72,6 +72,7 @@ public final class RecordLog implements AutoCloseable {
     /** The position of the last change of the learners. */
     private volatile long learnersPosition;
     private volatile String failure;
+    private volatile String refusal;
     /** Used only by the committer. */
     private IoTask[] resumed = new IoTask[64];
 
@@ -224,7 +225,7 @@ public final class RecordLog implements AutoCloseable {
     public boolean reserve(IoTask task) throws ScsiException {
         lock.lock();
         try {
-            if (failure == null && !closed) {
+            if (failure == null && refusal == null && !closed) {
                 long bytes = reservedBytes(task);
                 boolean fits = active.used() + reserved + bytes <= bufferBytes - bufferBytes / UNRESERVED_PART
                     || active.used() + reserved == 0;
@@ -240,6 +241,23 @@ public final class RecordLog implements AutoCloseable {
         }
         forget(task);
         throw notKept();
+    }
+
+    /**
+     * Refuses new changes, although the sinks work. Records of a checkpoint are still appended.
+     *
+     * @param reason the reason; null to admit changes again
+     */
+    public void refuse(String reason) {
+        List<IoTask> writes;
+        lock.lock();
+        try {
+            refusal = reason;
+            writes = roomTasks.writes();
+        } finally {
+            lock.unlock();
+        }
+        writes.forEach(IoTask::resume);
     }
 
     private static long reservedBytes(IoTask task) {
@@ -346,7 +364,7 @@ public final class RecordLog implements AutoCloseable {
     }
 
     private ScsiException notKept() {
-        String reason = failure;
+        String reason = failure != null ? failure : refusal;
         return new ScsiException(RoundSense.NOT_KEPT.sense(), "the shard cannot keep a record of the change: "
             + (reason != null ? reason : "the records did not become durable within " + MAX_WAIT.toSeconds() + " s"));
     }
@@ -354,7 +372,7 @@ public final class RecordLog implements AutoCloseable {
     /** The progress of the log. */
     public RecordStatus status() {
         long durableNow = durable;
-        return new RecordStatus(position, durableNow, failure);
+        return new RecordStatus(position, durableNow, failure != null ? failure : refusal);
     }
 
     /**

@@ -58,7 +58,7 @@ class SnapshotTest {
     }
 
     private Snapshot snapshot(IntToLongFunction rounds) {
-        Snapshot snapshot = new Snapshot(store, rounds, writer, copies, -1);
+        Snapshot snapshot = new Snapshot(store, rounds, writer, copies, block -> {}, -1);
         store.watch(snapshot);
         return snapshot;
     }

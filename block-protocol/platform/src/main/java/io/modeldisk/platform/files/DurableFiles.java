@@ -1,0 +1,55 @@
+package io.modeldisk.platform.files;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Changes of files and directories that survive a failure of power. A new or renamed file survives after both the file and its
+ * directory have been synchronized (fsync(2)). Thread-safe.
+ */
+public final class DurableFiles {
+    private DurableFiles() {}
+
+    /** Creates a directory and its parents, as far as they do not exist, and writes their entries to disk. */
+    public static void createDirectories(Path directory) throws IOException {
+        Path parent = directory.toAbsolutePath().getParent();
+        if (Files.isDirectory(directory) || parent == null) {
+            return;
+        }
+        createDirectories(parent);
+        Files.createDirectories(directory);
+        sync(parent);
+    }
+
+    /** Writes the entries of a directory to disk, so that a new name survives a failure of power. */
+    public static void sync(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** Writes a file, so that it exists under its name only with all its contents on disk. Does not write the name to disk. */
+    public static void write(Path file, byte[] contents) throws IOException {
+        // The name begins with a dot, so that no process mistakes the unfinished file for another one.
+        Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
+            ThreadLocalRandom.current().nextLong()));
+        try (
+            FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
+            ByteBuffer left = ByteBuffer.wrap(contents);
+            while (left.hasRemaining()) {
+                channel.write(left);
+            }
+            channel.force(true);
+        } catch (IOException e) {
+            Files.deleteIfExists(building);
+            throw e;
+        }
+        Files.move(building, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+}

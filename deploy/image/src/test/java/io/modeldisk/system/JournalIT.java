@@ -1,0 +1,198 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.modeldisk.test.disk.CrashDisk;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Kills shards with SIGKILL while learners train, loses everything that the shards have not synchronized, and starts the shards
+ * again. The learners and their mounts go on.
+ */
+@Timeout(240)
+@Tag("mount")
+final class JournalIT {
+    private static final String SIZE = "3MiB";
+    private static final int ROUNDS = 40;
+
+    /**
+     * Pushes rounds of which each value is the round number. With bsp, checks the weights before each push. Prints the number of
+     * each round.
+     */
+    private static final String TRAIN = """
+        import os, sys
+        import numpy as np
+        path, first, last, bsp = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == 'bsp'
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        for number in range(first, last + 1):
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            expected = number * (number - 1) // 2
+            assert not bsp or (weights == expected).all(), (number, expected, weights.min(), weights.max())
+            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
+            os.fsync(fd)
+            print('round', number, flush=True)
+        os.close(fd)
+        """;
+
+    private static final String WEIGHTS = """
+        import sys
+        import numpy as np
+        weights = np.fromfile(sys.argv[1], np.float32)
+        print('weights', weights.min(), weights.max())
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private CrashDisk disk;
+
+    private CrashDisk disk() throws IOException {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount the test disk");
+        disk = sandbox.closeAfterwards(CrashDisk.mount(sandbox.directory("disk")));
+        return disk;
+    }
+
+    private Running serve(int shard, int port, Object... options) throws Exception {
+        List<Object> all = new ArrayList<>(List.of("serve", "--model", "m", "--shard", shard + "/2", "--listen",
+            "127.0.0.1:" + port, "--size", SIZE, "--aggregator", "sum", "--lease", "60s", "--state",
+            disk.directory().resolve("state")));
+        all.addAll(List.of(options));
+        return sandbox.start("serve", modeldisk(all.toArray()));
+    }
+
+    private List<Running> serveBoth(Shards old, Object... options) throws Exception {
+        List<Running> running = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            running.add(serve(i, old == null ? 0 : old.ports().get(i), options));
+        }
+        return running;
+    }
+
+    private static void kill(List<Running> shards) throws Exception {
+        for (Running shard : shards) {
+            shard.signal("KILL");
+        }
+        for (Running shard : shards) {
+            await("the shard has exited", () -> !shard.process().isAlive());
+        }
+    }
+
+    private Running learner(Shards shards, String name, int first, int last, String consistency) throws Exception {
+        Path directory = sandbox.directory(name);
+        sandbox.run(modeldisk("mount", shards.address(), directory, "--learner", name, "--reconnect", "60s"))
+            .succeeded();
+        return sandbox.start(name, "python3", "-c", TRAIN, directory.resolve("model").toString(), "" + first, "" + last,
+            consistency);
+    }
+
+    private void weights(Shards shards, String mount, float expected) throws Exception {
+        assertThat(sandbox.run("python3", "-c", WEIGHTS, sandbox.path(mount).resolve("weights").toString()).succeeded()
+            .strip()).isEqualTo("weights " + expected + " " + expected);
+    }
+
+    private static void require() throws IOException {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+    }
+
+    private void trainingGoesOn(String consistency, float expected) throws Exception {
+        require();
+        disk();
+        Object[] options = {"--durability", "journal", "--consistency", consistency, "--learners", "2",
+            "--checkpoint-every", "3s"};
+        List<Running> running = serveBoth(null, options);
+        Shards shards = Command.ready("m", running);
+        Running a = learner(shards, "a", 1, ROUNDS, consistency);
+        Running b = learner(shards, "b", 1, ROUNDS, consistency);
+        for (int round = ROUNDS / 4; round < ROUNDS; round += ROUNDS / 4) {
+            a.awaitLine("round " + round);
+            b.awaitLine("round " + round);
+            kill(running);
+            disk.crash();
+            running = serveBoth(shards, options);
+            Command.ready("m", running);
+        }
+        assertThat(a.awaitEnd()).as(a.output()).isZero();
+        assertThat(b.awaitEnd()).as(b.output()).isZero();
+        weights(shards, "a", expected);
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains("durability journal");
+    }
+
+    @Test
+    void bspGoesOnWithoutLossAfterTheMachineHasCrashed() throws Exception {
+        trainingGoesOn("bsp", ROUNDS * (ROUNDS + 1) / 2);
+    }
+
+    @Test
+    void aspGoesOnWithoutLossAfterTheMachineHasCrashed() throws Exception {
+        trainingGoesOn("asp", ROUNDS * (ROUNDS + 1));
+    }
+
+    @Test
+    void bspGoesOnAfterOneShardWasKilledWithoutGoingBack() throws Exception {
+        require();
+        disk();
+        Object[] options = {"--durability", "journal", "--consistency", "bsp", "--checkpoint-every", "3s"};
+        List<Running> running = serveBoth(null, options);
+        Shards shards = Command.ready("m", running);
+        Running a = learner(shards, "a", 1, ROUNDS, "bsp");
+        for (int round = ROUNDS / 4; round < ROUNDS; round += ROUNDS / 4) {
+            a.awaitLine("round " + round);
+            kill(List.of(running.get(1)));
+            running.set(1, serve(1, shards.ports().get(1), options));
+            Command.port(running.get(1));
+        }
+        assertThat(a.awaitEnd()).as(a.output()).isZero();
+        weights(shards, "a", ROUNDS * (ROUNDS + 1) / 2f);
+        assertThat(running.getFirst().output()).doesNotContain("goes back");
+    }
+
+    @Test
+    void checkpointSurvivesTheCrashOfTheMachine() throws Exception {
+        require();
+        disk();
+        Object[] options = {"--consistency", "bsp", "--checkpoint-every", "1h"};
+        List<Running> running = serveBoth(null, options);
+        Shards shards = Command.ready("m", running);
+        assertThat(learner(shards, "a", 1, 10, "bsp").awaitEnd()).isZero();
+        sandbox.run(modeldisk("checkpoint", shards.address())).succeeded();
+        assertThat(learner(shards, "b", 11, 15, "bsp").awaitEnd()).isZero();
+        kill(running);
+        disk.crash();
+        Shards again = Command.ready("m", serveBoth(shards, options));
+        Running c = learner(again, "c", 11, 20, "bsp");
+        assertThat(c.awaitEnd()).as(c.output()).isZero();
+    }
+
+    @Test
+    void damagedJournalIsRefusedInWords() throws Exception {
+        require();
+        disk();
+        Object[] options = {"--durability", "journal", "--consistency", "asp", "--checkpoint-every", "1h"};
+        List<Running> running = serveBoth(null, options);
+        Shards shards = Command.ready("m", running);
+        assertThat(learner(shards, "a", 1, 5, "asp").awaitEnd()).isZero();
+        kill(running);
+        Path segment = disk.directory().resolve("state/journal/shard-00000-of-00002/000000000001.records");
+        byte[] bytes = Files.readAllBytes(segment);
+        bytes[4096 + 100] ^= 1;
+        Files.write(segment, bytes);
+        Running refused = serve(0, 0, options);
+        assertThat(refused.awaitEnd()).isNotZero();
+        assertThat(refused.output()).contains(segment + " is damaged at byte 4096",
+            "acknowledged pushes would be lost", "move " + disk.directory().resolve("state/journal") + " away")
+            .doesNotContain("\tat io.modeldisk");
+    }
+}

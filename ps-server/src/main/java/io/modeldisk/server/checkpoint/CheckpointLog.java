@@ -1,0 +1,134 @@
+package io.modeldisk.server.checkpoint;
+
+import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.consistency.Consistency;
+import io.modeldisk.server.consistency.Learners;
+import io.modeldisk.server.journal.JournalSink;
+import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.server.record.RecordStatus;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The records that a checkpoint adds to the journal of a shard, and what a checkpoint does to the journal. A record at the begin
+ * of the checkpoint has all learners, and starts a new segment of the journal. A record of each block says where the records of
+ * the block begin that the checkpoint does not contain. When the checkpoint is complete, the segments before its begin are
+ * deleted.
+ *
+ * <p>The thread of the checkpoints calls all methods except {@link #saved}.
+ */
+public final class CheckpointLog {
+    private static final Logger LOG = LogManager.getLogger(CheckpointLog.class);
+    private static final Duration REQUEST_PERIOD = Duration.ofSeconds(1);
+
+    private final RecordLog records;
+    private final JournalSink journal;
+    private final Learners learners;
+    private final Consistency consistency;
+    private final NanoClock clock;
+    /** The checkpoint that the shard has begun; 0 before the first. */
+    private volatile long id;
+    private long begin;
+    /** The position that must be on disk before the checkpoint is complete; 0 while it is not known. */
+    private long awaited;
+    private boolean full;
+    private long nextRequestNs;
+
+    /** Creates the log of a shard that has replayed its journal. */
+    public CheckpointLog(
+        RecordLog records, JournalSink journal, Learners learners, Consistency consistency,
+        NanoClock clock) {
+        this.records = records;
+        this.journal = journal;
+        this.learners = learners;
+        this.consistency = consistency;
+        this.clock = clock;
+        this.nextRequestNs = clock.nanoTime();
+    }
+
+    /** A checkpoint begins. No block of it has been saved. */
+    void begin(long checkpoint) {
+        begin = MemberRecords.appendRoster(learners, records);
+        awaited = 0;
+        id = checkpoint;
+    }
+
+    /**
+     * The checkpoint has saved a block, whose lock the caller holds.
+     *
+     * @throws IOException if the records cannot be kept at present, so that the checkpoint must be abandoned
+     */
+    void saved(Block block) throws IOException {
+        consistency.recordBlock(block, id);
+    }
+
+    /**
+     * Returns whether the records of all saved blocks are on disk. Only then may the part of this shard be complete: without
+     * these records, the journal does not continue the checkpoint. May be called when all blocks have been saved.
+     */
+    boolean isDurable() {
+        RecordStatus status = records.status();
+        if (awaited == 0) {
+            awaited = status.appended();
+        }
+        return status.durable() >= awaited;
+    }
+
+    /**
+     * Deletes the records that a checkpoint contains.
+     *
+     * @param state the directory of the checkpoint
+     * @param checkpoint the id of a checkpoint that is complete
+     */
+    void completed(Path state, long checkpoint) {
+        if (checkpoint != id) {
+            return;
+        }
+        try {
+            // Another shard may have published the checkpoint just now, so its name may not be on disk.
+            DurableFiles.sync(state);
+            journal.cut(begin);
+        } catch (IOException e) {
+            LOG.warn("the journal {} cannot be cut; the shard tries again after the next checkpoint: {}",
+                journal.path(),
+                e.toString());
+        }
+    }
+
+    /** Returns whether the journal needs a checkpoint, because it is long. Returns true at most once a second. */
+    boolean mustRequest() {
+        if (journal.bytes() <= journal.limitBytes() || clock.nanoTime() - nextRequestNs < 0) {
+            return false;
+        }
+        nextRequestNs = clock.nanoTime() + REQUEST_PERIOD.toNanos();
+        return true;
+    }
+
+    /**
+     * Refuses pushes while the journal is twice as long as its limit.
+     *
+     * @param failure why the last checkpoint has failed; null if it has not
+     */
+    void limit(String failure) {
+        boolean now = journal.bytes() > 2 * journal.limitBytes();
+        if (now == full) {
+            return;
+        }
+        full = now;
+        String reason = "the journal %s is full: it has %s, twice --journal-limit, because no checkpoint was completed for long%s"
+            .formatted(journal.path(), ByteSize.format(journal.bytes()), failure == null ? "" : " (" + failure + ")");
+        records.refuse(full ? reason : null);
+        if (full) {
+            LOG.error("the shard refuses pushes until a checkpoint is complete: {}", reason);
+        } else {
+            LOG.info("the journal {} is short again; the shard accepts pushes", journal.path());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.modeldisk.server.journal;
+
+import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.protocol.dialect.ModelFacts;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The directory of the segments of one shard: {@code STATE/journal/shard-I-of-N}. The name of a segment is its number. Only the
+ * process of the shard may change the directory.
+ */
+final class JournalDirectory implements AutoCloseable {
+    private static final String SUFFIX = ".records";
+    private static final String UNFINISHED = ".new";
+    private static final Pattern NAME = Pattern.compile("\\d{12}" + Pattern.quote(SUFFIX));
+
+    private static final String LOCK = "lock";
+    private static final Pattern FOLDER = Pattern.compile("shard-\\d{5}-of-\\d{5}");
+
+    private final Path path;
+    /** Its lock ends when the channel is closed. */
+    private final FileChannel lock;
+
+    private JournalDirectory(Path path) throws IOException {
+        this.path = path;
+        this.lock = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+        if (!isLocked()) {
+            lock.close();
+            throw new IOException("another process uses the journal " + path + "; a shard may be started only once");
+        }
+    }
+
+    private boolean isLocked() throws IOException {
+        try {
+            return lock.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        }
+    }
+
+    /** The directory of the journals of all shards. */
+    static Path journals(Path state) {
+        return state.resolve("journal");
+    }
+
+    /** Opens the directory of a shard. Creates it if it does not exist. */
+    static JournalDirectory open(Path state, ModelFacts facts) throws IOException {
+        Path path = journals(state).resolve("shard-%05d-of-%05d".formatted(facts.shard(), facts.shards()));
+        DurableFiles.createDirectories(path);
+        return open(path);
+    }
+
+    /** Opens an existing directory. */
+    static JournalDirectory open(Path path) throws IOException {
+        JournalDirectory directory = new JournalDirectory(path);
+        try {
+            for (Path left : directory.list(name -> name.endsWith(UNFINISHED))) {
+                Files.delete(left);
+            }
+            return directory;
+        } catch (IOException e) {
+            directory.close();
+            throw e;
+        }
+    }
+
+    /** Returns the directories of the journals that a model with another number of shards has left. */
+    static List<Path> ofOtherNumber(Path state, int shards) throws IOException {
+        try (Stream<Path> all = Files.list(journals(state))) {
+            return all.filter(entry -> FOLDER.matcher(entry.getFileName().toString()).matches()
+                && !entry.getFileName().toString().endsWith("-of-%05d".formatted(shards))).sorted().toList();
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Returns the files of the segments, the oldest first. */
+    List<Path> segments() throws IOException {
+        return list(name -> NAME.matcher(name).matches());
+    }
+
+    private List<Path> list(Predicate<String> wanted) throws IOException {
+        try (Stream<Path> files = Files.list(path)) {
+            return files.filter(file -> wanted.test(file.getFileName().toString())).sorted().toList();
+        }
+    }
+
+    static long number(Path segment) {
+        String name = segment.getFileName().toString();
+        return Long.parseLong(name.substring(0, name.length() - SUFFIX.length()));
+    }
+
+    Path segment(long number) {
+        return path.resolve("%012d".formatted(number) + SUFFIX);
+    }
+
+    /** Creates a segment. The file gets its name after its header is on disk, so each file with such a name has a header. */
+    FileChannel create(long number, SegmentHeader header) throws IOException {
+        Path file = segment(number);
+        Path building = path.resolve(file.getFileName() + UNFINISHED);
+        FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING);
+        try {
+            ByteBuffer bytes = header.toBytes();
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+            Files.move(building, file, StandardCopyOption.ATOMIC_MOVE);
+            sync();
+            return channel;
+        } catch (IOException e) {
+            channel.close();
+            // A segment whose name may not be on disk must not stay: the next attempt creates another one.
+            Files.deleteIfExists(building);
+            Files.deleteIfExists(file);
+            throw e;
+        }
+    }
+
+    /** Deletes a segment, so that the deletion survives a failure of power. */
+    void delete(Path segment) throws IOException {
+        Files.deleteIfExists(segment);
+        sync();
+    }
+
+    /** Deletes all segments, the oldest first. */
+    void deleteAll() throws IOException {
+        for (Path segment : segments()) {
+            delete(segment);
+        }
+    }
+
+    /** Deletes a directory without segments. */
+    static void remove(Path path) throws IOException {
+        Files.deleteIfExists(path.resolve(LOCK));
+        Files.deleteIfExists(path);
+        DurableFiles.sync(path.getParent());
+    }
+
+    /** Ends the use of the directory. */
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+
+    /** Writes the entries of the directory to disk. */
+    void sync() throws IOException {
+        DurableFiles.sync(path);
+    }
+}

@@ -1,0 +1,20 @@
+package io.modeldisk.server.journal;
+
+import java.nio.file.Path;
+
+/**
+ * The settings of a journal.
+ *
+ * @param state the directory of the state, which contains the checkpoints too
+ * @param limitBytes the size at which the shard requests a checkpoint, so that the journal can be cut. At twice this size, the
+ *     shard refuses pushes. 0 for the default, which depends on the size of the shard
+ */
+public record JournalSettings(Path state, long limitBytes) {
+    private static final long MIN_DEFAULT_BYTES = 1L << 30;
+    private static final int DEFAULT_SHARDS = 4;
+
+    /** Returns the limit for a shard of this size. The default is 4 times the size of the shard, at least 1 GiB. */
+    public long limitFor(long shardBytes) {
+        return limitBytes > 0 ? limitBytes : Math.max(MIN_DEFAULT_BYTES, DEFAULT_SHARDS * shardBytes);
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the journal. */
+package io.modeldisk.server.journal;
