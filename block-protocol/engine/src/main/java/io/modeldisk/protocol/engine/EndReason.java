@@ -8,6 +8,8 @@ enum EndReason {
     NONE(ScsiStatus.GOOD),
     /** The command, its data or its logical unit failed. The status is CHECK CONDITION with the sense of the task. */
     FAILED(ScsiStatus.CHECK_CONDITION),
+    /** The target port group is no longer active. The status is CHECK CONDITION with the sense of the group's state. */
+    ACCESS_STATE_CHANGED(ScsiStatus.CHECK_CONDITION),
     /** The task waited too long for its logical unit. The status is BUSY. */
     EXPIRED(ScsiStatus.BUSY),
     /** Another session aborted the task. The status is TASK ABORTED, because the TAS bit of the Control mode page is set. */

@@ -21,6 +21,7 @@ import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import io.modeldisk.protocol.pdu.TextRequestPdu;
 import io.modeldisk.protocol.pdu.TextResponsePdu;
+import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -41,6 +42,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     /** The parts of a session and the results of its login. */
     record Setup(
         Target target,
+        TargetPortGroups portGroups,
+        int portalGroupTag,
         TargetDatamover datamover,
         CommandWindow window,
         BufferPool pool,
@@ -294,7 +297,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
      * thread of another session.
      */
     void abortForOther(LogicalUnit unit) {
-        tasks.abortForOther(unit);
+        tasks.end(EndReason.ABORTED_BY_OTHER, unit);
     }
 
     /**
@@ -303,6 +306,17 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
      */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
+    }
+
+    /**
+     * Establishes the unit attention for the changed state of the target port group. If the group is not active, ends the tasks
+     * that wait with the sense of the group's state. May be called by any thread.
+     */
+    void accessStateChanged() {
+        attentions.establish(null, UnitAttentions.Condition.ACCESS_STATE_CHANGED);
+        if (setup.portGroups().state() != AccessState.ACTIVE) {
+            tasks.end(EndReason.ACCESS_STATE_CHANGED, null);
+        }
     }
 
     /**

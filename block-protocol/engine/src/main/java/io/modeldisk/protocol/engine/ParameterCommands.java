@@ -4,6 +4,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.InquiryData;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ModePages;
+import io.modeldisk.protocol.scsi.PortGroupData;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
@@ -11,16 +12,21 @@ import io.modeldisk.protocol.scsi.SupportedOperations;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /** Runs the commands that return parameter data. The data is cut to the allocation length. Thread-safe. */
 final class ParameterCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
     private final Target target;
+    private final TargetPortGroups portGroups;
+    private final int portalGroupTag;
     private final UnitAttentions attentions;
 
-    ParameterCommands(Target target, UnitAttentions attentions) {
-        this.target = target;
+    ParameterCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions) {
+        this.target = setup.target();
+        this.portGroups = setup.portGroups();
+        this.portalGroupTag = setup.portalGroupTag();
         this.attentions = attentions;
     }
 
@@ -38,8 +44,10 @@ final class ParameterCommands {
             case MODE_SENSE_10 -> cut(modeSense(command), cdb.u16(7));
             case READ_CAPACITY_10 -> readCapacity10(command.unit);
             case READ_CAPACITY_16 -> cut(readCapacity16(command.unit), cdb.u32(10));
+            case REPORT_TARGET_PORT_GROUPS -> cut(reportPortGroups(cdb), cdb.u32(6));
             case REPORT_SUPPORTED_OPERATION_CODES -> cut(
-                new SupportedOperations(command.unit instanceof DiskUnit, command.unit.vendorCommands())
+                new SupportedOperations(command.unit instanceof DiskUnit, portGroups.areReported(),
+                    command.unit.vendorCommands())
                     .operationCodes(cdb),
                 cdb.u32(6));
             case REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS -> cut(
@@ -67,7 +75,9 @@ final class ParameterCommands {
             return InquiryData.noUnit();
         }
         LogicalUnitIdentity identity = command.unit.identity();
-        return vital ? vitalPage(command.unit, identity, page) : InquiryData.standard(identity.product());
+        return vital
+            ? vitalPage(command.unit, identity, page)
+            : InquiryData.standard(identity.product(), portGroups.areReported());
     }
 
     private byte[] vitalPage(LogicalUnit unit, LogicalUnitIdentity identity, int page) throws ScsiException {
@@ -75,7 +85,8 @@ final class ParameterCommands {
             case InquiryData.SUPPORTED_PAGES -> InquiryData.supportedPages(unit.vendorPageCodes());
             case InquiryData.UNIT_SERIAL_NUMBER -> InquiryData.serialNumber(identity.serialNumber());
             case InquiryData.DEVICE_IDENTIFICATION -> InquiryData.deviceIdentification(
-                identity.product(), identity.serialNumber(), identity.eui64(), target.name());
+                identity.product(), identity.serialNumber(), identity.eui64(), target.name(), portalGroupTag,
+                portGroups.areReported() ? portGroups.own() : 0);
             case InquiryData.BLOCK_LIMITS -> {
                 int optimal = unit.optimalTransferBytes() / BLOCK;
                 int maxSame = unit instanceof DiskUnit ? DiskCommands.MAX_SAME_BLOCKS : 0;
@@ -111,9 +122,18 @@ final class ParameterCommands {
     }
 
     private byte[] requestSense(DecodedCommand command) {
-        Sense attention = command.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(command.unit);
-        Sense sense = attention == null ? Sense.NONE : attention;
+        Sense sense = command.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(command.unit);
+        if (sense == null) {
+            sense = Objects.requireNonNullElse(portGroups.state().sense(), Sense.NONE);
+        }
         return (command.cdb.u8(1) & 1) != 0 ? sense.encodeDescriptors() : sense.encode();
+    }
+
+    private byte[] reportPortGroups(Cdb cdb) throws ScsiException {
+        if (!portGroups.areReported()) {
+            throw new ScsiException(Sense.invalidFieldInCdb(1, 4), "the target has only one target port group");
+        }
+        return PortGroupData.report(cdb, portGroups.own(), portGroups.count(), portGroups.state());
     }
 
     private static byte[] modeSense(DecodedCommand command) throws ScsiException {

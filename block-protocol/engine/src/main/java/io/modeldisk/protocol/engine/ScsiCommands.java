@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -23,13 +24,15 @@ final class ScsiCommands {
     private static final byte[] NOTHING = {};
 
     private final Target target;
+    private final TargetPortGroups portGroups;
     private final UnitAttentions attentions;
     private final ParameterCommands parameters;
 
-    ScsiCommands(Target target, UnitAttentions attentions) {
-        this.target = target;
+    ScsiCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions) {
+        this.target = setup.target();
+        this.portGroups = setup.portGroups();
         this.attentions = attentions;
-        this.parameters = new ParameterCommands(target, attentions);
+        this.parameters = new ParameterCommands(setup, attentions);
     }
 
     /**
@@ -56,6 +59,7 @@ final class ScsiCommands {
             throw new ScsiException(attention,
                 "the command was not run because a unit attention condition was pending");
         }
+        checkAccessState(definition);
         byte[] parameterData;
         if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {
             parameterData = vendorCommand(command, nexus);
@@ -65,6 +69,15 @@ final class ScsiCommands {
         }
         command.unit.authorize(nexus, command.access);
         return parameterData;
+    }
+
+    /** Refuses a command that is not run in the state of this process's target port group. */
+    private void checkAccessState(ScsiCommand definition) throws ScsiException {
+        AccessState state = portGroups.state();
+        if (!state.runs(definition)) {
+            throw new ScsiException(state.sense(),
+                "target port group " + portGroups.own() + " is in the state " + state);
+        }
     }
 
     private LogicalUnit unit(int lun) {

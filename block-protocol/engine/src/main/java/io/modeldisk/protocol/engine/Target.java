@@ -14,6 +14,11 @@ public interface Target {
     /** Returns the logical units in the order of their LUNs. */
     List<LogicalUnit> units();
 
+    /** Returns the target port groups. The server calls this method once. By default the target has a single group. */
+    default TargetPortGroups portGroups() {
+        return TargetPortGroups.single();
+    }
+
     /**
      * Returns the memory that read commands may pin. The memory must exist as long as the target, because RDMA devices register
      * the memory once.

@@ -132,7 +132,8 @@ final class TargetConnection implements Runnable {
         datamover.enable(agreed);
         List<String> addresses = context.portals().targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), datamover, window, server.pool(), agreed, session.discovery(), addresses,
+            context.target(), server.portGroups(), context.portals().ownTag(), datamover, window, server.pool(), agreed,
+            session.discovery(), addresses,
             session.cid(), clock);
         phase = new FullFeaturePhase(setup, this);
         loggedIn = true;

@@ -43,6 +43,8 @@ public final class TargetServer implements AutoCloseable {
     private final PeriodicThread watchdog;
     private final Set<TargetConnection> connections = ConcurrentHashMap.newKeySet();
     private final SessionTable sessions;
+    private final TargetPortGroups portGroups;
+    private final Runnable tellSessions = this::accessStateChanged;
     private final PendingLogins logins;
     private final RunningClock clock;
     private final FailureDelays failureDelays;
@@ -55,6 +57,7 @@ public final class TargetServer implements AutoCloseable {
         this.failureDelays = new FailureDelays(clock);
         this.refusals = new RefusalLog(clock);
         this.sessions = new SessionTable(context.target(), context.maxConnections());
+        this.portGroups = context.target().portGroups();
         this.logins = new PendingLogins(context.maxLogins(), clock);
         this.portals = open(context);
         this.pool = new BufferPool(context.bufferBytes());
@@ -74,6 +77,7 @@ public final class TargetServer implements AutoCloseable {
      */
     public static TargetServer launch(TargetContext context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
+        server.portGroups.watch(server.tellSessions);
         server.acceptors.forEach(Thread::start);
         server.watchdog.start();
         return server;
@@ -237,7 +241,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Runs an action for every session except the session of one connection. */
+    /** Runs an action for every session except the session of one connection; null for every session. */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
@@ -245,6 +249,14 @@ public final class TargetServer implements AutoCloseable {
                 action.accept(phase);
             }
         });
+    }
+
+    private void accessStateChanged() {
+        forOtherSessions(null, FullFeaturePhase::accessStateChanged);
+    }
+
+    TargetPortGroups portGroups() {
+        return portGroups;
     }
 
     TargetContext context() {
@@ -304,6 +316,7 @@ public final class TargetServer implements AutoCloseable {
             return;
         }
         closed = true;
+        portGroups.unwatch(tellSessions);
         try {
             portals.forEach(TargetPortal::close);
             for (Thread acceptor : acceptors) {

@@ -22,6 +22,7 @@ final class TaskEnd {
     private final TargetDatamover datamover;
     private final CommandWindow window;
     private final BufferPool pool;
+    private final TargetPortGroups portGroups;
     private final ActiveTags active;
     private final ReentrantLock responseLock = new ReentrantLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
@@ -32,6 +33,7 @@ final class TaskEnd {
         this.datamover = setup.datamover();
         this.window = setup.window();
         this.pool = setup.pool();
+        this.portGroups = setup.portGroups();
         this.active = active;
     }
 
@@ -53,9 +55,19 @@ final class TaskEnd {
     void finish(TaskSlot task, int status) throws IOException {
         int dataPdus = datamover.dataPduCount(task.transfer);
         begin(task);
-        Sense reason = status == ScsiStatus.CHECK_CONDITION ? task.failure() : null;
+        Sense reason = status == ScsiStatus.CHECK_CONDITION ? senseOf(task) : null;
         respond(task.transfer.initiatorTaskTag(), status, reason, task.command.residual, dataPdus);
         free(task, true);
+    }
+
+    /** Returns the sense of a task that has failed, or that ends because the target port group is no longer active. */
+    private Sense senseOf(TaskSlot task) {
+        if (task.failure() != null) {
+            return task.failure();
+        }
+        Sense ofState = portGroups.state().sense();
+        // The group may be active again by now.
+        return ofState == null ? Sense.ACCESS_STATE_CHANGED : ofState;
     }
 
     /**

@@ -33,7 +33,7 @@ final class TaskRunner {
         this.window = setup.window();
         this.clock = setup.clock();
         this.active = active;
-        this.commands = new ScsiCommands(setup.target(), attentions);
+        this.commands = new ScsiCommands(setup, attentions);
         this.end = end;
         this.fetcher = new TaskFetcher(setup, end);
         this.putter = putter;

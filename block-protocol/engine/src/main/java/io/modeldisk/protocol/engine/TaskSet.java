@@ -93,15 +93,15 @@ final class TaskSet {
     }
 
     /**
-     * At the request of another session, aborts all tasks on a logical unit, or all tasks if {@code unit} is null. A task that
+     * Ends all tasks on a logical unit, or all tasks if {@code unit} is null, for a reason outside this session. A task that
      * waits for data ends when the data has arrived. May be called by any thread.
      */
-    void abortForOther(LogicalUnit unit) {
+    void end(EndReason reason, LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             LogicalUnit its = task.command.unit;
             if (task.isActive() && its != null && (unit == null || its == unit)) {
-                task.endFor(EndReason.ABORTED_BY_OTHER);
+                task.endFor(reason);
                 task.resume();
             }
         }

@@ -16,7 +16,9 @@ final class UnitAttentions {
          */
         POWER_ON(Sense.of(0x6, 0x29, 0x00)),
         /** A LOGICAL UNIT RESET or TARGET WARM RESET was performed. */
-        RESET(Sense.of(0x6, 0x29, 0x03));
+        RESET(Sense.of(0x6, 0x29, 0x03)),
+        /** The state of a target port group has changed. */
+        ACCESS_STATE_CHANGED(Sense.ACCESS_STATE_CHANGED);
 
         private final Sense sense;
 

@@ -26,9 +26,20 @@ public final class MemoryTarget implements Target, AutoCloseable {
     /** An action that runs before the target records a silent nexus. */
     public volatile Runnable silencing = () -> {};
     private final DataMemory memory;
+    private final TargetPortGroups portGroups;
 
     public MemoryTarget(long bytes) {
-        memory = DataMemory.allocate(bytes);
+        this(bytes, TargetPortGroups.single());
+    }
+
+    public MemoryTarget(long bytes, TargetPortGroups portGroups) {
+        this(DataMemory.allocate(bytes), portGroups);
+    }
+
+    /** Creates a target on memory that several targets may share. Only one of the targets may be closed. */
+    public MemoryTarget(DataMemory memory, TargetPortGroups portGroups) {
+        this.portGroups = portGroups;
+        this.memory = memory;
         unit = new MemoryUnit(memory);
     }
 
@@ -45,6 +56,11 @@ public final class MemoryTarget implements Target, AutoCloseable {
     @Override
     public List<LogicalUnit> units() {
         return List.of(unit);
+    }
+
+    @Override
+    public TargetPortGroups portGroups() {
+        return portGroups;
     }
 
     @Override

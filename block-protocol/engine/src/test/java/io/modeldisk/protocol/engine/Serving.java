@@ -29,7 +29,16 @@ public final class Serving implements AutoCloseable {
 
     /** Starts a server after {@code settings} has changed the default settings of the server. */
     public Serving(UnaryOperator<TargetContext> settings) throws IOException {
-        target = new MemoryTarget(SIZE_BYTES);
+        this(settings, TargetPortGroups.single());
+    }
+
+    /** Starts a server of a target with several target port groups. */
+    public Serving(TargetPortGroups portGroups) throws IOException {
+        this(UnaryOperator.identity(), portGroups);
+    }
+
+    private Serving(UnaryOperator<TargetContext> settings, TargetPortGroups portGroups) throws IOException {
+        target = new MemoryTarget(SIZE_BYTES, portGroups);
         server = TargetServer.launch(settings.apply(new TargetContext()
             .listen(new InetSocketAddress("127.0.0.1", 0))
             .target(target)

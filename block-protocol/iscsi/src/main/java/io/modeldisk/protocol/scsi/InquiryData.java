@@ -25,6 +25,8 @@ public final class InquiryData {
 
     private static final String REVISION = "0001";
     private static final int STANDARD_BYTES = 96;
+    /** TPGS=01b: the target changes the states of its port groups, and has no SET TARGET PORT GROUPS. */
+    private static final int IMPLICIT_ACCESS_STATES = 0x10;
     private static final int NO_DEVICE = 0x7F;
     private static final int[] COMMON_PAGES = {
         SUPPORTED_PAGES, UNIT_SERIAL_NUMBER, DEVICE_IDENTIFICATION, BLOCK_LIMITS, BLOCK_DEVICE_CHARACTERISTICS
@@ -32,12 +34,13 @@ public final class InquiryData {
 
     private InquiryData() {}
 
-    /** Returns the standard INQUIRY data of a disk. */
-    public static byte[] standard(String product) {
+    /** Returns the standard INQUIRY data of a disk. {@code portGroups}: the target has several target port groups. */
+    public static byte[] standard(String product, boolean portGroups) {
         DataBuilder data = new DataBuilder(STANDARD_BYTES)
             .u8(2, 0x06) // SPC-4
             .u8(3, 0x12) // HISUP, response data format 2
             .u8(4, STANDARD_BYTES - 5)
+            .u8(5, portGroups ? IMPLICIT_ACCESS_STATES : 0)
             .u8(7, 0x02) // CMDQUE
             .text(8, 8, VENDOR)
             .text(16, 16, product)
@@ -70,13 +73,24 @@ public final class InquiryData {
         return page(UNIT_SERIAL_NUMBER, serial.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Returns the VPD page with the designators: T10 vendor ID, EUI-64, and the names of target port and target device. */
-    public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName) {
+    /**
+     * Returns the VPD page with the designators: T10 vendor ID, EUI-64, and the names of target port and target device. If the
+     * target has several target port groups, the page also has the relative target port and the group.
+     *
+     * @param portalGroupTag the iSCSI portal group tag, which is part of the name of the target port
+     * @param portGroup the target port group and relative target port; 0 if the target has only one group
+     */
+    public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName,
+        int portalGroupTag, int portGroup) {
         DataBuilder designators = new DataBuilder(0);
         byte[] t10 = (VENDOR + "%-16s".formatted(product) + serial).getBytes(StandardCharsets.US_ASCII);
         designators.append(designator(0x02, 0x01, t10));
         designators.append(designator(0x01, 0x02, new DataBuilder(8).u64(0, eui64).build()));
-        designators.append(designator(0x53, 0x98, scsiName(targetName + ",t,0x0001")));
+        if (portGroup != 0) {
+            byte[] number = new DataBuilder(4).u16(2, portGroup).build();
+            designators.append(designator(0x51, 0x94, number)).append(designator(0x51, 0x95, number));
+        }
+        designators.append(designator(0x53, 0x98, scsiName("%s,t,0x%04X".formatted(targetName, portalGroupTag))));
         designators.append(designator(0x53, 0xA8, scsiName(targetName)));
         return page(DEVICE_IDENTIFICATION, designators.build());
     }

@@ -53,6 +53,8 @@ public enum ScsiCommand {
     READ_CAPACITY_16(0x10, "9E 1F 00 00 00 00 00 00 00 00 FF FF FF FF 00 00"),
     /** REPORT LUNS. */
     REPORT_LUNS(Scope.DEVICE, "A0 00 FF 00 00 00 FF FF FF FF 00 00"),
+    /** REPORT TARGET PORT GROUPS, a service action of operation code A3h. The top bits of byte 1 are the data format. */
+    REPORT_TARGET_PORT_GROUPS(0x0A, "A3 FF 00 00 00 00 FF FF FF FF 00 00"),
     /** REPORT SUPPORTED OPERATION CODES, a service action of operation code A3h. */
     REPORT_SUPPORTED_OPERATION_CODES(0x0C, "A3 1F 87 FF FF FF FF FF FF FF 00 00"),
     /** REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS, a service action of operation code A3h. */
@@ -174,11 +176,11 @@ public enum ScsiCommand {
         return scope == Scope.DISK;
     }
 
-    /** Returns the mask of the CDB bits that have a meaning. In a service action, byte 1 is the service action, not a mask. */
+    /** Returns the mask of the CDB bits that have a meaning. The field SERVICE ACTION has the service action, not a mask. */
     byte[] usage() {
         byte[] bytes = usage.bytes();
         if (hasServiceAction()) {
-            bytes[1] = (byte) serviceAction;
+            bytes[1] = (byte) (bytes[1] & ~SERVICE_ACTION_MASK | serviceAction);
         }
         return bytes;
     }

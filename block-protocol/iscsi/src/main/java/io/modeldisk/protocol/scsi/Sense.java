@@ -59,6 +59,9 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** ACCESS DENIED - NO ACCESS RIGHTS. */
     public static final Sense NO_ACCESS_RIGHTS = of(0x5, 0x20, 0x02);
 
+    /** UNIT ATTENTION, asymmetric access state changed: a target port group of the logical unit has another state. */
+    public static final Sense ACCESS_STATE_CHANGED = of(0x6, 0x2A, 0x06);
+
     /** HARDWARE ERROR, internal target failure. */
     public static final Sense INTERNAL_TARGET_FAILURE = of(0x4, 0x44, 0x00);
 

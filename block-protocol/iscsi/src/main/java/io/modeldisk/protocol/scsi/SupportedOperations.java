@@ -24,16 +24,19 @@ public final class SupportedOperations {
     private static final int TASK_MANAGEMENT_FUNCTIONS = 0x80 | 0x40 | 0x10 | 0x08 | 0x02;
 
     private final boolean disk;
+    private final boolean portGroups;
     private final List<CdbUsage> vendorCommands;
 
     /**
      * Creates the report of a unit's commands.
      *
      * @param disk whether the unit supports the commands of a plain disk
+     * @param portGroups whether the target has several target port groups
      * @param vendorCommands the vendor-specific commands of the unit
      */
-    public SupportedOperations(boolean disk, List<CdbUsage> vendorCommands) {
+    public SupportedOperations(boolean disk, boolean portGroups, List<CdbUsage> vendorCommands) {
         this.disk = disk;
+        this.portGroups = portGroups;
         this.vendorCommands = vendorCommands;
     }
 
@@ -81,7 +84,7 @@ public final class SupportedOperations {
     }
 
     private boolean isSupported(ScsiCommand command) {
-        return disk || !command.needsDisk();
+        return command == ScsiCommand.REPORT_TARGET_PORT_GROUPS ? portGroups : disk || !command.needsDisk();
     }
 
     private byte[] all(boolean timeouts) {

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 class InquiryDataTest {
     private static final int TYPE_T10 = 1;
     private static final int TYPE_EUI_64 = 2;
+    private static final int TYPE_RELATIVE_PORT = 4;
+    private static final int TYPE_PORT_GROUP = 5;
     private static final int TYPE_SCSI_NAME = 8;
     private static final int OF_UNIT = 0;
     private static final int OF_PORT = 1;
@@ -26,7 +28,7 @@ class InquiryDataTest {
     @Test
     void deviceIdentificationNamesUnitPortAndDeviceWithTheTypesOfSpc4() {
         List<Designator> found = designators(
-            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m"));
+            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 1, 0));
 
         assertThat(found).extracting(Designator::association)
             .containsExactly(OF_UNIT, OF_UNIT, OF_PORT, OF_DEVICE);
@@ -35,6 +37,22 @@ class InquiryDataTest {
         assertThat(found.get(1).value()).hasSize(8).startsWith(0x11, 0x22);
         assertThat(found.get(2).text()).isEqualTo("iqn.2026-11.io.modeldisk:m,t,0x0001");
         assertThat(found.get(3).text()).isEqualTo("iqn.2026-11.io.modeldisk:m");
+    }
+
+    @Test
+    void deviceIdentificationOfATargetWithPortGroupsNamesThePortAndItsGroup() {
+        List<Designator> found = designators(
+            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 0x1A,
+                2));
+
+        assertThat(found).extracting(Designator::association)
+            .containsExactly(OF_UNIT, OF_UNIT, OF_PORT, OF_PORT, OF_PORT, OF_DEVICE);
+        assertThat(found).extracting(Designator::type)
+            .containsExactly(TYPE_T10, TYPE_EUI_64, TYPE_RELATIVE_PORT, TYPE_PORT_GROUP, TYPE_SCSI_NAME,
+                TYPE_SCSI_NAME);
+        assertThat(found.get(2).value()).containsExactly(0, 0, 0, 2);
+        assertThat(found.get(3).value()).containsExactly(0, 0, 0, 2);
+        assertThat(found.get(4).text()).isEqualTo("iqn.2026-11.io.modeldisk:m,t,0x001A");
     }
 
     private static List<Designator> designators(byte[] page) {
