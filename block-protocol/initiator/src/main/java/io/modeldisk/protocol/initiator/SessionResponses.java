@@ -14,8 +14,12 @@ import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiResponsePdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.scsi.Sense;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -102,7 +106,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
         end(pdu.initiatorTaskTag(), pdu.status(), 0);
     }
 
-    private void scsiResponse(ScsiResponsePdu pdu, ByteBuffer data) {
+    private void scsiResponse(ScsiResponsePdu pdu, ByteBuffer data) throws IOException {
         numbers.received(pdu);
         int sense = 0;
         if (data.remaining() >= SENSE_LENGTH_BYTES + MIN_SENSE_BYTES) {
@@ -110,7 +114,23 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             sense = (data.get(at + 2) & 0xF) << 16 | (data.get(at + 12) & 0xFF) << 8 | data.get(at + 13) & 0xFF;
         }
         int status = pdu.response() == 0 ? pdu.status() : TARGET_FAILURE;
+        if (status == ScsiStatus.CHECK_CONDITION) {
+            checkAccessState(sense);
+        }
         end(pdu.initiatorTaskTag(), status, sense);
+    }
+
+    /**
+     * Closes the session if the target does not serve its logical units here, because another process serves them. The session's
+     * commands then fail as after a lost connection, and their callers connect to the process that serves the shard.
+     */
+    private static void checkAccessState(int sense) throws IOException {
+        AccessState state = AccessState.ofSense(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
+        if (state != null) {
+            throw new IOException(
+                "the target does not serve the shard at this address now; the state of its port group is "
+                    + state.name().toLowerCase(Locale.ROOT));
+        }
     }
 
     private void end(int tag, int status, int sense) {

@@ -21,7 +21,7 @@ public final class ShardException extends IOException {
 
     /** The kinds of failures. The caller can react to each kind in a different way. */
     public enum Kind {
-        /** The shard does not respond, or the connection was lost. A later call connects again. */
+        /** The shard does not respond, is not served at its address, or the connection was lost. A later call connects again. */
         PATH_LOST,
         /** The shard is BUSY, or the initiator has no capacity for another call. A later call may succeed. */
         BUSY,

@@ -44,7 +44,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     public IscsiSession session(int shard, Direction direction) throws IOException {
         ShardClient client = shards.get(shard);
         if (direction.lun() != 0 || !joined) {
-            return client.observer();
+            return client.reader();
         }
         IscsiSession session = client.membership().session();
         if (session != null) {

@@ -193,6 +193,18 @@ final class ShardClient implements AutoCloseable {
 
     /** Returns the observer's session. Logs in if the session is not open. */
     IscsiSession observer() throws IOException {
+        return observer(false);
+    }
+
+    /**
+     * Returns the observer's session for reads and writes. Logs in if the session is not open, and then checks that the target
+     * serves its logical units at this address: a standby accepts logins too.
+     */
+    IscsiSession reader() throws IOException {
+        return observer(true);
+    }
+
+    private IscsiSession observer(boolean reads) throws IOException {
         synchronized (observing) {
             checkNotClosed();
             if (observer == null || !observer.isOpen()) {
@@ -200,6 +212,11 @@ final class ShardClient implements AutoCloseable {
                     observer.close();
                 }
                 observer = logIn(OBSERVER_ISID, context.learner() + "(mount)");
+                byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
+                if (reads && !commands.run(observer, testUnitReady, 0, 0, Cancellation.NONE)) {
+                    throw new ShardException(ShardException.Kind.BUSY, id(),
+                        id() + ": TEST UNIT READY failed with BUSY");
+                }
             }
             return observer;
         }

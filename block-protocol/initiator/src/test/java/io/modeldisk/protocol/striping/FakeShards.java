@@ -11,9 +11,11 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.engine.RawInitiator;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetContext;
+import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -113,6 +115,8 @@ final class FakeShards implements AutoCloseable {
         volatile byte[] page;
         /** If set, every JOIN waits at this barrier until the other shards have received JOIN too. */
         volatile CyclicBarrier joins;
+        /** Two target port groups, of which the server of this shard is the first. */
+        final TargetPortGroups portGroups = new TargetPortGroups(1, 2, AccessState.ACTIVE);
         private final DataMemory memory;
         private final List<LogicalUnit> units;
 
@@ -130,6 +134,11 @@ final class FakeShards implements AutoCloseable {
         @Override
         public List<LogicalUnit> units() {
             return units;
+        }
+
+        @Override
+        public TargetPortGroups portGroups() {
+            return portGroups;
         }
 
         @Override
