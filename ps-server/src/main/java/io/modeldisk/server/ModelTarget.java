@@ -4,6 +4,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
@@ -20,10 +21,12 @@ final class ModelTarget implements Target {
     private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final ShardModel shard;
+    private final TargetPortGroups portGroups;
     private final List<LogicalUnit> units;
 
-    ModelTarget(ShardModel shard, NonFinite nonFinite) {
+    ModelTarget(ShardModel shard, NonFinite nonFinite, TargetPortGroups portGroups) {
         this.shard = shard;
+        this.portGroups = portGroups;
         this.units = List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard));
     }
 
@@ -35,6 +38,11 @@ final class ModelTarget implements Target {
     @Override
     public List<LogicalUnit> units() {
         return units;
+    }
+
+    @Override
+    public TargetPortGroups portGroups() {
+        return portGroups;
     }
 
     @Override

@@ -28,11 +28,23 @@ public final class ParameterServer implements AutoCloseable {
      * @throws IOException if the weights cannot be read, or the server cannot listen at its address
      */
     public static ParameterServer launch(ServerContext context) throws IOException {
+        return launch(context, () -> {});
+    }
+
+    /**
+     * Reads the weights of a shard and starts a server for the shard.
+     *
+     * @param beforeServing the action between the two, such as closing a {@link StandbyServer} at the same address
+     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
+     * @throws IOException if the weights cannot be read, or the server cannot listen at its address
+     */
+    public static ParameterServer launch(ServerContext context, Runnable beforeServing) throws IOException {
         ShardModel shard = ShardModel.open(context);
         LeaseTimer timer = new LeaseTimer(shard, context.settings().clock());
         TargetServer server = null;
         try {
             shard.awaitOtherShards();
+            beforeServing.run();
             server = TargetServer.launch(context.network().target(shard.target()));
             timer.start();
             shard.startCheckpoints();

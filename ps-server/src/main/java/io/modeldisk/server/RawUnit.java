@@ -18,11 +18,12 @@ import java.lang.foreign.MemorySegment;
  */
 final class RawUnit extends ShardUnit implements DiskUnit {
     static final int LUN = 1;
+    static final String PRODUCT = "modeldisk raw";
 
     private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
     RawUnit(ShardModel shard) {
-        super(shard, LUN, "modeldisk raw");
+        super(shard, LUN, PRODUCT);
     }
 
     @Override

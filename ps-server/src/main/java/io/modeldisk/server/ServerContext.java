@@ -9,6 +9,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.engine.Portals;
 import io.modeldisk.protocol.engine.TargetContext;
+import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
@@ -57,8 +58,8 @@ public final class ServerContext {
     private static final int MIN_BLOCK_SIZE_BYTES = 4096;
     private static final int MAX_BLOCK_SIZE_BYTES = 1 << 20;
     private static final int MAX_LEARNERS = 65_536;
-    /** The number of iSCSI portal group tags. Each shard has its own tag. */
-    private static final int MAX_SHARDS = 65_535;
+    /** The number of iSCSI portal group tags. Each process that serves a shard has its own tag. */
+    private static final int MAX_PORTAL_GROUPS = 65_535;
     private static final int MIN_SPARE_BLOCKS = 2;
     private static final int MAX_SPARE_BLOCKS = 65_536;
     private static final Duration MAX_LEASE = Duration.ofDays(1);
@@ -79,6 +80,7 @@ public final class ServerContext {
     private int spareBlocks = DEFAULT_SPARE_BLOCKS;
     private AccessPolicy access = AccessPolicy.THIS_MACHINE;
     private List<InetSocketAddress> portals = List.of();
+    private TargetPortGroups portGroups = TargetPortGroups.single();
     private TargetContext network = new TargetContext();
     private NonFinite nonFinite = NonFinite.REFUSE;
     private CheckpointSettings checkpoints;
@@ -136,11 +138,21 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If the list is empty, discovery
+     * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If there are several target port
+     * groups, the addresses of the shards of the other groups follow, one group after the other. If the list is empty, discovery
      * returns only this shard.
      */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
+        return this;
+    }
+
+    /**
+     * Sets the target port groups of this shard. Each process that serves or may serve the shard is one group. The caller changes
+     * the states of the groups while the server runs. By default this process is the only one.
+     */
+    public ServerContext portGroups(TargetPortGroups groups) {
+        this.portGroups = groups;
         return this;
     }
 
@@ -284,19 +296,24 @@ public final class ServerContext {
             ModelSource source = sizeBytes != null
                 ? ModelSource.ofSize(sizeBytes)
                 : ModelSource.fromSafetensors(safetensors);
-            network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
+            network.clock(clock).listen(listen).access(access).portals(new Portals(portalGroupTag(), portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, journal, records, goBack, mayServe, clock);
+                spareBlocks, checkpoints, journal, records, goBack, mayServe, portGroups, clock);
         }
         return this;
+    }
+
+    /** Returns the iSCSI portal group tag, a part of the name of the target port. Every process of the model has its own tag. */
+    private int portalGroupTag() {
+        return (portGroups.own() - 1) * shards + shard + 1;
     }
 
     private void validateNumbers() {
         check(Integer.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
             && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
             "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.exact(blockSizeBytes));
-        check(shards >= 1 && shards <= MAX_SHARDS, "shards=%s must be from 1 to %s", shards,
-            MAX_SHARDS);
+        int maxShards = MAX_PORTAL_GROUPS / portGroups.count();
+        check(shards >= 1 && shards <= maxShards, "shards=%s must be from 1 to %s", shards, maxShards);
         check(shard >= 0 && shard < shards, "shard=%s must be from 0 to shards-1, which is %s", shard, shards - 1);
         check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
             MAX_LEARNERS);
@@ -322,12 +339,14 @@ public final class ServerContext {
      * shards.
      */
     private void validatePortals() {
-        check(portals.isEmpty() || portals.size() == shards,
-            "portals=%s must list the addresses of all %s shards in order (--peers)", portals, shards);
+        int groups = portGroups.count();
+        check(portals.isEmpty() || portals.size() == shards * groups,
+            "portals=%s must list the addresses of all %s shards in order%s (--peers)", portals, shards,
+            groups == 1 ? "" : ", for each of the " + groups + " port groups");
         if (portals.isEmpty()) {
             return;
         }
-        InetSocketAddress own = portals.get(shard);
+        InetSocketAddress own = portals.get(portalGroupTag() - 1);
         check(!own.isUnresolved(), "portals: the host name '%s' cannot be resolved (--peers)", own.getHostString());
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
@@ -404,6 +423,7 @@ public final class ServerContext {
             checkpoints=%s
             journal=%s
             records=%s
+            portGroup=%s
             network: %s
             """.formatted(
             model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
@@ -412,6 +432,6 @@ public final class ServerContext {
             spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints,
             journal == null ? "none" : journal,
             records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
-            network);
+            portGroups, network);
     }
 }

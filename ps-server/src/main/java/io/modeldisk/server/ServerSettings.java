@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
@@ -28,4 +29,5 @@ record ServerSettings(
     List<RecordSink> records,
     Runnable goBack,
     BooleanSupplier mayServe,
+    TargetPortGroups portGroups,
     NanoClock clock) {}

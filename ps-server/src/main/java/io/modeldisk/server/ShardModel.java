@@ -79,7 +79,7 @@ public final class ShardModel implements AutoCloseable {
         }
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
         this.status = new ShardStatus(this, settings.clock());
-        this.target = new ModelTarget(this, settings.nonFinite());
+        this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
     }
 
     /**

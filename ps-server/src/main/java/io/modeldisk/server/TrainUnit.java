@@ -27,7 +27,8 @@ import org.apache.logging.log4j.Logger;
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
-    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
+    static final String PRODUCT = "modeldisk train";
+    static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
         PartitionCommand.USAGE, CheckpointCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
@@ -36,7 +37,7 @@ final class TrainUnit extends ShardUnit {
     private final NonFinite nonFinite;
 
     TrainUnit(ShardModel shard, NonFinite nonFinite) {
-        super(shard, LUN, "modeldisk train");
+        super(shard, LUN, PRODUCT);
         this.consistency = shard.consistency();
         this.nonFinite = nonFinite;
     }

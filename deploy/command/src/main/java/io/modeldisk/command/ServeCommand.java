@@ -145,7 +145,8 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
         description = "The addresses of all shards of the model, including this shard, in the order of the shard "
-            + "numbers. iSCSI discovery returns these addresses. Without this option, discovery returns only the address of "
+            + "numbers. With --port-group, the addresses of the other groups follow, one group after the other. iSCSI "
+            + "discovery returns these addresses. Without this option, discovery returns only the address of "
             + "this shard.")
     private List<String> peers = List.of();
 
@@ -173,9 +174,9 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed), "stop"));
-        ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination,
-            server -> announce(server, sizes));
         try {
+            ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination,
+                server -> announce(server, sizes));
             if (coordination.isUsed()) {
                 InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
                 AccessPolicy access = access();

@@ -5,7 +5,9 @@ import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,10 +16,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 
 /** The options of a shard for the coordinator. */
 final class ServeCoordination {
+    private static final Pattern PORT_GROUP = Pattern.compile("(\\d{1,3})/(\\d{1,3})");
+
     @Option(names = "--coordinator", paramLabel = "HOST:PORT", split = ",",
         description = "The servers of ZooKeeper (see `modeldisk coordinator`) that decide which process serves the shard. "
             + "Several processes may have the same --shard: one serves, the others wait and replace it if it stops.")
@@ -36,6 +42,34 @@ final class ServeCoordination {
     @Option(names = "--advertise", paramLabel = "HOST:PORT",
         description = "The address under which mounts reach this shard. Default: --listen.")
     private String advertise;
+
+    @Option(names = "--port-group", paramLabel = "I/N",
+        description = "The number of this process, from 1, among the N processes that may serve the shard. A process that waits "
+            + "then listens too, and multipath initiators see it as a standby path to the same disks (ALUA). Needs "
+            + "--coordinator. By default, a process that waits does not listen.")
+    private String portGroup;
+
+    /**
+     * Returns the target port groups of the shard. If there are several, the group of this process begins in standby.
+     *
+     * @throws IllegalArgumentException if --port-group is wrong; the message says what is right
+     */
+    TargetPortGroups portGroups() {
+        if (portGroup == null) {
+            return TargetPortGroups.single();
+        }
+        Matcher place = PORT_GROUP.matcher(portGroup);
+        if (!place.matches()) {
+            throw new IllegalArgumentException(
+                "--port-group '" + portGroup + "' must be I/N; write 1/2 for the first of two processes");
+        }
+        if (!isUsed()) {
+            throw new IllegalArgumentException("--port-group " + portGroup
+                + " needs --coordinator, which decides which of the processes serves the shard");
+        }
+        return new TargetPortGroups(Integer.parseInt(place.group(1)), Integer.parseInt(place.group(2)),
+            AccessState.STANDBY);
+    }
 
     /** Returns whether a coordinator is named. */
     boolean isUsed() {

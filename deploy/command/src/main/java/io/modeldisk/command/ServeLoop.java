@@ -4,8 +4,12 @@ import io.modeldisk.fault.coordination.Leader;
 import io.modeldisk.fault.coordination.RoleState;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.StandbyServer;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
 import java.io.IOException;
@@ -47,8 +51,11 @@ final class ServeLoop {
     private final Contexts contexts;
     private final ServeCoordination coordination;
     private final Consumer<ParameterServer> ready;
+    private final TargetPortGroups portGroups;
     private final Semaphore wake = new Semaphore(0);
     private volatile boolean goBack;
+    /** The server that answers at {@link #address} while another process serves the shard; null if there is none. */
+    private StandbyServer standby;
     /** The address of the first launch, so that each later launch has the same port. */
     private InetSocketAddress address;
     private boolean announced;
@@ -62,6 +69,7 @@ final class ServeLoop {
     ServeLoop(Contexts contexts, ServeCoordination coordination, Consumer<ParameterServer> ready) {
         this.contexts = contexts;
         this.coordination = coordination;
+        this.portGroups = coordination.portGroups();
         this.ready = ready;
     }
 
@@ -80,15 +88,18 @@ final class ServeLoop {
                 awaitPrimary(role, facts);
                 launch(contexts.create(startAtMost).mayServe(role::mayServe), role);
             }
+        } finally {
+            closeStandby();
         }
     }
 
-    private void awaitPrimary(ShardRole role, ModelFacts facts) throws InterruptedException {
+    private void awaitPrimary(ShardRole role, ModelFacts facts) throws IOException, InterruptedException {
         if (role.state() == RoleState.STANDBY) {
             announced = false;
+            launchStandby();
             Leader leader = role.leader();
-            System.out.printf("standby: shard %d/%d of model %s waits%s%n", facts.shard(), facts.shards(),
-                facts.model(),
+            System.out.printf("standby: shard %d/%d of model %s waits%s%s%n", facts.shard(), facts.shards(),
+                facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
                 leader == null
                     ? ""
                     : "; epoch %d belongs to %s".formatted(leader.epoch(),
@@ -97,15 +108,38 @@ final class ServeLoop {
         role.awaitPrimary();
     }
 
+    private void launchStandby() throws IOException {
+        if (portGroups.count() > 1 && standby == null) {
+            standby = StandbyServer.launch(settled(contexts.create(startAtMost)));
+            address = standby.localAddress();
+        }
+    }
+
+    private void closeStandby() {
+        if (standby != null) {
+            standby.close();
+            standby = null;
+        }
+    }
+
+    /** Changes the state of this process's target port group, if the shard has several groups. */
+    private void become(AccessState state) {
+        if (portGroups.count() > 1) {
+            portGroups.become(state);
+        }
+    }
+
+    private ServerContext settled(ServerContext context) {
+        return address == null ? context.portGroups(portGroups) : context.portGroups(portGroups).listen(address);
+    }
+
     private void launch(ServerContext context, ShardRole role) throws IOException, InterruptedException {
         long epoch = role == null ? 0 : role.epoch();
         goBack = false;
-        context.goBack(this::goBack);
-        if (address != null) {
-            context.listen(address);
-        }
-        LOG.info("effective configuration:\n{}", context.conclude());
-        try (ParameterServer server = ParameterServer.launch(context)) {
+        LOG.info("effective configuration:\n{}", settled(context).goBack(this::goBack).conclude());
+        become(AccessState.TRANSITIONING);
+        try (ParameterServer server = ParameterServer.launch(context, this::closeStandby)) {
+            become(AccessState.ACTIVE);
             address = server.localAddress();
             startAtMost = CheckpointSettings.ANY;
             if (!announced) {
@@ -119,6 +153,7 @@ final class ServeLoop {
                 while (!goBack && (role == null || holds(role, epoch))) {
                     wake.acquire();
                 }
+                become(AccessState.STANDBY);
             } catch (InterruptedException e) {
                 server.stop();
                 throw e;

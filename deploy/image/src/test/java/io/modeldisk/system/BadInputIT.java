@@ -80,6 +80,9 @@ final class BadInputIT {
         --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
         --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
+        --size=1MiB --port-group=1/2              | --port-group 1/2 needs --coordinator
+        --size=1MiB --port-group=first            | --port-group 'first' must be I/N
+        --size=1MiB --coordinator=127.0.0.1:1 --port-group=3/2 | target port group 3/2 must be I/N with I from 1 to N
         """)
     void serveRefusesAWrongOptionValueAndReportsTheReason(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));

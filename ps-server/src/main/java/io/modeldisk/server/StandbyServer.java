@@ -1,0 +1,78 @@
+package io.modeldisk.server;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.protocol.engine.TargetServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/**
+ * An iSCSI server for a shard that another process serves. The logical units have the identities and sizes of the shard's units,
+ * so that a multipath initiator sees a second path to the same units. They have no data: the target port group of this process
+ * must not be active. Learners that connect to a standby look for the shard elsewhere.
+ */
+public final class StandbyServer implements AutoCloseable {
+    private final TargetServer server;
+    private final Aggregator aggregator;
+
+    private StandbyServer(TargetServer server, Aggregator aggregator) {
+        this.server = server;
+        this.aggregator = aggregator;
+    }
+
+    /**
+     * Starts a server that serves no data. The model is not read.
+     *
+     * @param context the configuration; its target port groups say that the group of this process is not active
+     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
+     * @throws IOException if the server cannot listen at its address
+     */
+    public static StandbyServer launch(ServerContext context) throws IOException {
+        ServerSettings settings = context.conclude().settings();
+        return new StandbyServer(TargetServer
+            .launch(context.network().target(new StandbyTarget(settings.facts(), settings.portGroups()))),
+            settings.aggregator());
+    }
+
+    /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
+    public InetSocketAddress localAddress() {
+        return server.localAddress();
+    }
+
+    /** Closes all sessions and the aggregator of the configuration, which a standby does not use. */
+    @Override
+    public void close() {
+        server.close();
+        aggregator.close();
+    }
+
+    /** The target with the two logical units of a shard, without their data. */
+    record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups) implements Target {
+        @Override
+        public String name() {
+            return ModelFacts.TARGET_PREFIX + facts.model();
+        }
+
+        @Override
+        public List<LogicalUnit> units() {
+            return List.of(
+                new StandbyUnit(facts, TrainUnit.LUN, TrainUnit.PRODUCT, TrainUnit.COMMANDS),
+                new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT));
+        }
+
+        @Override
+        public void nexusEstablished(Nexus nexus) {
+            // A standby has no learners.
+        }
+
+        @Override
+        public void nexusLost(Nexus nexus, boolean loggedOut) {
+            // A standby has no learners.
+        }
+    }
+}

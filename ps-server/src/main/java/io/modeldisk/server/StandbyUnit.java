@@ -1,0 +1,113 @@
+package io.modeldisk.server;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.DiskUnit;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * A logical unit without data, which reports identity, size and facts of a unit that another process serves. The engine runs no
+ * command on the medium, because the target port group of this process is not active.
+ */
+class StandbyUnit implements LogicalUnit {
+    private final ModelFacts facts;
+    private final LogicalUnitIdentity identity;
+    private final List<CdbUsage> vendorCommands;
+
+    StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands) {
+        this.facts = facts;
+        this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);
+        this.vendorCommands = vendorCommands;
+    }
+
+    @Override
+    public final LogicalUnitIdentity identity() {
+        return identity;
+    }
+
+    @Override
+    public final long sizeBytes() {
+        return facts.bytesOfShard();
+    }
+
+    @Override
+    public final int optimalTransferBytes() {
+        return facts.blockSizeBytes();
+    }
+
+    @Override
+    public final boolean admitRead(IoTask task) {
+        throw noData();
+    }
+
+    @Override
+    public final void pin(IoTask task, int dataOffset, Pin pin) {
+        throw noData();
+    }
+
+    @Override
+    public final void unpin(Pin pin) {
+        throw noData();
+    }
+
+    @Override
+    public final boolean write(IoTask task) {
+        throw noData();
+    }
+
+    @Override
+    public final boolean synchronizeCache(IoTask task) {
+        throw noData();
+    }
+
+    private static IllegalStateException noData() {
+        return new IllegalStateException("a standby has no data, but its target port group is active");
+    }
+
+    @Override
+    public final void forget(IoTask task) {
+        // No task waits at this logical unit.
+    }
+
+    @Override
+    public final List<CdbUsage> vendorCommands() {
+        return vendorCommands;
+    }
+
+    @Override
+    public final int[] vendorPageCodes() {
+        return new int[]{ModelFacts.VPD_PAGE};
+    }
+
+    @Override
+    public final byte[] vendorPage(int code) {
+        return facts.toJson();
+    }
+
+    /** A unit that supports the commands of a plain disk. */
+    static final class Disk extends StandbyUnit implements DiskUnit {
+        Disk(ModelFacts facts, int lun, String product) {
+            super(facts, lun, product, List.of());
+        }
+
+        @Override
+        public long firstDifference(IoTask task) {
+            throw noData();
+        }
+
+        @Override
+        public long firstDifference(long offset, int lengthBytes, MemorySegment block) {
+            throw noData();
+        }
+
+        @Override
+        public boolean fill(IoTask task, long offset, int lengthBytes, MemorySegment block) {
+            throw noData();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.engine.DiskUnit;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.server.fake.SumAggregator;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests a process that is the standby of a shard, and the change from standby to serving. */
+@Timeout(60)
+class StandbyServerTest {
+    private static final int SIZE = 32768;
+
+    private final DataMemory memory = DataMemory.allocate(SIZE);
+    private final TargetPortGroups groups = new TargetPortGroups(2, 2, AccessState.STANDBY);
+    private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    private StandbyServer standby;
+    private ParameterServer server;
+
+    @AfterEach
+    void close() {
+        if (standby != null) {
+            standby.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+        executor.close();
+        memory.close();
+    }
+
+    private ServerContext context(int port) {
+        return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4096)
+            .aggregator("sum", new SumAggregator()).listen(new InetSocketAddress("127.0.0.1", port)).portGroups(groups);
+    }
+
+    private static StripedModel connect(InetSocketAddress address) throws IOException {
+        return StripedModel
+            .connect(new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:" + address.getPort() + "/m"))
+                .reconnectTimeout(Duration.ofSeconds(30)));
+    }
+
+    @Test
+    void standbyHasTheIdentitiesAndSizesOfTheShardsUnits() throws IOException {
+        ServerContext context = context(0);
+        try (ShardModel shard = ShardModel.open(context)) {
+            List<LogicalUnit> own = shard.target().units();
+            List<LogicalUnit> ofStandby = new StandbyServer.StandbyTarget(context.settings().facts(), groups).units();
+            assertThat(ofStandby).hasSameSizeAs(own);
+            for (int i = 0; i < own.size(); i++) {
+                assertThat(ofStandby.get(i).identity()).isEqualTo(own.get(i).identity());
+                assertThat(ofStandby.get(i).sizeBytes()).isEqualTo(own.get(i).sizeBytes());
+                assertThat(ofStandby.get(i).optimalTransferBytes()).isEqualTo(own.get(i).optimalTransferBytes());
+                assertThat(ofStandby.get(i).vendorCommands()).isEqualTo(own.get(i).vendorCommands());
+                assertThat(ofStandby.get(i) instanceof DiskUnit).isEqualTo(own.get(i) instanceof DiskUnit);
+            }
+        }
+    }
+
+    @Test
+    void pushToAStandbySucceedsWhenThisProcessServesTheShard() throws Exception {
+        standby = StandbyServer.launch(context(0));
+        InetSocketAddress address = standby.localAddress();
+        try (StripedModel model = connect(address)) {
+            memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 7);
+            CompletableFuture<Void> push = run(() -> {
+                model.join();
+                model.push(0, memory, 0, SIZE, Cancellation.NONE);
+            });
+            server = ParameterServer.launch(context(address.getPort()), standby::close);
+            assertThat(push).isNotDone();
+            groups.become(AccessState.ACTIVE);
+            push.get(30, TimeUnit.SECONDS);
+            assertThat(server.shard().store().memory().slab(0).get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void processThatStopsServingRefusesPushesUntilItServesAgain() throws Exception {
+        groups.become(AccessState.ACTIVE);
+        server = ParameterServer.launch(context(0));
+        try (StripedModel model = connect(server.localAddress())) {
+            model.join();
+            groups.become(AccessState.STANDBY);
+            CompletableFuture<Void> push = run(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
+            assertThat(server.shard().traffic().pushes()).isZero();
+            groups.become(AccessState.ACTIVE);
+            push.get(30, TimeUnit.SECONDS);
+            assertThat(server.shard().traffic().pushes()).isPositive();
+        }
+    }
+
+    @Test
+    void eachPortGroupHasItsOwnPortalGroupTags() throws IOException {
+        assertThat(context(0).shards(3).shard(2).conclude().network().toString()).contains("portalGroupTag=6");
+    }
+
+    @Test
+    void portalsMustListTheAddressesOfAllGroups() {
+        InetSocketAddress address = new InetSocketAddress("127.0.0.1", 3260);
+        assertThatThrownBy(() -> context(3260).portals(List.of(address)).conclude())
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("must list the addresses of all 1 shards in order, for each of the 2 port groups");
+    }
+
+    private interface Call {
+        void run() throws IOException;
+    }
+
+    private CompletableFuture<Void> run(Call call) {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                call.run();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }, executor);
+    }
+}
