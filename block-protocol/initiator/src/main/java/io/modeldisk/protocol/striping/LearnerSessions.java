@@ -99,6 +99,10 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             return null;
         });
         agree();
+        for (int i = 0; i < shards.size(); i++) {
+            // Doubts about the pushes of an earlier learner of this mount are not those of this learner.
+            ledger.takeDoubt(i);
+        }
         joined = true;
     }
 

@@ -61,12 +61,14 @@ final class PartRounds {
                 return part.bytes;
             }
             if (part.doubtful) {
-                throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
-                    + " has forgotten this learner (its lease has expired, or the shard was restarted); the push"
-                    + " at byte " + (start + part.offset) + " was in flight and may count once or not at all");
+                ledger.takeDoubt(shard);
+                throw forgotten(id, "the push at byte " + (start + part.offset) + " was in flight");
             }
         }
         if (pushes) {
+            if (ledger.takeDoubt(shard)) {
+                throw forgotten(id, "a push to it had failed");
+            }
             part.granted = false;
             ledger.push(first(part), end(part), grant);
         } else {
@@ -76,6 +78,12 @@ final class PartRounds {
         part.round = grant.round();
         part.epoch = grant.epoch();
         return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
+    }
+
+    private static ShardException forgotten(ShardId id, String push) {
+        return new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
+            + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push
+            + " and may count once or not at all");
     }
 
     /** Returns the round of a part; 0 (any round) for a call that does not belong to a learner. */

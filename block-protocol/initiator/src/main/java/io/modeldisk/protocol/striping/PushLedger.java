@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.util.Arrays;
 
 /**
  * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block
@@ -52,6 +53,8 @@ final class PushLedger {
     private final BitRanges repeatable;
     private final long[] firstRound;
     private final int[] epoch;
+    /** For each shard, whether it forgot the learner after a call had failed whose parts may have reached the shard. */
+    private final boolean[] doubtful;
     /** The last time that a shard went back; null before the first time. */
     private ShardException wentBack;
     private int timesBack;
@@ -73,6 +76,7 @@ final class PushLedger {
         this.repeatable = new BitRanges(total);
         this.firstRound = new long[striping.shards()];
         this.epoch = new int[striping.shards()];
+        this.doubtful = new boolean[striping.shards()];
     }
 
     /**
@@ -83,10 +87,21 @@ final class PushLedger {
         epoch[shard]++;
         firstRound[shard] = joinRound;
         for (int block = shard; block < round.length; block += striping.shards()) {
+            doubtful[shard] |= repeatable.any((long) block * perBlock, endOf(block, total));
             outstanding[block] = 0;
             clock[block] = 0;
             begin(block, 0);
         }
+    }
+
+    /**
+     * Returns, once, whether the shard forgot the learner after a call had failed whose parts are to be repeated. These parts may
+     * have been applied in the earlier membership.
+     */
+    synchronized boolean takeDoubt(int shard) {
+        boolean taken = doubtful[shard];
+        doubtful[shard] = false;
+        return taken;
     }
 
     /** Postpones the learner's next rounds on a shard to {@code joinRound} or later. The membership continues. */
@@ -118,6 +133,7 @@ final class PushLedger {
         if (untold) {
             untold = false;
             repeatable.clear(0, total);
+            Arrays.fill(doubtful, false);
         }
         return rounds;
     }

@@ -107,6 +107,24 @@ class PushLedgerTest {
     }
 
     @Test
+    void shardThatForgetsTheLearnerAfterAFailedPushIsDoubtfulOnce() {
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(1, 9);
+        assertThat(ledger.takeDoubt(1)).isFalse();
+        ledger.reset(0, 9);
+        assertThat(ledger.takeDoubt(0)).isTrue();
+        assertThat(ledger.takeDoubt(0)).isFalse();
+    }
+
+    @Test
+    void shardThatForgetsTheLearnerAfterItsPushesSucceededIsNotDoubtful() {
+        push(0, 4);
+        ledger.reset(0, 9);
+        assertThat(ledger.takeDoubt(0)).isFalse();
+    }
+
+    @Test
     void completedPartOfAFailedCallKeepsItsRoundWhenRepeated() {
         push(0, 4);
         push(8, 12);

@@ -131,6 +131,32 @@ class ReconnectTest {
     }
 
     @Test
+    void pushThatFailedBeforeTheShardForgotTheLearnerIsNotRepeatedSilently() throws Exception {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        shards.shards.forEach(shard -> shard.parking = true);
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
+        await("commands of the push wait in the shard", () -> !shards.shards.get(0).parked.isEmpty());
+        cancellation.cancel();
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).isNotNull();
+        shards.shards.forEach(shard -> shard.parking = false);
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
+        await("the model reports that the shard has forgotten the learner", () -> {
+            try {
+                model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+                throw new AssertionError("the push was repeated silently");
+            } catch (ShardException e) {
+                return e.kind() == ShardException.Kind.LEARNER_FORGOTTEN;
+            } catch (IOException e) {
+                return false;
+            }
+        });
+        model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+    }
+
+    @Test
     void pullFailsAfterAnOutageLongerThanTheReconnectTimeout() throws Exception {
         shards = FakeShards.of(MIB, BLOCK, 1);
         ManualClock clock = new ManualClock();

@@ -373,13 +373,15 @@ class StripedModelTest {
             shards.restart(shard);
         }
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
-            .hasMessageContaining("has gone back to earlier weights, which takes back 3 rounds of this learner");
+            // Some blocks of the sixth push may have been pushed before the restart.
+            .hasMessageMatching(
+                "(?s).*has gone back to earlier weights, which takes back [34] rounds of this learner.*");
         assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
             .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
         assertThatThrownBy(() -> model.pull(0, memory, 0, BLOCK, Cancellation.NONE))
             .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
         model.read(0, memory, 0, BLOCK, Cancellation.NONE);
-        assertThat(model.goOn()).isEqualTo(3);
+        assertThat(model.goOn()).isBetween(3L, 4L);
         assertThat(model.nextRound()).isEqualTo(3);
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
         assertThat(model.nextRound()).isEqualTo(4);
