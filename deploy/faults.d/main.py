@@ -78,10 +78,11 @@ class Episode:
         begun = time.monotonic()
         for after, _, step, action in sorted(steps, key=lambda each: each[:2]):
             time.sleep(max(0, begun + after - time.monotonic()))
-            at = self.cluster.note(f"{step}: {action.fault}")
-            if step == "begin":
-                self.kills += [(at, shard) for shard in action.shards_that_end()]
+            self.cluster.note(f"{step}: {action.fault}")
             getattr(action, step)()
+            if step == "begin":
+                # A shard that received SIGTERM acknowledges pushes until its end.
+                self.kills += [(time.monotonic(), shard) for shard in action.shards_that_end()]
         for action in actions:
             action.settle()
         healed = self.cluster.note("healed: " + ", ".join(str(fault) for fault in group))
