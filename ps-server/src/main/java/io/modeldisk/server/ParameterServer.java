@@ -46,6 +46,8 @@ public final class ParameterServer implements AutoCloseable {
             shard.awaitOtherShards();
             beforeServing.run();
             server = TargetServer.launch(context.network().target(shard.target()));
+            // Learners that were restored from records can connect only now.
+            shard.learners().restartLeases();
             timer.start();
             shard.startCheckpoints();
             return new ParameterServer(shard, timer, server);

@@ -341,6 +341,17 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
+    /** Starts the leases of all lost learners again, because they could not connect to this process until now. */
+    public void restartLeases() {
+        long nowNs = clock.nanoTime();
+        synchronized (lock) {
+            inOrder.stream().filter(Member::isLost).forEach(member -> {
+                member.find();
+                member.lose(nowNs);
+            });
+        }
+    }
+
     /**
      * Removes the learners whose lease has expired.
      *

@@ -201,4 +201,17 @@ class MembershipTest {
         clock.advance(Duration.ofNanos(1));
         assertThat(membership.expire()).extracting(Learner::key).containsExactly("a");
     }
+
+    @Test
+    void restartedLeaseLastsItsWholeTime() {
+        joinConnected("a");
+        joinConnected("b");
+        membership.lost("a");
+        clock.advance(LEASE.multipliedBy(2));
+        membership.restartLeases();
+        clock.advance(LEASE.minusNanos(1));
+        assertThat(membership.expire()).isEmpty();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(membership.expire()).extracting(Learner::key).containsExactly("a");
+    }
 }
