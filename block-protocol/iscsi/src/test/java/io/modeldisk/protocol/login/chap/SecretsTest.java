@@ -85,7 +85,7 @@ class SecretsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         peer learner                              | line 1: the line must be 'peer NAME SECRET
-        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer' or 'self'
+        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer', 'self' or 'zookeeper'
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: the line must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of 'learner' must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
