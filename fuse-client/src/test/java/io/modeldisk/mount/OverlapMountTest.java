@@ -65,7 +65,8 @@ final class OverlapMountTest {
     void extendedAttributesDescribeTheWeightsInUse() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import errno\n"
-            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms', 'rank', 'partitions', 'partition_epoch']\n"
+            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms', 'rollbacks', 'rank', 'partitions',"
+            + " 'partition_epoch']\n"
             + "os.pread(f, 1, 0)\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.age_ms'))>0\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.bubble_ms'))>=0\n"
