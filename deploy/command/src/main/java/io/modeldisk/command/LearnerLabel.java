@@ -17,13 +17,16 @@ final class LearnerLabel {
 
     /** Returns a label that begins with the name of this host. */
     static String ofThisHost() {
-        String host;
+        return unique(hostName());
+    }
+
+    /** Returns the name of this host, or {@code localhost} if the name has no address. */
+    static String hostName() {
         try {
-            host = InetAddress.getLocalHost().getHostName();
+            return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
-            host = "localhost";
+            return "localhost";
         }
-        return unique(host);
     }
 
     /** Returns a label that begins with a prefix. */

@@ -93,7 +93,7 @@ final class ServeCoordination {
             .shard(facts.shard(), facts.shards())
             .options(options(facts))
             .address(listen.getPort() == 0 ? null : address(listen))
-            .host(InetAddress.getLocalHost().getHostName())
+            .host(LearnerLabel.hostName())
             .startAnewAfter(replaceAfter)
             .changed(changed));
     }
