@@ -163,7 +163,7 @@ public final class ShardRole implements AutoCloseable {
         long sentNs = clock.nanoTime();
         ShardZnodes.Versioned known = znodes.leader(current);
         if (known == null) {
-            // If somebody has removed the znodes of the model, the epochs of this process still increase.
+            // If the znodes of the model were removed, the epochs of this process still increase.
             Leader first = new Leader(epoch() + 1, id, null, Set.of(id));
             znodes.createLeader(current, first);
             lead(first, sentNs, Level.INFO, "is its first primary");

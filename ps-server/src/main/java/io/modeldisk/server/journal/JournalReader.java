@@ -203,7 +203,7 @@ public final class JournalReader {
         return Math.min(at, size);
     }
 
-    /** Reads a batch into the buffer and checks it. Returns what is damaged; null if nothing is. */
+    /** Reads a batch into the buffer and checks it. Returns a description of the damage; null if there is none. */
     private String damage(FileChannel channel, BatchHeader batch, long next, long at) throws IOException {
         if (batch.firstPosition() != next) {
             return "the batch begins with record " + batch.firstPosition() + " instead of " + next;
