@@ -69,7 +69,7 @@ final class CheckpointIT {
         """;
 
     /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
-    private static final String TRAIN = """
+    static final String TRAIN = """
         import os, sys
         import numpy as np
         path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

@@ -127,24 +127,9 @@ final class CoordinatorIT {
         assertThat(other.output()).contains("its consistency is bsp in this process, but asp in the model");
     }
 
-    /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
-    private static final String TRAIN = """
-        import os, sys
-        import numpy as np
-        path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-        fd = os.open(path, os.O_RDWR)
-        size = os.fstat(fd).st_size
-        for number in range(first, last + 1):
-            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
-            expected = number * (number - 1) // 2
-            assert (weights == expected).all(), (number, expected, weights.min(), weights.max())
-            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
-            os.fsync(fd)
-        os.close(fd)
-        """;
-
     private void train(Path directory, int first, int last) throws Exception {
-        sandbox.run("python3", "-c", TRAIN, directory.resolve("model").toString(), "" + first, "" + last).succeeded();
+        sandbox.run("python3", "-c", CheckpointIT.TRAIN, directory.resolve("model").toString(), "" + first, "" + last)
+            .succeeded();
     }
 
     private Running serveOneOfTwo(String coordinator, int shard) throws Exception {

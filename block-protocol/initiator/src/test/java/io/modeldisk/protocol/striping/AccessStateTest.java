@@ -56,23 +56,6 @@ class AccessStateTest {
         shards.shards.getFirst().portGroups.become(own);
     }
 
-    private interface Call {
-        void run() throws IOException;
-    }
-
-    private static CompletableFuture<Void> async(Call call) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                call.run();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
-    }
-
     private void awaitEnd(CompletableFuture<Void> call) {
         await("the call has ended", () -> {
             clock.advance(Duration.ofMillis(10));
@@ -80,9 +63,9 @@ class AccessStateTest {
         });
     }
 
-    private void assertTriesAgainUntilActive(Call call) throws Exception {
+    private void assertTriesAgainUntilActive(FakeShards.Call call) throws Exception {
         int before = path.connections();
-        CompletableFuture<Void> done = async(call);
+        CompletableFuture<Void> done = FakeShards.async(call);
         await("the model has connected several times", () -> {
             clock.advance(Duration.ofMillis(10));
             return path.connections() > before + 3 || done.isDone();
@@ -105,7 +88,7 @@ class AccessStateTest {
     void parkedPushIsSentAgainAfterTheShardWasStandby() throws Exception {
         model.join();
         shards.shards.getFirst().parking = true;
-        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
+        CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
         await("pushes are parked", () -> shards.shards.getFirst().parkings.get() > 0);
         become(AccessState.STANDBY);
         await("no push is parked", () -> shards.shards.getFirst().parked.isEmpty());
@@ -117,7 +100,7 @@ class AccessStateTest {
 
     @Test
     void readIsSentAgainUntilTheShardIsActive() throws Exception {
-        awaitEnd(async(() -> model.pull(0, memory, 0, 4096, Cancellation.NONE)));
+        awaitEnd(FakeShards.async(() -> model.pull(0, memory, 0, 4096, Cancellation.NONE)));
         become(AccessState.STANDBY);
         assertTriesAgainUntilActive(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE));
     }
@@ -131,7 +114,7 @@ class AccessStateTest {
     @Test
     void readFailsIfTheShardIsStandbyForLongerThanTheReconnectTimeout() {
         become(AccessState.STANDBY);
-        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE));
+        CompletableFuture<Void> pull = FakeShards.async(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE));
         awaitEnd(pull);
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
             .cause().isInstanceOfSatisfying(ShardException.class,

@@ -25,6 +25,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -247,5 +248,24 @@ final class FakeShards implements AutoCloseable {
                 return page;
             }
         }
+    }
+
+    /** A call that may fail. */
+    interface Call {
+        void run() throws IOException;
+    }
+
+    /** Runs a call on another thread. */
+    static CompletableFuture<Void> async(Call call) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                call.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
     }
 }

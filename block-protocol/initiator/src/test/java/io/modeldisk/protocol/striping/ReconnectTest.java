@@ -49,23 +49,6 @@ class ReconnectTest {
         model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
     }
 
-    private interface Call {
-        void run() throws IOException;
-    }
-
-    private static CompletableFuture<Void> async(Call call) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                call.run();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
-    }
-
     private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
         assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
             assertThat(e.kind()).isEqualTo(kind);
@@ -114,7 +97,7 @@ class ReconnectTest {
                     .learner("tester").reconnectTimeout(Duration.ofMinutes(10)).clock(clock));
             model.join();
             path.state(NetworkPath.State.SILENT);
-            CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
+            CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
             // The command timeout of 30 s closes the learner's session. The target does not respond to later logins.
             await("the model connects again after its session was closed", () -> {
                 clock.advance(Duration.ofSeconds(1));
@@ -136,7 +119,7 @@ class ReconnectTest {
         model.join();
         shards.shards.forEach(shard -> shard.parking = true);
         Cancellation cancellation = new Cancellation();
-        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
+        CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
         await("commands of the push wait in the shard", () -> !shards.shards.get(0).parked.isEmpty());
         cancellation.cancel();
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).isNotNull();
@@ -165,7 +148,7 @@ class ReconnectTest {
                 .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
                     .learner("tester").reconnectTimeout(Duration.ofSeconds(10)).clock(clock));
             path.state(NetworkPath.State.SILENT);
-            CompletableFuture<Void> pull = async(this::pull);
+            CompletableFuture<Void> pull = FakeShards.async(this::pull);
             await("the pull has failed", () -> {
                 clock.advance(Duration.ofSeconds(1));
                 return pull.isDone();
