@@ -4,6 +4,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -59,6 +60,8 @@ public final class ShardRole implements AutoCloseable {
     private volatile boolean primary;
     /** The leader at the last step; null before the first. */
     private volatile Leader leader;
+    /** The replicas that were alive at the last step as the primary, by id. */
+    private volatile Map<String, Replica> replicas = Map.of();
 
     // The following fields are used only in steps.
     private boolean absent;
@@ -169,7 +172,10 @@ public final class ShardRole implements AutoCloseable {
             lead(first, sentNs, Level.INFO, "is its first primary");
         } else if (known.leader().replica().equals(id)) {
             znodes.writeLeader(current, known.leader(), known.version());
-            lead(known.leader(), sentNs, Level.WARN, "serves again, because nobody has taken over");
+            boolean again = known.leader().epoch() == epoch();
+            lead(known.leader(), sentNs, again ? Level.WARN : Level.INFO, again
+                ? "serves again, because nobody has taken over"
+                : "takes over, because the former primary has handed over");
         } else if (state() == RoleState.FENCED) {
             lose(known.leader());
         } else {
@@ -183,6 +189,11 @@ public final class ShardRole implements AutoCloseable {
         if (known == null || !known.leader().isOf(id, epoch())) {
             lose(known == null ? null : known.leader());
             return;
+        }
+        Map<String, Replica> alive = znodes.replicas(current);
+        if (!alive.equals(replicas)) {
+            replicas = alive;
+            context.changed().run();
         }
         String address = servedAddress();
         if (address != null && !address.equals(known.leader().address())) {
@@ -339,6 +350,41 @@ public final class ShardRole implements AutoCloseable {
             served = address;
         }
         steps.wake();
+    }
+
+    /** The replicas of the shard that are alive, by id, as this process last knew them while it was the primary. */
+    public Map<String, Replica> replicas() {
+        return replicas;
+    }
+
+    /**
+     * Makes another process the primary of the next epoch. Only the primary may call this method, when it no longer acknowledges
+     * updates and the other process has all updates. Afterwards the state is {@link RoleState#STANDBY}.
+     *
+     * @param to the id of the other process
+     * @throws IOException if the leader was not written; this process may not be the primary any more
+     */
+    public void handOver(String to) throws IOException {
+        synchronized (stepping) {
+            try {
+                client.run(curator -> {
+                    ZooKeeper current = curator.getZookeeperClient().getZooKeeper();
+                    ShardZnodes.Versioned known = znodes.leader(current);
+                    if (state() != RoleState.PRIMARY || known == null || !known.leader().isOf(id, epoch())) {
+                        throw new IOException("this process is not the primary of " + place);
+                    }
+                    Leader next = known.leader().next(to, Set.of(to));
+                    znodes.writeLeader(current, next, known.version());
+                    leader = next;
+                    return null;
+                });
+            } catch (KeeperException e) {
+                throw new IOException("the next primary of " + place + " was not recorded: " + e.getMessage(), e);
+            }
+            become(RoleState.STANDBY);
+        }
+        LOG.info("epoch {} of {}: this process has handed over to {}", epoch(), place, to);
+        context.changed().run();
     }
 
     /**

@@ -2,8 +2,10 @@ package io.modeldisk.fault.coordination;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
@@ -140,6 +142,20 @@ final class ShardZnodes {
     /** Writes the leader. Fails if the znode has another version. */
     void writeLeader(ZooKeeper session, Leader next, int version) throws KeeperException, InterruptedException {
         session.setData(paths.leader(context.shard()), Records.write(next), version);
+    }
+
+    /** Returns the replicas that are alive, by id. */
+    Map<String, Replica> replicas(ZooKeeper session) throws KeeperException, InterruptedException, IOException {
+        Map<String, Replica> replicas = new HashMap<>();
+        for (String each : alive(session)) {
+            String path = paths.replica(context.shard(), each);
+            try {
+                replicas.put(each, Records.read(path, session.getData(path, false, null), Replica.class));
+            } catch (KeeperException.NoNodeException e) {
+                // The replica has just ended.
+            }
+        }
+        return replicas;
     }
 
     /** Returns the ids of the replicas that are alive. */
