@@ -31,6 +31,14 @@ public interface LogicalUnit {
     int optimalTransferBytes();
 
     /**
+     * Returns whether the unit runs commands only if the target port group of this process is active. A unit that does not follow
+     * the state of the group is for the other processes that serve the target.
+     */
+    default boolean followsAccessState() {
+        return true;
+    }
+
+    /**
      * Checks that the initiator may send a command. Called once for each command, before any data is moved.
      *
      * @throws ScsiException if the initiator may not send the command; the command then ends with CHECK CONDITION

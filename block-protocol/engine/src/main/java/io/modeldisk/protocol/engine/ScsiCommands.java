@@ -59,7 +59,7 @@ final class ScsiCommands {
             throw new ScsiException(attention,
                 "the command was not run because a unit attention condition was pending");
         }
-        checkAccessState(definition);
+        checkAccessState(command, definition);
         byte[] parameterData;
         if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {
             parameterData = vendorCommand(command, nexus);
@@ -72,9 +72,9 @@ final class ScsiCommands {
     }
 
     /** Refuses a command that is not run in the state of this process's target port group. */
-    private void checkAccessState(ScsiCommand definition) throws ScsiException {
+    private void checkAccessState(DecodedCommand command, ScsiCommand definition) throws ScsiException {
         AccessState state = portGroups.state();
-        if (!state.runs(definition)) {
+        if (!state.runs(definition) && command.unit.followsAccessState()) {
             throw new ScsiException(state.sense(),
                 "target port group " + portGroups.own() + " is in the state " + state);
         }

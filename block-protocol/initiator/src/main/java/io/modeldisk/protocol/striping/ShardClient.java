@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
+import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
@@ -244,6 +245,15 @@ final class ShardClient implements AutoCloseable {
             }
             return CheckpointCommand.request(
                 scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /** Asks the shard to make a backup the primary. */
+    void requestHandOver() throws IOException {
+        synchronized (page) {
+            if (!commands.run(observer(), HandOverCommand.cdb(), 0, 0, Cancellation.NONE)) {
+                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": HAND OVER failed with BUSY");
+            }
         }
     }
 

@@ -283,6 +283,15 @@ public final class StripedModel implements RemoteModel {
         return shards.getFirst().requestCheckpoint();
     }
 
+    /**
+     * Asks a shard to make one of its backups the primary. Does not wait until it is.
+     *
+     * @throws IOException if the shard refuses, for example because no backup is in sync
+     */
+    public void requestHandOver(int shard) throws IOException {
+        shards.get(shard).requestHandOver();
+    }
+
     @Override
     public ShardCounters counters() throws IOException {
         return AllShards.call(shards, shard -> ShardCounters.fromBytes(shard.vpdPage(ShardCounters.VPD_PAGE))).stream()

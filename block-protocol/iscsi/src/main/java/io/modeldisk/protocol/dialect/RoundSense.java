@@ -36,7 +36,26 @@ public enum RoundSense {
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard has no memory for another learner. */
     TOO_MANY_LEARNERS(0x83,
-        "the shard has no memory for another learner; start it with a larger heap (JDK_JAVA_OPTIONS=-Xmx...)");
+        "the shard has no memory for another learner; start it with a larger heap (JDK_JAVA_OPTIONS=-Xmx...)"),
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: records of a primary that another primary has replaced. */
+    OLD_EPOCH(0x85, "the records are from an old epoch: another process has become the primary of this shard"),
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: a backup cannot apply the records. */
+    RECORDS_REFUSED(0x86,
+        "the backup cannot apply the records, because records are missing or damaged; the log of the backup has the"
+            + " reason, and the primary sends the changed blocks again"),
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: primary and backup have different options. */
+    OTHER_OPTIONS(0x87,
+        "the backup was started with other options than the primary (model, size, source, block size, shard, aggregator,"
+            + " consistency, learners); start both with the same options"),
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot hand over. */
+    NO_BACKUP(0x89, "no backup of the shard is in sync, so that the primary cannot hand over (see `modeldisk status`)"),
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the process accepts no records. */
+    NOT_A_BACKUP(0x88, "the process is not a backup, so it accepts no records");
 
     // The sense key and the additional sense code of COMMAND SEQUENCE ERROR.
     private static final int COMMAND_SEQUENCE_KEY = 0x5;

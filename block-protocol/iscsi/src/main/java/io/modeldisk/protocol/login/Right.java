@@ -12,6 +12,8 @@ public enum Right {
     LEARN,
     /** Allows the holder to read and write LUN 1. */
     RAW,
+    /** Allows the holder, the primary of a shard, to write records to LUN 2 of a backup. */
+    REPLICATE,
     /** Allows the holder only what needs no right: to log in and to read facts, counters and status. */
     STATUS;
 

@@ -1,0 +1,28 @@
+package io.modeldisk.protocol.dialect;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import java.nio.ByteBuffer;
+
+/**
+ * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup in sync the primary. The command does
+ * not wait: the coordinator names the new primary when it serves.
+ *
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}. All other bytes are zero. The command returns no data.
+ */
+public final class HandOverCommand {
+    /** The operation code. */
+    public static final int OPCODE = 0xC6;
+
+    /** The bits of the CDB that have a meaning. */
+    public static final CdbUsage USAGE = CdbUsage.parse("C6 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+
+    static final String OPCODE_TEXT = "C6h";
+
+    private HandOverCommand() {}
+
+    /** Returns the CDB of a HAND OVER. */
+    public static byte[] cdb() {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).array();
+    }
+}
