@@ -52,6 +52,8 @@ public final class RecordHeader {
     private static final int POSITION_FIELD = 48;
     private static final int EPOCH_FIELD = 56;
 
+    private static final byte[] NO_CHECKSUM = new byte[Integer.BYTES];
+
     private MemorySegment memory;
     private long start;
 
@@ -105,6 +107,18 @@ public final class RecordHeader {
         checksum.update(new byte[Integer.BYTES]);
         checksum.update(memory.asSlice(start + KIND_FIELD, recordBytes() - KIND_FIELD).asByteBuffer());
         return (int) checksum.getValue();
+    }
+
+    /**
+     * Computes the checksum of the whole record without allocating objects. {@code bytes} is a view of the same memory, and
+     * {@code at} the index of this record in it.
+     */
+    int computeChecksum(ByteBuffer bytes, int at, CRC32C scratch) {
+        scratch.reset();
+        scratch.update(bytes.limit(at + CHECKSUM_FIELD).position(at));
+        scratch.update(NO_CHECKSUM);
+        scratch.update(bytes.limit(at + (int) recordBytes()).position(at + KIND_FIELD));
+        return (int) scratch.getValue();
     }
 
     /** The memory of the record. */

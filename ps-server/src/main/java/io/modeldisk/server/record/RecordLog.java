@@ -51,6 +51,9 @@ public final class RecordLog implements AutoCloseable {
     private final MemorySegment memory;
     private final RecordBuffer[] buffers;
     private final RecordCommitter committer;
+    private final long epoch;
+    /** Null if no backup needs stamps. */
+    private final BlockStamps stamps;
 
     private final ReentrantLock lock = new ReentrantLock();
     /** Signalled when the committer has something to do. */
@@ -85,6 +88,22 @@ public final class RecordLog implements AutoCloseable {
      * @param name the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock, String name) {
+        this(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0, null, clock, name);
+    }
+
+    /**
+     * Creates the log of a primary and starts its thread.
+     *
+     * @param sinks the sinks, which the log closes; at least one
+     * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
+     * @param bufferMemory the memory of both buffers, which the log closes
+     * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
+     * @param epoch the epoch of the primary
+     * @param stamps the stamps of the blocks, which the log keeps current
+     * @param name the name of the thread
+     */
+    public RecordLog(List<RecordSink> sinks, int bufferBytes, DataMemory bufferMemory, long firstPosition, long epoch,
+        BlockStamps stamps, NanoClock clock, String name) {
         if (bufferBytes % RecordBatch.ALIGNMENT != 0 || bufferBytes <= 0 || bufferBytes > DataMemory.SLAB_BYTES / 2) {
             throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be a multiple of "
                 + RecordBatch.ALIGNMENT + " up to " + DataMemory.SLAB_BYTES / 2);
@@ -96,7 +115,9 @@ public final class RecordLog implements AutoCloseable {
         this.bufferBytes = bufferBytes;
         this.position = firstPosition - 1;
         this.durable = position;
-        this.bufferMemory = DataMemory.allocate(2L * bufferBytes);
+        this.bufferMemory = bufferMemory;
+        this.epoch = epoch;
+        this.stamps = stamps;
         this.memory = bufferMemory.slab(0);
         this.buffers = new RecordBuffer[]{new RecordBuffer(new RecordBatch(bufferMemory, 0)),
             new RecordBuffer(new RecordBatch(bufferMemory, bufferBytes))};
@@ -202,7 +223,10 @@ public final class RecordLog implements AutoCloseable {
         long next = position + 1;
         long at = active.take(recordBytes, next, kind == RecordKind.ROSTER);
         RecordHeader.put(memory, at, kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes, next,
-            0);
+            epoch);
+        if (stamps != null && kind.changesBlock()) {
+            stamps.set(block, epoch, next);
+        }
         position = next;
         if (kind == RecordKind.LEARNER) {
             learnersPosition = next;
@@ -363,6 +387,25 @@ public final class RecordLog implements AutoCloseable {
         }
     }
 
+    /**
+     * Waits until a record is durable, for a limited time.
+     *
+     * @return whether the record is durable
+     */
+    public boolean awaitDurable(long recordPosition, Duration limit) throws InterruptedException {
+        lock.lock();
+        try {
+            long deadlineNs = clock.nanoTime() + limit.toNanos();
+            boolean inTime = true;
+            while (durable < recordPosition && !closed && inTime) {
+                inTime = clock.awaitUntil(progress, deadlineNs);
+            }
+            return durable >= recordPosition;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private ScsiException notKept() {
         String reason = failure != null ? failure : refusal;
         return new ScsiException(RoundSense.NOT_KEPT.sense(), "the shard cannot keep a record of the change: "
@@ -457,8 +500,8 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May
-     * be called only when no task is in progress. A second call does nothing.
+     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May be
+     * called only when no task is in progress. A second call does nothing.
      */
     @Override
     public void close() {

@@ -32,8 +32,8 @@ public final class RecordPlayer {
     /**
      * Creates a player.
      *
-     * @param checkpoint the number in the {@link io.modeldisk.server.record.RecordKind#BLOCK BLOCK} records of the checkpoint
-     *     from which the shard has started; 0 if the shard has started from its initial weights
+     * @param checkpoint the number in the {@link io.modeldisk.server.record.RecordKind#BLOCK BLOCK} records of the checkpoint from
+     *     which the shard has started; 0 if the shard has started from its initial weights
      */
     public RecordPlayer(BlockStore store, Consistency consistency, Learners learners, long checkpoint) {
         this.store = store;
@@ -61,6 +61,16 @@ public final class RecordPlayer {
         if (position > 0 && record.position() != position + 1) {
             throw new DamagedRecordException(record + " does not follow record " + position + "; records are missing");
         }
+        repeat(record);
+        position = record.position();
+    }
+
+    /**
+     * Applies a record without a check of its position, for a caller that has checked the positions.
+     *
+     * @throws DamagedRecordException if the record does not fit the shard; the message has the reason
+     */
+    public void repeat(RecordHeader record) throws DamagedRecordException {
         try {
             switch (record.kind()) {
                 case LEARNER -> {
@@ -72,11 +82,11 @@ public final class RecordPlayer {
                     numberLearners();
                 }
                 case PUSH, CLOSE, RAW, BLOCK -> applyToBlock(record);
+                case IMAGE -> throw new DamagedRecordException(record + " is only for a backup");
             }
         } catch (IllegalArgumentException e) {
             throw new DamagedRecordException(record + " does not fit the shard: " + e.getMessage());
         }
-        position = record.position();
     }
 
     private void numberLearners() {
