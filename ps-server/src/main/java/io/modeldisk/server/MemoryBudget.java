@@ -48,6 +48,10 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         long recordBytes = settings.records().isEmpty() && settings.journal() == null
             ? 0
             : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
+        if (settings.backups() != null) {
+            // Two buffers for the records of a primary, and one for the records that a backup gets.
+            recordBytes += 3L * settings.backups().bufferBytes();
+        }
         return new MemoryBudget(
             (blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));

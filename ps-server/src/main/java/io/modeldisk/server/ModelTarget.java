@@ -27,7 +27,9 @@ final class ModelTarget implements Target {
     ModelTarget(ShardModel shard, NonFinite nonFinite, TargetPortGroups portGroups) {
         this.shard = shard;
         this.portGroups = portGroups;
-        this.units = List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard));
+        this.units = shard.replication() == null
+            ? List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard))
+            : List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard), shard.replication().unit());
     }
 
     @Override
@@ -75,7 +77,8 @@ final class ModelTarget implements Target {
 
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
-        if (!loggedOut) {
+        // A backup learns from the records which learners leave.
+        if (!loggedOut || shard.isBackup()) {
             shard.learners().lost(nexus);
         } else if (shard.learners().left(nexus)) {
             shard.learnersChanged();

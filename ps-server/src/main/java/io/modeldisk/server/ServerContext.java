@@ -17,6 +17,7 @@ import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.RecordSink;
+import io.modeldisk.server.replica.BackupSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -86,6 +87,8 @@ public final class ServerContext {
     private CheckpointSettings checkpoints;
     private List<RecordSink> records = List.of();
     private JournalSettings journal;
+    private BackupSettings backups;
+    private BooleanSupplier handOver = () -> false;
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
     private BooleanSupplier mayServe = () -> true;
@@ -145,6 +148,29 @@ public final class ServerContext {
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
         return this;
+    }
+
+    /**
+     * Makes this process one of several that may serve the shard. The shard starts as a backup, which serves nobody, and becomes the
+     * primary by {@link ShardModel#lead}. By default there are no backups.
+     */
+    public ServerContext backups(BackupSettings backupSettings) {
+        this.backups = backupSettings;
+        return this;
+    }
+
+    /**
+     * Sets the action that makes a backup the primary soon, on another thread. The action returns false if no backup is in sync. By
+     * default there is none.
+     */
+    public ServerContext handOver(BooleanSupplier action) {
+        this.handOver = action;
+        return this;
+    }
+
+    /** Returns the target port groups of this shard. */
+    public TargetPortGroups portGroups() {
+        return portGroups;
     }
 
     /**
@@ -298,7 +324,7 @@ public final class ServerContext {
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(portalGroupTag(), portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, journal, records, goBack, mayServe, portGroups, clock);
+                spareBlocks, checkpoints, journal, records, backups, goBack, handOver, portGroups, mayServe, clock);
         }
         return this;
     }
@@ -423,6 +449,7 @@ public final class ServerContext {
             checkpoints=%s
             journal=%s
             records=%s
+            backups=%s
             portGroup=%s
             network: %s
             """.formatted(
@@ -432,6 +459,6 @@ public final class ServerContext {
             spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints,
             journal == null ? "none" : journal,
             records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
-            portGroups, network);
+            backups == null ? "none" : backups, portGroups, network);
     }
 }

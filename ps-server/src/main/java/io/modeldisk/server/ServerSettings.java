@@ -10,12 +10,13 @@ import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.RecordSink;
+import io.modeldisk.server.replica.BackupSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** The settings of a shard after validation. All values are valid. {@code checkpoints} and
- * {@code journal} are null if the shard has none. */
+/** The settings of a shard after validation. All values are valid. {@code checkpoints}, {@code journal} and {@code backups} are
+ * null if the shard has none. */
 record ServerSettings(
     ModelFacts facts,
     ModelSource source,
@@ -27,7 +28,9 @@ record ServerSettings(
     CheckpointSettings checkpoints,
     JournalSettings journal,
     List<RecordSink> records,
+    BackupSettings backups,
     Runnable goBack,
-    BooleanSupplier mayServe,
+    BooleanSupplier handOver,
     TargetPortGroups portGroups,
+    BooleanSupplier mayServe,
     NanoClock clock) {}

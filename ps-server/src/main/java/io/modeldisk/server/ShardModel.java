@@ -23,6 +23,8 @@ import io.modeldisk.server.record.MemberRecords;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.record.RecordSink;
 import io.modeldisk.server.replay.RecordPlayer;
+import io.modeldisk.server.replica.BackupMembers;
+import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -49,16 +51,19 @@ public final class ShardModel implements AutoCloseable {
     /** Null if the shard takes no checkpoints. Set before the shard is served. */
     private Checkpointer checkpointer;
     /** The number of the history of a shard without checkpoints. */
-    private final long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
+    private volatile long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
     private final NanoClock clock;
     private final BooleanSupplier mayServe;
     /** Null if the shard keeps no records. Set before the shard is served. */
-    private RecordLog records;
+    private volatile RecordLog records;
     /** Null if the shard has no journal. Set before the shard is served. */
     private JournalSink journal;
+    /** Null if only this process may serve the shard. */
+    private final ReplicatedShard replication;
+    private final BooleanSupplier handOver;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
     // Guarded by the lock of this object.
@@ -70,6 +75,7 @@ public final class ShardModel implements AutoCloseable {
         this.lease = settings.lease();
         this.clock = settings.clock();
         this.mayServe = settings.mayServe();
+        this.handOver = settings.handOver();
         this.aggregator = settings.aggregator();
         this.store = store;
         this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
@@ -78,6 +84,9 @@ public final class ShardModel implements AutoCloseable {
             learners.resumeAfter(restored.round());
         }
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
+        this.replication = settings.backups() == null
+            ? null
+            : new ReplicatedShard(this, settings.backups(), settings.clock());
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
     }
@@ -175,9 +184,9 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    /** Returns whether this shard may serve at this moment. */
+    /** Returns whether this shard may have connections at this moment. A backup may: it serves only the primary. */
     boolean mayServe() {
-        return mayServe.getAsBoolean();
+        return isBackup() || mayServe.getAsBoolean();
     }
 
     /** The facts of the model and of this shard that never change, such as sizes and names. */
@@ -205,6 +214,10 @@ public final class ShardModel implements AutoCloseable {
 
     /** Removes the learners whose leases have expired. The rounds continue without these learners. */
     public void expire() {
+        if (isBackup()) {
+            // The primary decides which learners have left.
+            return;
+        }
         List<Learner> expired = learners.expire();
         for (Learner learner : expired) {
             LOG.warn("the lease of learner '{}' expired after {} ms; the rounds continue without this learner",
@@ -265,6 +278,45 @@ public final class ShardModel implements AutoCloseable {
     /** The journal of the shard; null if the shard has none. */
     JournalSink journal() {
         return journal;
+    }
+
+    /**
+     * Makes this process, which was a backup, the primary of the shard. Learners may connect again from now on. The caller serves the
+     * shard afterwards.
+     *
+     * @param epoch the epoch of this process as the primary
+     * @param own the name of this process
+     * @param members the backups that may become the primary
+     * @return the backups, to which the caller adds the processes that are backups
+     * @throws IOException if there is no memory for the records
+     */
+    public Backups lead(long epoch, String own, BackupMembers members) throws IOException {
+        RecordLog log = replication.lead(epoch, own, members);
+        learners.restartLeases();
+        MemberRecords.record(learners, log);
+        consistency.record(log);
+        records = log;
+        return replication.backups();
+    }
+
+    /** Continues the history of the primary whose records this backup gets. */
+    void continueHistory(long ofPrimary) {
+        ownHistory = ofPrimary;
+    }
+
+    /** Makes a backup the primary soon. Returns false if no backup is in sync. */
+    boolean handOver() {
+        return handOver.getAsBoolean();
+    }
+
+    /** The part of the shard for several processes that may serve it; null if only this process may. */
+    ReplicatedShard replication() {
+        return replication;
+    }
+
+    /** Whether another process is or may become the primary of the shard, and this process is not the primary. */
+    public boolean isBackup() {
+        return replication != null && !replication.isPrimary();
     }
 
     /** The records of the shard; null if the shard keeps none. */
@@ -330,8 +382,14 @@ public final class ShardModel implements AutoCloseable {
         if (checkpointer != null) {
             checkpointer.close();
         }
+        if (replication != null) {
+            replication.stop();
+        }
         if (records != null) {
             records.close();
+        }
+        if (replication != null) {
+            replication.close();
         }
         consistency.close();
         store.close();

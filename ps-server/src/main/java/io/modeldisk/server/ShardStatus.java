@@ -16,6 +16,7 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.record.RecordStatus;
+import io.modeldisk.server.replica.BackupStatus;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -77,6 +78,9 @@ final class ShardStatus {
         if (shard.journal() != null) {
             putJournal(status.putObject("journal"), shard.journal(), clock.nanoTime());
         }
+        if (shard.replication() != null) {
+            putReplication(status.putObject("replication"), shard.replication());
+        }
         if (shard.records() != null) {
             putRecords(status.putObject("records"), shard.records().status());
         }
@@ -109,7 +113,7 @@ final class ShardStatus {
     }
 
     private String durability() {
-        return shard.journal() != null ? "journal" : shard.checkpointer() != null ? "checkpoint" : "memory";
+        return shard.replication() != null ? "replica" : shard.journal() != null ? "journal" : shard.checkpointer() != null ? "checkpoint" : "memory";
     }
 
     private static void putJournal(ObjectNode status, JournalSink journal, long nowNs) {
@@ -119,6 +123,27 @@ final class ShardStatus {
         status.put("segments", journal.segments());
         if (journal.lastSyncNs() != 0) {
             status.put("lastSyncMs", TimeUnit.NANOSECONDS.toMillis(nowNs - journal.lastSyncNs()));
+        }
+    }
+
+    private static void putReplication(ObjectNode status, ReplicatedShard replication) {
+        status.put("role", replication.isPrimary() ? "primary" : "backup");
+        status.put("epoch", replication.follower().epoch());
+        if (!replication.isPrimary()) {
+            status.put("blocksMissing", replication.follower().oldBlocks());
+            return;
+        }
+        ArrayNode backups = status.putArray("backups");
+        for (BackupStatus each : replication.backups().status()) {
+            ObjectNode backup = backups.addObject();
+            backup.put("address", each.address());
+            backup.put("inSync", each.inSync());
+            if (each.recordsBehind() >= 0) {
+                backup.put("recordsBehind", each.recordsBehind());
+                backup.put("blocksToSend", each.blocksToSend());
+            } else {
+                backup.put("away", each.reason());
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
+import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -28,8 +29,9 @@ final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
     static final String PRODUCT = "modeldisk train";
+
     static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
-        PartitionCommand.USAGE, CheckpointCommand.USAGE);
+        PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -124,9 +126,21 @@ final class TrainUnit extends ShardUnit {
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
         return switch (cdb.opcode()) {
             case CheckpointCommand.OPCODE -> checkpoint(nexus);
+            case HandOverCommand.OPCODE -> handOver(nexus);
             case PartitionCommand.OPCODE -> partition(nexus, cdb);
             default -> join(nexus, cdb);
         };
+    }
+
+    private byte[] handOver(Nexus nexus) throws ScsiException {
+        if (!nexus.may(Right.RAW)) {
+            throw lacks(nexus, Right.RAW, "make a backup the primary");
+        }
+        if (!shard().handOver()) {
+            throw new ScsiException(RoundSense.NO_BACKUP.sense(), "initiator '" + nexus.learner()
+                + "' asked this shard to hand over, but no backup is in sync");
+        }
+        return new byte[0];
     }
 
     private byte[] checkpoint(Nexus nexus) throws ScsiException {

@@ -1,0 +1,148 @@
+package io.modeldisk.server;
+
+import io.modeldisk.platform.linux.SharedMemory;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ReplicateCommand;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.record.BlockStamps;
+import io.modeldisk.server.record.DamagedRecordException;
+import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordKind;
+import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.server.replay.RecordPlayer;
+import io.modeldisk.server.replica.BackupMembers;
+import io.modeldisk.server.replica.BackupSettings;
+import io.modeldisk.server.replica.BackupSource;
+import io.modeldisk.server.replica.BackupUnit;
+import io.modeldisk.server.replica.Backups;
+import io.modeldisk.server.replica.BlockImage;
+import io.modeldisk.server.replica.RecordFollower;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The part of a shard that several processes may serve: it starts as a backup, and becomes the primary once. Thread-safe.
+ */
+final class ReplicatedShard implements BackupSource, AutoCloseable {
+    private final ShardModel shard;
+    private final BackupSettings settings;
+    private final NanoClock clock;
+    private final BlockStamps stamps;
+    private final RecordPlayer player;
+    private final RecordFollower follower;
+    private final LogicalUnit unit;
+    /** Null as long as this process is a backup. */
+    private volatile Backups backups;
+
+    ReplicatedShard(ShardModel shard, BackupSettings settings, NanoClock clock) {
+        this.shard = shard;
+        this.settings = settings;
+        this.clock = clock;
+        this.stamps = new BlockStamps(blocks());
+        this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), 0);
+        this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes());
+        this.unit = new BackupUnit(
+            UnitIdentities.of(facts().model(), facts().shard(), ReplicateCommand.LUN, "modeldisk records"), facts(), follower);
+    }
+
+    private void apply(RecordHeader record) throws DamagedRecordException {
+        if (record.kind() != RecordKind.IMAGE) {
+            player.repeat(record);
+            return;
+        }
+        if (record.block() == BlockImage.NO_BLOCK) {
+            shard.continueHistory(record.version());
+            return;
+        }
+        Block block = block(record.block());
+        block.lock();
+        try {
+            BlockImage.apply(record, block, shard.store().versions());
+        } finally {
+            block.unlock();
+        }
+    }
+
+    /** The logical unit that accepts records. */
+    LogicalUnit unit() {
+        return unit;
+    }
+
+    boolean isPrimary() {
+        return backups != null;
+    }
+
+    /** Applies the records that a backup gets. */
+    RecordFollower follower() {
+        return follower;
+    }
+
+    /** The backups of this process as the primary; null if it is a backup. */
+    Backups backups() {
+        return backups;
+    }
+
+    /** Accepts no more records, and keeps a record of each change from now on. */
+    RecordLog lead(long epoch, String own, BackupMembers members) throws IOException {
+        if (isPrimary()) {
+            throw new IllegalStateException("this process is the primary already");
+        }
+        long lastPosition = follower.promote(epoch);
+        Backups ofEpoch = new Backups(this, settings, members, own, epoch, clock);
+        long bytes = 2L * settings.bufferBytes();
+        DataMemory memory = SharedMemory.isAvailable() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
+        RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1, epoch,
+            stamps, clock, "modeldisk-records-" + facts().model() + "-" + facts().shard());
+        ofEpoch.follow(log);
+        backups = ofEpoch;
+        return log;
+    }
+
+    @Override
+    public ModelFacts facts() {
+        return shard.facts();
+    }
+
+    @Override
+    public int blocks() {
+        return shard.store().layout().blocks();
+    }
+
+    @Override
+    public Block block(int index) {
+        return shard.store().block(index);
+    }
+
+    @Override
+    public BlockStamps stamps() {
+        return stamps;
+    }
+
+    @Override
+    public void appendRoster(RecordLog log) {
+        BlockImage.appendHistory(log, shard.history());
+        MemberRecords.appendRoster(shard.learners(), log);
+    }
+
+    @Override
+    public long appendBlock(RecordLog log, Block block) throws IOException {
+        return shard.consistency().recordBlock(block, 0);
+    }
+
+    /** Stops to connect to backups. Called before the log is closed. */
+    void stop() {
+        if (backups != null) {
+            backups.close();
+        }
+    }
+
+    /** Frees the memory. May be called only when no task is in progress. */
+    @Override
+    public void close() {
+        follower.close();
+    }
+}

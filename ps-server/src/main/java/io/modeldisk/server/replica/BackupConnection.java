@@ -1,0 +1,305 @@
+package io.modeldisk.server.replica;
+
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.record.BlockStamps;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Keeps one backup up to date, with a thread.
+ *
+ * <pre>
+ *            stream open                 all images are durable
+ *   AWAY -----------------> CATCHING_UP ------------------------> IN_SYNC
+ *    ^                           |                                   |
+ *    +---------------------------+-----------------------------------+
+ *        the stream has failed, or the backup was late
+ * </pre>
+ */
+final class BackupConnection implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(BackupConnection.class);
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** The images of blocks that are not durable yet need at most this part of a buffer, so that pushes have room. */
+    private static final int IMAGES_PART = 8;
+
+    /** The states of a backup. */
+    enum State {
+        /** No stream to the backup is open. */
+        AWAY,
+        /** The backup gets all records, but not all of its blocks are current. */
+        CATCHING_UP,
+        /** The backup has all records, and may become the primary. */
+        IN_SYNC
+    }
+
+    private final Backups backups;
+    private final Backup peer;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // Guarded by lock.
+    private State state = State.AWAY;
+    private BackupStream stream;
+    private String reason = "the connection is not open yet";
+    private boolean closed;
+    private volatile int imagesLeft;
+
+    BackupConnection(Backups backups, Backup peer) {
+        this.backups = backups;
+        this.peer = peer;
+        this.thread = Thread.ofPlatform().daemon().name("modeldisk-backup-" + peer.name()).unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    Backup peer() {
+        return peer;
+    }
+
+    private void run() {
+        String reported = null;
+        try {
+            while (!isClosed()) {
+                try {
+                    follow();
+                    reported = null;
+                } catch (IOException e) {
+                    if (!isClosed() && !e.getMessage().equals(reported)) {
+                        reported = e.getMessage();
+                        LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(), peer.address(),
+                            reported);
+                    }
+                    disconnect(e.getMessage());
+                }
+                pause();
+            }
+        } catch (InterruptedException e) {
+            // close() ends the thread.
+        } catch (RuntimeException | Error e) {
+            LOG.error("the thread of backup {} has failed; the shard has one backup less until it starts again", peer.name(), e);
+        }
+        // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
+        if (currentState() != State.IN_SYNC) {
+            disconnect("the primary has stopped");
+        }
+    }
+
+    private State currentState() {
+        lock.lock();
+        try {
+            return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Opens a stream, sends the blocks that the backup lacks, and waits until the stream fails. */
+    private void follow() throws IOException, InterruptedException {
+        BackupStream opened = backups.open(peer);
+        lock.lock();
+        try {
+            stream = opened;
+            state = State.CATCHING_UP;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        BlockStamps theirs = opened.readStamps(backups.source().blocks());
+        backups.sink().add(opened);
+        int sent = sendBlocks(opened, theirs);
+        lock.lock();
+        try {
+            checkOpen(opened);
+            backups.members().add(peer.name());
+            state = State.IN_SYNC;
+            changed.signalAll();
+            LOG.info("backup {} is in sync; {} of {} blocks were sent", peer.name(), sent, backups.source().blocks());
+            while (state == State.IN_SYNC && !closed) {
+                changed.await();
+            }
+            throw new IOException(reason);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int sendBlocks(BackupStream opened, BlockStamps theirs) throws IOException, InterruptedException {
+        BackupSource source = backups.source();
+        RecordLog log = backups.log();
+        source.appendRoster(log);
+        long limitBytes = backups.bufferBytes() / IMAGES_PART;
+        long pendingBytes = 0;
+        long last = 0;
+        int sent = 0;
+        for (int i = 0; i < source.blocks(); i++) {
+            imagesLeft = source.blocks() - i;
+            Block block = source.block(i);
+            block.lock();
+            try {
+                if (source.stamps().is(i, theirs.epoch(i), theirs.position(i))) {
+                    last = BlockImage.appendStamp(log, i, source.stamps());
+                } else {
+                    BlockImage.append(log, block, source.stamps());
+                    last = source.appendBlock(log, block);
+                    pendingBytes += BlockImage.recordBytes(block);
+                    sent++;
+                }
+            } finally {
+                block.unlock();
+            }
+            if (pendingBytes >= limitBytes) {
+                awaitDurable(opened, log, last);
+                pendingBytes = 0;
+            }
+        }
+        awaitDurable(opened, log, last);
+        imagesLeft = 0;
+        return sent;
+    }
+
+    private void awaitDurable(BackupStream opened, RecordLog log, long position) throws IOException, InterruptedException {
+        Duration slice = Duration.ofSeconds(1);
+        while (!log.awaitDurable(position, slice)) {
+            lock.lock();
+            try {
+                checkOpen(opened);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private void checkOpen(BackupStream opened) throws IOException {
+        if (closed || stream != opened || state == State.AWAY) {
+            throw new IOException(reason);
+        }
+    }
+
+    /**
+     * The stream has failed. If the backup was in sync, the coordinator is told before this method returns.
+     *
+     * @throws IOException if the coordinator did not confirm; the state is then unchanged
+     */
+    void lost(BackupStream failed, IOException why) throws IOException {
+        lock.lock();
+        try {
+            if (stream != failed || state == State.AWAY) {
+                return;
+            }
+            if (state == State.IN_SYNC) {
+                backups.members().remove(peer.name());
+                LOG.warn("backup {} is no longer in sync: {}", peer.name(), why.getMessage());
+            }
+            state = State.AWAY;
+            reason = why.getMessage();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isOf(BackupStream each) {
+        lock.lock();
+        try {
+            return stream == each;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes a stream that has failed. The sink no longer uses it, unless the whole log is closed. */
+    private void disconnect(String why) {
+        BackupStream ended;
+        lock.lock();
+        try {
+            ended = stream;
+            reason = why;
+            if (state != State.IN_SYNC) {
+                state = State.AWAY;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (ended != null) {
+            ended.close();
+        }
+    }
+
+    private void pause() throws InterruptedException {
+        long deadlineNs = backups.clock().nanoTime() + RETRY_NS;
+        lock.lock();
+        try {
+            boolean inTime = true;
+            while (!closed && inTime) {
+                inTime = backups.clock().awaitUntil(changed, deadlineNs);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The progress of this backup. */
+    BackupStatus status() {
+        lock.lock();
+        try {
+            long appended = backups.log().status().appended();
+            long behind = state == State.AWAY || stream == null ? -1 : appended - stream.appliedPosition();
+            return new BackupStatus(peer.name(), peer.address().getHostString() + ":" + peer.address().getPort(),
+                state == State.IN_SYNC, behind, imagesLeft, state == State.AWAY ? reason : null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stops the thread without a wait if no stream is open. Returns whether it was stopped. */
+    boolean stopIfAway() {
+        lock.lock();
+        try {
+            if (state != State.AWAY) {
+                return false;
+            }
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        thread.interrupt();
+        return true;
+    }
+
+    /** Stops the thread. A backup that was in sync stays so for the coordinator. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.modeldisk.server.replica;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.MappingLimits;
+import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ReplicateCommand;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetContext;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.record.BlockStamps;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordLog;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sends records of a log to the follower of a backup, over connections. */
+@Timeout(60)
+class BackupStreamTest {
+    private static final int BLOCKS = 40;
+    private static final int BLOCK = 1 << 18;
+    private static final int BUFFER = 8 << 20;
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final ModelFacts FACTS = new ModelFacts("m", (long) BLOCKS * BLOCK, BLOCK, 0, 1, "sum", "asp", 1, "zeros");
+
+    @TempDir
+    private Path sockets;
+
+    private final List<String> applied = new ArrayList<>();
+    private final BlockStamps backupStamps = new BlockStamps(BLOCKS);
+    private final BlockStamps stamps = new BlockStamps(BLOCKS);
+    private final List<String> lost = new ArrayList<>();
+    private final BackupSink sink = new BackupSink((stream, reason) -> lost.add(reason.getMessage()), NanoClock.SYSTEM);
+    private RecordFollower follower;
+    private TargetServer server;
+    private RecordLog log;
+    private DataMemory source;
+
+    @BeforeEach
+    void launch() throws IOException {
+        follower = new RecordFollower(this::apply, backupStamps, BUFFER);
+        server = TargetServer.launch(new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
+            .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())))
+            .target(new BackupTarget(new BackupUnit(
+                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), FACTS, follower))));
+        source = DataMemory.allocate(BLOCK);
+    }
+
+    @AfterEach
+    void close() {
+        if (log != null) {
+            log.close();
+        }
+        server.close();
+        follower.close();
+        source.close();
+    }
+
+    private record BackupTarget(LogicalUnit unit) implements Target {
+        @Override
+        public String name() {
+            return ModelFacts.TARGET_PREFIX + "m";
+        }
+
+        @Override
+        public List<LogicalUnit> units() {
+            return List.of(unit);
+        }
+
+        @Override
+        public void nexusEstablished(Nexus nexus) {
+            // Not needed.
+        }
+
+        @Override
+        public void nexusLost(Nexus nexus, boolean loggedOut) {
+            // Not needed.
+        }
+    }
+
+    private void apply(RecordHeader record) {
+        byte[] body = record.memory().asSlice(record.bodyStart(), record.bodyBytes()).toArray(ValueLayout.JAVA_BYTE);
+        applied.add(record.kind() + " " + record.position() + " " + record.block() + " " + Arrays.hashCode(body));
+    }
+
+    private RecordLog log(long firstPosition, long epoch) throws IOException {
+        log = new RecordLog(List.of(sink), BUFFER, DataMemory.allocateShareable(2L * BUFFER), firstPosition, epoch, stamps,
+            NanoClock.SYSTEM, "log");
+        return log;
+    }
+
+    private BackupStream stream(String datamover, long epoch, ModelFacts facts) throws IOException {
+        InitiatorPortal portal = datamover.equals("tcp")
+            ? new TcpInitiatorPortal(server.localAddress())
+            : new ShmInitiatorPortal(Path.of(server.portals().get(1).toString()));
+        return new BackupStream("b", new SessionContext().portal(server.localAddress()).over(portal)
+            .targetName(ModelFacts.TARGET_PREFIX + "m").initiator("iqn.2026-11.io.modeldisk.shard:m-0", 0x800000020000L)
+            .queueDepth(BackupStream.QUEUE_DEPTH).learner("primary"), portal.needsShareableMemory(), epoch, facts, NanoClock.SYSTEM, LIMIT.toNanos());
+    }
+
+    /** Appends the image of each block without data, so that the backup keeps its blocks. */
+    private long keepBlocks() {
+        long last = 0;
+        for (int i = 0; i < BLOCKS; i++) {
+            last = BlockImage.appendStamp(log, i, stamps);
+        }
+        return last;
+    }
+
+    private String push(int block, SplittableRandom random, int lengthBytes) {
+        byte[] data = new byte[lengthBytes];
+        random.nextBytes(data);
+        java.lang.foreign.MemorySegment.copy(data, 0, source.slab(0), ValueLayout.JAVA_BYTE, 0, lengthBytes);
+        log.push(block, 0, source.slab(0), 0, lengthBytes, 1, 1, 1);
+        return "PUSH " + log.status().appended() + " " + block + " " + Arrays.hashCode(data);
+    }
+
+    private void awaitDurable() throws InterruptedException {
+        assertThat(log.awaitDurable(log.status().appended(), LIMIT)).as("durable").isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "shm"})
+    void durableRecordsAreAppliedAtTheBackupInOrder(String datamover) throws Exception {
+        log(1, 7);
+        sink.add(stream(datamover, 7, FACTS));
+        keepBlocks();
+        SplittableRandom random = new SplittableRandom(3);
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            expected.add(push(random.nextInt(BLOCKS), random, 4096 * random.nextInt(1, BLOCK / 4096 + 1)));
+            if (i % 50 == 49) {
+                awaitDurable();
+                assertThat(applied).isEqualTo(expected);
+            }
+        }
+        assertThat(lost).isEmpty();
+        for (int i = 0; i < BLOCKS; i++) {
+            assertThat(backupStamps.is(i, stamps.epoch(i), stamps.position(i))).as("stamp of block " + i).isTrue();
+        }
+    }
+
+    @Test
+    void recordsOfABlockAreAppliedOnlyAfterItsImage() throws Exception {
+        log(1, 7);
+        stamps.set(3, 5, 5);
+        sink.add(stream("tcp", 7, FACTS));
+        keepBlocks();
+        SplittableRandom random = new SplittableRandom(3);
+        String fourth = push(4, random, 4096);
+        push(3, random, 4096);
+        awaitDurable();
+        assertThat(applied).containsExactly(fourth);
+        assertThat(follower.oldBlocks()).isOne();
+    }
+
+    @Test
+    void primaryReadsTheStampsOfTheBackup() throws Exception {
+        backupStamps.set(0, 1, 2);
+        backupStamps.set(BLOCKS - 1, 3, 1L << 40);
+        try (BackupStream stream = stream("tcp", 7, FACTS)) {
+            BlockStamps read = stream.readStamps(BLOCKS);
+            for (int i = 0; i < BLOCKS; i++) {
+                assertThat(read.is(i, backupStamps.epoch(i), backupStamps.position(i))).as("stamp of block " + i).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void olderEpochAndOtherModelAreRefused() throws Exception {
+        stream("tcp", 7, FACTS).close();
+        assertThatThrownBy(() -> stream("tcp", 6, FACTS)).hasMessageContaining("old epoch");
+        ModelFacts other = new ModelFacts("m", (long) BLOCKS * BLOCK, BLOCK, 0, 1, "sum", "bsp", 1, "zeros");
+        assertThatThrownBy(() -> stream("tcp", 8, other)).hasMessageContaining("other options");
+        follower.promote(9);
+        assertThatThrownBy(() -> stream("tcp", 9, FACTS)).hasMessageContaining("not a backup");
+    }
+
+    @Test
+    void recordsOfAFencedPrimaryAreRefused() throws Exception {
+        log(1, 7);
+        sink.add(stream("tcp", 7, FACTS));
+        keepBlocks();
+        awaitDurable();
+        follower.promote(8);
+        push(1, new SplittableRandom(1), 4096);
+        awaitDurable();
+        assertThat(applied).isEmpty();
+        assertThat(lost).singleElement().asString().contains("old epoch");
+    }
+
+    @Test
+    void lostBackupNoLongerDelaysRecords() throws Exception {
+        log(1, 7);
+        sink.add(stream("tcp", 7, FACTS));
+        keepBlocks();
+        awaitDurable();
+        server.close();
+        push(1, new SplittableRandom(1), 4096);
+        awaitDurable();
+        assertThat(lost).hasSize(1);
+    }
+}
