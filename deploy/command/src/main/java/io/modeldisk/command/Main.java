@@ -11,6 +11,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
         ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, CheckpointSubcommand.class,
+        HandoverCommand.class,
         CoordinatorCommand.class, DoctorCommand.class},
     footer = {"",
         "Every option can also be set in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",

@@ -12,8 +12,11 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ReplicaServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.replica.BackupSettings;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -157,6 +160,9 @@ final class ServeCommand implements Callable<Integer> {
     private ServeCoordination coordination;
 
     @Mixin
+    private ServeReplicas replicas;
+
+    @Mixin
     private ServeDatamovers datamovers;
 
     @Mixin
@@ -177,7 +183,9 @@ final class ServeCommand implements Callable<Integer> {
         try {
             ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination,
                 server -> announce(server, sizes));
-            if (coordination.isUsed()) {
+            if (state.hasBackups()) {
+                serveWithBackups(sizes);
+            } else if (coordination.isUsed()) {
                 InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
                 AccessPolicy access = access();
                 loop.run((facts, changed) -> coordination.register(facts, address, access, changed));
@@ -253,6 +261,26 @@ final class ServeCommand implements Callable<Integer> {
         }
         boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
+    }
+
+    private void serveWithBackups(Tuning sizes) throws IOException, InterruptedException {
+        if (!coordination.isUsed()) {
+            throw new IllegalArgumentException("--durability replica needs a coordinator, which decides which process is the "
+                + "primary; give it with --coordinator");
+        }
+        AccessPolicy access = access();
+        BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(), access.secrets());
+        new ReplicaServer(() -> context(sizes, CheckpointSettings.ANY).backups(settings),
+            (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
+            replicas.backups(), ServeCommand::announceRole).run();
+    }
+
+    private static void announceRole(ReplicaServer replica) {
+        ParameterServer server = replica.server();
+        System.out.println(server.shard().isBackup()
+            ? "backup: shard %d/%d of model %s on %s".formatted(server.shard().facts().shard(), server.shard().facts().shards(),
+                server.shard().facts().model(), TargetAddress.text(server.localAddress()))
+            : ready(server) + ", primary of epoch " + replica.role().epoch());
     }
 
     private static void announce(ParameterServer server, Tuning sizes) {

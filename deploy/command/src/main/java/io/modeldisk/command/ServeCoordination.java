@@ -76,6 +76,11 @@ final class ServeCoordination {
         return !coordinator.isEmpty();
     }
 
+    /** The session time-out with ZooKeeper. */
+    Duration session() {
+        return session;
+    }
+
     /** Registers this process as a replica of the shard. */
     ShardRole register(ModelFacts facts, InetSocketAddress listen, AccessPolicy access, Runnable changed)
         throws IOException {

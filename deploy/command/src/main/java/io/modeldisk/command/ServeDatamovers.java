@@ -6,6 +6,7 @@ import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.engine.TargetContext;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
@@ -20,6 +21,11 @@ public final class ServeDatamovers {
 
     @Mixin
     private SocketDirectory sockets;
+
+    /** The directory of the sockets for shared memory. */
+    Path socketDirectory() {
+        return sockets.directory();
+    }
 
     /** Sets the datamovers of a server. */
     public TargetContext apply(TargetContext context) {

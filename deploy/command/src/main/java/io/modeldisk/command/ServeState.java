@@ -21,7 +21,8 @@ final class ServeState {
     @Option(names = "--durability", paramLabel = "MODE",
         description = "What survives the end of a shard. memory: nothing (the default without --state). checkpoint: the newest "
             + "checkpoint (the default with --state). journal: every acknowledged push, because a push is acknowledged after it "
-            + "is on disk.")
+            + "is on disk. replica: every acknowledged push, as long as one process in sync is left (see --replicas and "
+            + "--coordinator).")
     private String durability;
 
     @Option(names = "--checkpoint-every", paramLabel = "PERIOD", defaultValue = "60s",
@@ -51,6 +52,11 @@ final class ServeState {
         return journal ? new JournalSettings(state, journalLimit == null ? 0 : journalLimit.bytes()) : null;
     }
 
+    /** Returns whether the shard has backups. */
+    boolean hasBackups() {
+        return ServeReplicas.DURABILITY.equals(durability);
+    }
+
     /**
      * Returns the settings of the checkpoints; null if the shard takes none.
      *
@@ -68,8 +74,12 @@ final class ServeState {
                 check(keep >= 1, "--keep=" + keep + " must be at least 1");
                 return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep).startingAtMost(startAtMost);
             }
+            case ServeReplicas.DURABILITY -> {
+                check(state == null, "--durability replica keeps no state on disk; remove --state or --durability");
+                return null;
+            }
             default -> throw new IllegalArgumentException(
-                "--durability '" + mode + "' must be memory, checkpoint or journal");
+                "--durability '" + mode + "' must be memory, checkpoint, journal or replica");
         }
     }
 

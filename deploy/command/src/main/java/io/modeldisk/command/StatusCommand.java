@@ -153,6 +153,7 @@ final class StatusCommand implements Callable<Integer> {
             System.out.printf("shard %d: the last checkpoint failed: %s%n", number,
                 checkpoint.path("failure").asText());
         }
+        printReplication(number, shard.path("replication"));
         if (shard.has("stopped")) {
             System.out.printf("shard %d: %s%n", number, shard.path("stopped").asText());
         }
@@ -194,6 +195,30 @@ final class StatusCommand implements Callable<Integer> {
         if (records.has("failure")) {
             System.out.printf("shard %d refuses pushes: %s%n", number, records.path("failure").asText());
         }
+    }
+
+    /** Prints the role of the process, and its backups. */
+    private static void printReplication(int shard, JsonNode replication) {
+        if (replication.path("role").asText().equals("backup")) {
+            System.out.printf("shard %d: this process is a backup, epoch %d, %s missing%n", shard,
+                replication.path("epoch").asLong(), Plural.counted(replication.path("blocksMissing").asInt(), "block"));
+        } else if (replication.has("backups")) {
+            System.out.printf("shard %d: primary of epoch %d with %s%n", shard, replication.path("epoch").asLong(),
+                Plural.counted(replication.path("backups").size(), "backup"));
+            for (JsonNode backup : replication.path("backups")) {
+                System.out.printf("shard %d: backup at %s %s%n", shard, backup.path("address").asText(), progress(backup));
+            }
+        }
+    }
+
+    private static String progress(JsonNode backup) {
+        if (backup.has("away")) {
+            return "is away: " + backup.path("away").asText();
+        }
+        String behind = "behind by " + Plural.counted(backup.path("recordsBehind").asInt(), "record");
+        return backup.path("inSync").asBoolean()
+            ? "is in sync, " + behind
+            : "catches up: " + Plural.counted(backup.path("blocksToSend").asInt(), "block") + " to send, " + behind;
     }
 
     /** Returns the number of rounds and the time by which a learner is behind. */

@@ -1,0 +1,49 @@
+package io.modeldisk.command;
+
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.server.replica.BackupSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** The options of a shard with backups. */
+final class ServeReplicas {
+    /** The value of --durability with which these options have an effect. */
+    static final String DURABILITY = "replica";
+
+    @Option(names = "--replicas", paramLabel = "N", defaultValue = "2",
+        description = "With --durability replica: the number of processes that keep this shard, with the primary. More processes "
+            + "wait until one of them ends.")
+    private int replicas;
+
+    @Option(names = "--replica-timeout", paramLabel = "TIME",
+        description = "The time within which a backup must apply records. A later backup no longer delays pushes, and must catch "
+            + "up before it can become the primary. Default: --coordinator-session.")
+    private Duration timeout;
+
+    @Option(names = "--replica-datamover", paramLabel = "NAME", defaultValue = "auto",
+        description = "The datamover of the records: tcp, iser, shm or auto. auto: shared memory on the same host, else RDMA if "
+            + "the backup responds over RDMA, else TCP.")
+    private String datamover;
+
+    /** Returns the settings of a primary. */
+    BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
+        if (replicas < 2) {
+            throw new IllegalArgumentException("--replicas=" + replicas
+                + " must be at least 2: the primary and a backup; without backups, give another --durability");
+        }
+        Duration limit = timeout == null ? session : timeout;
+        if (!limit.isPositive()) {
+            throw new IllegalArgumentException("--replica-timeout must be more than 0");
+        }
+        return new BackupSettings(limit, Route.Preference.named(datamover), socketDirectory, secrets,
+            RecordLog.DEFAULT_BUFFER_BYTES);
+    }
+
+    /** The maximum number of backups. */
+    int backups() {
+        return replicas - 1;
+    }
+}

@@ -1,0 +1,229 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Tests shards with backups: a coordinator, two shards with two processes each, two mounts and two learners, all in separate
+ * processes. Gradients are small whole numbers, so the final weights are exact and do not depend on the order of the pushes.
+ */
+@Tag("mount")
+@Timeout(300)
+final class ReplicaIT {
+    private static final int SIZE_BYTES = (1 << 20) + 8192;
+    private static final int SHARDS = 2;
+    private static final int LEARNERS = 2;
+    /** The value of each gradient in round r of learner l, before it is multiplied with the place of the weight modulo 5. */
+    private static final int MODULUS = 7;
+
+    /** A learner that trains until the file {@code stop} exists, and prints the time of each fsync in milliseconds. */
+    private static final String LEARNER = """
+        import array, os, sys, time
+        path, learner, stop = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+        model = os.open(path, os.O_RDWR)
+        size = os.fstat(model).st_size
+        places = [i % 5 for i in range(size // 4)]
+        gradients = [array.array('f', [p * v for p in places]).tobytes() for v in range(7)]
+        done = 0
+        while not os.path.exists(stop) or done < int(open(stop).read()):
+            done += 1
+            if os.pwrite(model, gradients[(done * 3 + learner) % 7], 0) != size:
+                sys.exit('pwrite wrote only a part of the gradient')
+            begin = time.monotonic()
+            os.fsync(model)
+            print('round', done, int((time.monotonic() - begin) * 1000), flush=True)
+            if len(os.pread(model, size, 0)) != size:
+                sys.exit('pread returned only a part of the weights')
+        print('finished', flush=True)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private final List<List<Running>> processes = new ArrayList<>();
+    private final List<Running> learners = new ArrayList<>();
+    private String coordinator;
+    private String consistency;
+
+    private void start(String mode) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3");
+        consistency = mode;
+        coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*", "$1");
+        for (int i = 0; i < SHARDS; i++) {
+            Running first = serve(i);
+            first.awaitLine("ready: ");
+            processes.add(new ArrayList<>(List.of(first, serve(i))));
+        }
+        for (int i = 0; i < SHARDS; i++) {
+            awaitBackup(i);
+        }
+        Path script = sandbox.file("learner.py", LEARNER);
+        for (int i = 0; i < LEARNERS; i++) {
+            mount(i).awaitLine("ready: ");
+            learners.add(sandbox.start("learner" + i, "python3", script.toString(),
+                sandbox.path("d" + i).resolve("model").toString(), Integer.toString(i), sandbox.path("stop").toString()));
+        }
+    }
+
+    private Running serve(int shard) throws Exception {
+        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES, "--block-size",
+            "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS, "--lease", "60s",
+            "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica");
+    }
+
+    private String url() {
+        return "modeldisk+zk://" + coordinator + "/m";
+    }
+
+    private Running mount(int i) throws Exception {
+        return sandbox.start("mount" + i, modeldisk("mount", url(), sandbox.directory("d" + i), "--foreground", "--learner",
+            "l" + i, "--exchange", "sync", "--reconnect", "60s"));
+    }
+
+    private String status() throws Exception {
+        return sandbox.run(modeldisk("status", url())).output();
+    }
+
+    private void awaitBackup(int shard) throws Exception {
+        await(() -> "shard " + shard + " has a backup in sync", Duration.ofSeconds(60),
+            () -> status().lines().anyMatch(line -> line.startsWith("shard " + shard + ": backup at")
+                && line.contains(" is in sync")));
+    }
+
+    /** Returns the process that has become primary last. */
+    private Running primary(int shard) {
+        return processes.get(shard).stream().filter(each -> each.process().isAlive())
+            .max((a, b) -> Long.compare(epoch(a), epoch(b))).orElseThrow();
+    }
+
+    private static long epoch(Running process) {
+        return process.output().lines().filter(line -> line.contains("primary of epoch "))
+            .mapToLong(line -> Long.parseLong(line.replaceFirst(".*primary of epoch ", ""))).max().orElse(0);
+    }
+
+    private static long rounds(Running learner) {
+        return learner.output().lines().filter(line -> line.startsWith("round ")).count();
+    }
+
+    private void awaitRounds(long more) {
+        for (Running learner : learners) {
+            long wanted = rounds(learner) + more;
+            await(() -> "the learner pushes " + wanted + " rounds: " + learner.output(), Duration.ofSeconds(60),
+                () -> rounds(learner) >= wanted || !learner.process().isAlive());
+            assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
+        }
+    }
+
+    /** Returns the longest fsync of the learners so far, in milliseconds. */
+    private long longestFsyncMs() {
+        return learners.stream().flatMap(learner -> learner.output().lines()).filter(line -> line.startsWith("round "))
+            .mapToLong(line -> Long.parseLong(line.split(" ")[2])).max().orElse(0);
+    }
+
+    /** Lets the learners finish the same round, and compares all weights with those of a run without a fault. */
+    private void assertFinalWeights() throws Exception {
+        long last = learners.stream().mapToLong(ReplicaIT::rounds).max().orElseThrow() + 20;
+        Path stop = sandbox.file("stop.new", Long.toString(last));
+        Files.move(stop, sandbox.path("stop"));
+        for (Running learner : learners) {
+            assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+            assertThat(learner.output()).endsWith("finished\n");
+            assertThat(rounds(learner)).isEqualTo(last);
+        }
+        double sum = 0;
+        for (long round = 1; round <= last; round++) {
+            for (int learner = 0; learner < LEARNERS; learner++) {
+                sum += (round * 3 + learner) % MODULUS / (consistency.equals("bsp") ? (double) LEARNERS : 1);
+            }
+        }
+        FloatBuffer weights = ByteBuffer.wrap(Files.readAllBytes(sandbox.path("d0").resolve("weights")))
+            .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        for (int i = 0; i < SIZE_BYTES / Float.BYTES; i++) {
+            assertThat(weights.get(i)).as("weight %d after %d rounds", i, last).isEqualTo((float) (sum * (i % 5)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bsp", "asp"})
+    void trainingGoesOnWithoutAnErrorWhenAPrimaryIsKilled(String mode) throws Exception {
+        start(mode);
+        awaitRounds(10);
+        primary(1).signal("KILL");
+        awaitRounds(10);
+        System.out.println(mode + ": the longest fsync with a takeover took " + longestFsyncMs() + " ms");
+        assertFinalWeights();
+    }
+
+    @Test
+    void primaryThatWasPausedForLongerThanItsSessionServesNobody() throws Exception {
+        start("bsp");
+        awaitRounds(5);
+        Running paused = primary(0);
+        paused.signal("STOP");
+        awaitRounds(10);
+        paused.signal("CONT");
+        awaitBackup(0);
+        assertThat(primary(0)).isNotSameAs(paused);
+        awaitRounds(5);
+        assertFinalWeights();
+    }
+
+    @Test
+    void handoverChangesThePrimaryWithoutAnError() throws Exception {
+        start("bsp");
+        awaitRounds(5);
+        Running before = primary(1);
+        Result handover = sandbox.run(modeldisk("handover", url(), "--shard", 1));
+        assertThat(handover.status()).as(handover.output()).isZero();
+        assertThat(handover.output()).startsWith("epoch 2: another process is the primary of shard 1");
+        awaitRounds(5);
+        assertThat(primary(1)).isNotSameAs(before);
+        awaitBackup(1);
+        primary(1).signal("TERM");
+        awaitRounds(5);
+        assertThat(primary(1)).isSameAs(before);
+        assertFinalWeights();
+    }
+
+    @Test
+    void shardSurvivesTheDeathOfBothProcessesOneAfterTheOther() throws Exception {
+        start("bsp");
+        for (int i = 0; i < 2; i++) {
+            awaitRounds(5);
+            primary(0).signal("KILL");
+            awaitRounds(5);
+            processes.getFirst().add(serve(0));
+            awaitBackup(0);
+        }
+        awaitRounds(5);
+        assertFinalWeights();
+    }
+
+    @Test
+    void backupWithOtherOptionsIsRefused() throws Exception {
+        start("bsp");
+        Result other = sandbox.run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
+            SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners", LEARNERS,
+            "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica"));
+        assertThat(other.status()).isNotZero();
+        assertThat(other.output()).contains("aggregator");
+        assertFinalWeights();
+    }
+}
