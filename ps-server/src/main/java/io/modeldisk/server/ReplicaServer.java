@@ -97,7 +97,8 @@ public final class ReplicaServer {
     /**
      * Serves until the thread is interrupted. A primary with a backup in sync then hands over.
      *
-     * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator cannot be reached at the start
+     * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator cannot be reached at the
+     * start
      */
     public void run() throws IOException, InterruptedException {
         launch();
@@ -136,8 +137,9 @@ public final class ReplicaServer {
     /** Serves the shard as long as no other process has become the primary. */
     private void lead(long epoch) throws IOException, InterruptedException {
         if (!server.shard().replication().follower().isWhole()) {
-            LOG.warn("this backup has blocks of different times, because it did not get all blocks of the primary; it begins with the"
-                + " initial weights");
+            LOG.warn(
+                "this backup has blocks of different times, because it did not get all blocks of the primary; it begins with the"
+                    + " initial weights");
             server.close();
             launch();
         }
@@ -148,6 +150,10 @@ public final class ReplicaServer {
         }
         if (!holds(epoch)) {
             return;
+        }
+        if (!role.hadAllUpdates()) {
+            // Learners must be told that updates are gone.
+            server.shard().beginHistory();
         }
         Backups backups = server.shard().lead(epoch, role.id(), members);
         gate.become(AccessState.ACTIVE);
@@ -185,7 +191,9 @@ public final class ReplicaServer {
         Map<String, Replica> alive = role.replicas();
         List<Backup> peers = new ArrayList<>(last.stream().filter(peer -> alive.containsKey(peer.name())).toList());
         alive.forEach((id, replica) -> {
-            InetSocketAddress of = replica.address() == null ? null : ModelAddress.parsePortal(replica.address(), DEFAULT_PORT);
+            InetSocketAddress of = replica.address() == null
+                ? null
+                : ModelAddress.parsePortal(replica.address(), DEFAULT_PORT);
             boolean known = id.equals(role.id()) || peers.stream().anyMatch(peer -> peer.name().equals(id));
             if (!known && of != null && !of.isUnresolved() && peers.size() < maxBackups) {
                 peers.add(new Backup(id, of));

@@ -46,7 +46,8 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), 0);
         this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes());
         this.unit = new BackupUnit(
-            UnitIdentities.of(facts().model(), facts().shard(), ReplicateCommand.LUN, "modeldisk records"), facts(), follower);
+            UnitIdentities.of(facts().model(), facts().shard(), ReplicateCommand.LUN, "modeldisk records"), facts(),
+            follower);
     }
 
     private void apply(RecordHeader record) throws DamagedRecordException {
@@ -94,8 +95,11 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         long lastPosition = follower.promote(epoch);
         Backups ofEpoch = new Backups(this, settings, members, own, epoch, clock);
         long bytes = 2L * settings.bufferBytes();
-        DataMemory memory = SharedMemory.isAvailable() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
-        RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1, epoch,
+        DataMemory memory = SharedMemory.isAvailable()
+            ? DataMemory.allocateShareable(bytes)
+            : DataMemory.allocate(bytes);
+        RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1,
+            epoch,
             stamps, clock, "modeldisk-records-" + facts().model() + "-" + facts().shard());
         ofEpoch.follow(log);
         backups = ofEpoch;

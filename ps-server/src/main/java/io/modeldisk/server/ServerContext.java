@@ -151,8 +151,8 @@ public final class ServerContext {
     }
 
     /**
-     * Makes this process one of several that may serve the shard. The shard starts as a backup, which serves nobody, and becomes the
-     * primary by {@link ShardModel#lead}. By default there are no backups.
+     * Makes this process one of several that may serve the shard. The shard starts as a backup, which serves nobody, and becomes
+     * the primary by {@link ShardModel#lead}. By default there are no backups.
      */
     public ServerContext backups(BackupSettings backupSettings) {
         this.backups = backupSettings;
@@ -160,8 +160,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the action that makes a backup the primary soon, on another thread. The action returns false if no backup is in sync. By
-     * default there is none.
+     * Sets the action that makes a backup the primary soon, on another thread. The action returns false if no backup is in sync.
+     * By default there is none.
      */
     public ServerContext handOver(BooleanSupplier action) {
         this.handOver = action;

@@ -51,7 +51,7 @@ public final class ShardModel implements AutoCloseable {
     /** Null if the shard takes no checkpoints. Set before the shard is served. */
     private Checkpointer checkpointer;
     /** The number of the history of a shard without checkpoints. */
-    private volatile long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
+    private volatile long ownHistory = newHistory();
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
@@ -281,8 +281,8 @@ public final class ShardModel implements AutoCloseable {
     }
 
     /**
-     * Makes this process, which was a backup, the primary of the shard. Learners may connect again from now on. The caller serves the
-     * shard afterwards.
+     * Makes this process, which was a backup, the primary of the shard. Learners may connect again from now on. The caller serves
+     * the shard afterwards.
      *
      * @param epoch the epoch of this process as the primary
      * @param own the name of this process
@@ -297,6 +297,15 @@ public final class ShardModel implements AutoCloseable {
         consistency.record(log);
         records = log;
         return replication.backups();
+    }
+
+    private static long newHistory() {
+        return ThreadLocalRandom.current().nextLong() | 1;
+    }
+
+    /** Begins another history, because updates that learners know to be applied are gone. */
+    void beginHistory() {
+        ownHistory = newHistory();
     }
 
     /** Continues the history of the primary whose records this backup gets. */

@@ -113,7 +113,9 @@ final class ShardStatus {
     }
 
     private String durability() {
-        return shard.replication() != null ? "replica" : shard.journal() != null ? "journal" : shard.checkpointer() != null ? "checkpoint" : "memory";
+        return shard.replication() != null
+            ? "replica"
+            : shard.journal() != null ? "journal" : shard.checkpointer() != null ? "checkpoint" : "memory";
     }
 
     private static void putJournal(ObjectNode status, JournalSink journal, long nowNs) {

@@ -122,13 +122,15 @@ class ReplicaServerTest {
     }
 
     private Process awaitPrimary() {
-        await(() -> "a process is primary: " + processes.stream().map(each -> String.valueOf(each.failure)).toList(), BOUND,
+        await(() -> "a process is primary: " + processes.stream().map(each -> String.valueOf(each.failure)).toList(),
+            BOUND,
             () -> processes.stream().anyMatch(Process::serves));
         return processes.stream().filter(Process::serves).findFirst().orElseThrow();
     }
 
     private Process awaitPrimaryWithBackup() {
-        await("a process is primary with a backup in sync", BOUND, () -> processes.stream().anyMatch(Process::hasBackup));
+        await("a process is primary with a backup in sync", BOUND,
+            () -> processes.stream().anyMatch(Process::hasBackup));
         return processes.stream().filter(Process::hasBackup).findFirst().orElseThrow();
     }
 
@@ -146,7 +148,8 @@ class ReplicaServerTest {
 
         @Override
         public InetSocketAddress portal(int shard) {
-            return List.copyOf(processes).stream().filter(Process::serves).map(each -> each.server.server().localAddress())
+            return List.copyOf(processes).stream().filter(Process::serves)
+                .map(each -> each.server.server().localAddress())
                 .findFirst().orElseGet(() -> new InetSocketAddress("127.0.0.1", 1));
         }
     }

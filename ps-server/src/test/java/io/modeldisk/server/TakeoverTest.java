@@ -47,8 +47,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Several processes of one shard, in one process: learners train at the primary, and at a backup after it has taken over. Gradients
- * are small integers, so that float32 sums are exact in any order.
+ * Several processes of one shard, in one process: learners train at the primary, and at a backup after it has taken over.
+ * Gradients are small integers, so that float32 sums are exact in any order.
  */
 @Timeout(120)
 class TakeoverTest {

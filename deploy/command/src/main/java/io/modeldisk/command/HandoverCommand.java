@@ -58,7 +58,8 @@ final class HandoverCommand implements Callable<Integer> {
                 clock.sleep(PERIOD_MS, TimeUnit.MILLISECONDS);
                 now = primary(model);
             }
-            System.out.println("epoch " + now.path("epoch").asLong() + ": another process is the primary of shard " + shard);
+            System.out
+                .println("epoch " + now.path("epoch").asLong() + ": another process is the primary of shard " + shard);
         }
         return 0;
     }

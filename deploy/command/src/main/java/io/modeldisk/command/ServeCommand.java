@@ -265,11 +265,13 @@ final class ServeCommand implements Callable<Integer> {
 
     private void serveWithBackups(Tuning sizes) throws IOException, InterruptedException {
         if (!coordination.isUsed()) {
-            throw new IllegalArgumentException("--durability replica needs a coordinator, which decides which process is the "
-                + "primary; give it with --coordinator");
+            throw new IllegalArgumentException(
+                "--durability replica needs a coordinator, which decides which process is the "
+                    + "primary; give it with --coordinator");
         }
         AccessPolicy access = access();
-        BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(), access.secrets());
+        BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(),
+            access.secrets());
         new ReplicaServer(() -> context(sizes, CheckpointSettings.ANY).backups(settings),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
             replicas.backups(), ServeCommand::announceRole).run();
@@ -278,7 +280,8 @@ final class ServeCommand implements Callable<Integer> {
     private static void announceRole(ReplicaServer replica) {
         ParameterServer server = replica.server();
         System.out.println(server.shard().isBackup()
-            ? "backup: shard %d/%d of model %s on %s".formatted(server.shard().facts().shard(), server.shard().facts().shards(),
+            ? "backup: shard %d/%d of model %s on %s".formatted(server.shard().facts().shard(),
+                server.shard().facts().shards(),
                 server.shard().facts().model(), TargetAddress.text(server.localAddress()))
             : ready(server) + ", primary of epoch " + replica.role().epoch());
     }

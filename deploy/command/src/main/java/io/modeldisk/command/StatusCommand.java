@@ -206,7 +206,8 @@ final class StatusCommand implements Callable<Integer> {
             System.out.printf("shard %d: primary of epoch %d with %s%n", shard, replication.path("epoch").asLong(),
                 Plural.counted(replication.path("backups").size(), "backup"));
             for (JsonNode backup : replication.path("backups")) {
-                System.out.printf("shard %d: backup at %s %s%n", shard, backup.path("address").asText(), progress(backup));
+                System.out.printf("shard %d: backup at %s %s%n", shard, backup.path("address").asText(),
+                    progress(backup));
             }
         }
     }

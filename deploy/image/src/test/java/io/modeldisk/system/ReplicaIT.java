@@ -65,7 +65,8 @@ final class ReplicaIT {
         Programs.requireMounting();
         Programs.require("python3", "python3");
         consistency = mode;
-        coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*", "$1");
+        coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*",
+            "$1");
         for (int i = 0; i < SHARDS; i++) {
             Running first = serve(i);
             first.awaitLine("ready: ");
@@ -78,12 +79,14 @@ final class ReplicaIT {
         for (int i = 0; i < LEARNERS; i++) {
             mount(i).awaitLine("ready: ");
             learners.add(sandbox.start("learner" + i, "python3", script.toString(),
-                sandbox.path("d" + i).resolve("model").toString(), Integer.toString(i), sandbox.path("stop").toString()));
+                sandbox.path("d" + i).resolve("model").toString(), Integer.toString(i),
+                sandbox.path("stop").toString()));
         }
     }
 
     private Running serve(int shard) throws Exception {
-        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES, "--block-size",
+        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES,
+            "--block-size",
             "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS, "--lease", "60s",
             "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica");
     }
@@ -93,8 +96,9 @@ final class ReplicaIT {
     }
 
     private Running mount(int i) throws Exception {
-        return sandbox.start("mount" + i, modeldisk("mount", url(), sandbox.directory("d" + i), "--foreground", "--learner",
-            "l" + i, "--exchange", "sync", "--reconnect", "60s"));
+        return sandbox.start("mount" + i,
+            modeldisk("mount", url(), sandbox.directory("d" + i), "--foreground", "--learner",
+                "l" + i, "--exchange", "sync", "--reconnect", "60s"));
     }
 
     private String status() throws Exception {
@@ -219,9 +223,11 @@ final class ReplicaIT {
     @Test
     void backupWithOtherOptionsIsRefused() throws Exception {
         start("bsp");
-        Result other = sandbox.run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
-            SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners", LEARNERS,
-            "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica"));
+        Result other = sandbox
+            .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
+                SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners",
+                LEARNERS,
+                "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica"));
         assertThat(other.status()).isNotZero();
         assertThat(other.output()).contains("aggregator");
         assertFinalWeights();

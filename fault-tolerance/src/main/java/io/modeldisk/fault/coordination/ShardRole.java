@@ -62,6 +62,7 @@ public final class ShardRole implements AutoCloseable {
     private volatile Leader leader;
     /** The replicas that were alive at the last step as the primary, by id. */
     private volatile Map<String, Replica> replicas = Map.of();
+    private volatile boolean allUpdates;
 
     // The following fields are used only in steps.
     private boolean absent;
@@ -169,11 +170,11 @@ public final class ShardRole implements AutoCloseable {
             // If the znodes of the model were removed, the epochs of this process still increase.
             Leader first = new Leader(epoch() + 1, id, null, Set.of(id));
             znodes.createLeader(current, first);
-            lead(first, sentNs, Level.INFO, "is its first primary");
+            lead(first, sentNs, false, Level.INFO, "is its first primary");
         } else if (known.leader().replica().equals(id)) {
             znodes.writeLeader(current, known.leader(), known.version());
             boolean again = known.leader().epoch() == epoch();
-            lead(known.leader(), sentNs, again ? Level.WARN : Level.INFO, again
+            lead(known.leader(), sentNs, true, again ? Level.WARN : Level.INFO, again
                 ? "serves again, because nobody has taken over"
                 : "takes over, because the former primary has handed over");
         } else if (state() == RoleState.FENCED) {
@@ -209,10 +210,10 @@ public final class ShardRole implements AutoCloseable {
         if (alive.contains(leader.replica())) {
             absent = false;
         } else if (leader.inSync().contains(id)) {
-            takeOver(current, known, leader.withoutPrimary(), sentNs, Level.WARN,
+            takeOver(current, known, leader.withoutPrimary(), sentNs, true, Level.WARN,
                 "takes over from a primary that is gone, with all its updates");
         } else if (leader.inSync().isEmpty()) {
-            takeOver(current, known, Set.of(id), sentNs, Level.INFO,
+            takeOver(current, known, Set.of(id), sentNs, false, Level.INFO,
                 "starts after the former primary has stopped in order");
         } else if (leader.inSync().stream().anyMatch(alive::contains)) {
             absent = false;
@@ -223,21 +224,22 @@ public final class ShardRole implements AutoCloseable {
                 "the primary of {} is gone (epoch {}, {}); this process replaces it if it does not return within {} ms",
                 place, leader.epoch(), leader.address(), TimeUnit.NANOSECONDS.toMillis(context.startAnewAfterNs()));
         } else if (clock.nanoTime() - absentSinceNs >= context.startAnewAfterNs()) {
-            takeOver(current, known, Set.of(id), sentNs, Level.WARN,
+            takeOver(current, known, Set.of(id), sentNs, false, Level.WARN,
                 "starts anew without the newest updates, because no process that has them returned; the weights are those of the"
                     + " newest checkpoint or of the start");
         }
     }
 
-    private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs, Level level,
-        String reason)
+    private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs,
+        boolean withAllUpdates, Level level, String reason)
         throws KeeperException, InterruptedException {
         Leader next = known.leader().next(id, inSync);
         znodes.writeLeader(current, next, known.version());
-        lead(next, sentNs, level, reason);
+        lead(next, sentNs, withAllUpdates, level, reason);
     }
 
-    private void lead(Leader won, long sentNs, Level level, String reason) {
+    private void lead(Leader won, long sentNs, boolean withAllUpdates, Level level, String reason) {
+        allUpdates = withAllUpdates;
         absent = false;
         leader = won;
         lease.renew(sentNs);
@@ -350,6 +352,13 @@ public final class ShardRole implements AutoCloseable {
             served = address;
         }
         steps.wake();
+    }
+
+    /**
+     * Whether this process had all updates of the shard when it became the primary: it was in sync, or was the primary before.
+     */
+    public boolean hadAllUpdates() {
+        return allUpdates;
     }
 
     /** The replicas of the shard that are alive, by id, as this process last knew them while it was the primary. */

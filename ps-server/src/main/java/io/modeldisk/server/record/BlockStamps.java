@@ -2,8 +2,8 @@ package io.modeldisk.server.record;
 
 /**
  * The stamp of each block: the epoch and the position of the last record that changed the block. Two processes whose stamps of a
- * block are equal have the same block. A block with the initial weights has the stamp 0, 0. The stamp of a block is guarded by the
- * lock of the block.
+ * block are equal have the same block. A block with the initial weights has the stamp 0, 0. The stamp of a block is guarded by
+ * the lock of the block.
  */
 public final class BlockStamps {
     /** The number of bytes of a stamp in messages. */

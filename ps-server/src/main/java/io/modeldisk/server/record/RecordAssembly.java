@@ -8,8 +8,8 @@ import java.util.BitSet;
 import java.util.zip.CRC32C;
 
 /**
- * Assembles the records of a {@link RecordBatch} from parts, which may arrive in any order. Returns each record as soon as all its
- * bytes and those of the earlier records have arrived. Checks checksums and positions. Allocates no memory for a batch. Not
+ * Assembles the records of a {@link RecordBatch} from parts, which may arrive in any order. Returns each record as soon as all
+ * its bytes and those of the earlier records have arrived. Checks checksums and positions. Allocates no memory for a batch. Not
  * thread-safe.
  */
 public final class RecordAssembly implements AutoCloseable {
@@ -86,8 +86,9 @@ public final class RecordAssembly implements AutoCloseable {
                 return null;
             }
             if (header.bodyBytes() < 0 || header.recordBytes() > capacityBytes - next) {
-                throw damaged("the record has " + (header.bodyBytes() & 0xFFFF_FFFFL) + " bytes after its header, but a batch has"
-                    + " at most " + capacityBytes + " bytes");
+                throw damaged(
+                    "the record has " + (header.bodyBytes() & 0xFFFF_FFFFL) + " bytes after its header, but a batch has"
+                        + " at most " + capacityBytes + " bytes");
             }
             if (header.recordBytes() > end - next) {
                 return null;

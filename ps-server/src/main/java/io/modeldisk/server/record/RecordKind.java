@@ -20,15 +20,15 @@ public enum RecordKind {
     LEARNER(4),
     /**
      * A checkpoint has saved a block: block, open round (-1 if the mode has no open rounds), version, and the number of the
-     * checkpoint. Earlier records of the block are part of the checkpoint. The body is what the checkpoint does not have: the open
-     * round, with its sum and its contributions, and the marks of each learner.
+     * checkpoint. Earlier records of the block are part of the checkpoint. The body is what the checkpoint does not have: the
+     * open round, with its sum and its contributions, and the marks of each learner.
      */
     BLOCK(5),
     /**
-     * A whole block, for a backup that may not have it: block and version. The body is the {@link BlockStamps stamp} of the block, its
-     * weights and its aggregator state. The next record is a {@link #BLOCK} with the rest. With {@link RecordHeader#WITHOUT_DATA}
-     * the body is only the stamp, and no BLOCK follows. If the block is -1, the version is the number of the history of the shard
-     * (see JOIN in PROTOCOL.md).
+     * A whole block, for a backup that may not have it: block and version. The body is the {@link BlockStamps stamp} of the
+     * block, its weights and its aggregator state. The next record is a {@link #BLOCK} with the rest. With {@link
+     * RecordHeader#WITHOUT_DATA} the body is only the stamp, and no BLOCK follows. If the block is -1, the version is the number
+     * of the history of the shard (see JOIN in PROTOCOL.md).
      */
     IMAGE(6),
     /** All learners, rounds and partitions. Later records need no earlier record of the learners. */

@@ -500,8 +500,8 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May be
-     * called only when no task is in progress. A second call does nothing.
+     * Gives the remaining records to the sinks, and closes the sinks. Takes a bounded time, even if a sink does not return. May
+     * be called only when no task is in progress. A second call does nothing.
      */
     @Override
     public void close() {

@@ -32,7 +32,8 @@ public final class RecordPlayer {
     /**
      * Creates a player.
      *
-     * @param checkpoint the number in the {@link io.modeldisk.server.record.RecordKind#BLOCK BLOCK} records of the checkpoint from
+     * @param checkpoint the number in the {@link io.modeldisk.server.record.RecordKind#BLOCK BLOCK} records of the checkpoint
+     * from
      *     which the shard has started; 0 if the shard has started from its initial weights
      */
     public RecordPlayer(BlockStore store, Consistency consistency, Learners learners, long checkpoint) {

@@ -4,7 +4,6 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.record.BlockStamps;
 import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -75,7 +74,8 @@ final class BackupConnection implements AutoCloseable {
                 } catch (IOException e) {
                     if (!isClosed() && !e.getMessage().equals(reported)) {
                         reported = e.getMessage();
-                        LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(), peer.address(),
+                        LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(),
+                            peer.address(),
                             reported);
                     }
                     disconnect(e.getMessage());
@@ -85,7 +85,8 @@ final class BackupConnection implements AutoCloseable {
         } catch (InterruptedException e) {
             // close() ends the thread.
         } catch (RuntimeException | Error e) {
-            LOG.error("the thread of backup {} has failed; the shard has one backup less until it starts again", peer.name(), e);
+            LOG.error("the thread of backup {} has failed; the shard has one backup less until it starts again",
+                peer.name(), e);
         }
         // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
         if (currentState() != State.IN_SYNC) {
@@ -166,7 +167,8 @@ final class BackupConnection implements AutoCloseable {
         return sent;
     }
 
-    private void awaitDurable(BackupStream opened, RecordLog log, long position) throws IOException, InterruptedException {
+    private void awaitDurable(BackupStream opened, RecordLog log, long position)
+        throws IOException, InterruptedException {
         Duration slice = Duration.ofSeconds(1);
         while (!log.awaitDurable(position, slice)) {
             lock.lock();

@@ -38,14 +38,18 @@ public record BackupSettings(
 
     /** Opens a stream to a backup. {@code own} is the name of this process. */
     BackupStream open(
-        String own, Backup peer, long epoch, ModelFacts facts, IserProvider.Connections iserConnections, NanoClock clock)
+        String own, Backup peer, long epoch, ModelFacts facts, IserProvider.Connections iserConnections,
+        NanoClock clock)
         throws java.io.IOException {
         InetSocketAddress address = peer.address();
         String target = ModelFacts.TARGET_PREFIX + facts.model();
         Route route = Route.choose(datamover, address, target, socketDirectory, false, iserConnections);
-        return new BackupStream(peer.name(), new SessionContext().portal(address).over(route.portal()).shard(facts.shard())
-            .targetName(target).initiator(INITIATOR + own, ISID).learner(own).secrets(secrets).connectTimeout(timeout)
-            .commandTimeout(timeout).queueDepth(BackupStream.QUEUE_DEPTH).clock(clock), route.portal().needsShareableMemory(), epoch, facts, clock,
+        return new BackupStream(peer.name(),
+            new SessionContext().portal(address).over(route.portal()).shard(facts.shard())
+                .targetName(target).initiator(INITIATOR + own, ISID).learner(own).secrets(secrets)
+                .connectTimeout(timeout)
+                .commandTimeout(timeout).queueDepth(BackupStream.QUEUE_DEPTH).clock(clock),
+            route.portal().needsShareableMemory(), epoch, facts, clock,
             timeout.toNanos());
     }
 }

@@ -14,16 +14,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The backups of a shard as a sink of its records. A batch is durable when every backup has applied it, or is no longer a backup in
- * sync. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
+ * The backups of a shard as a sink of its records. A batch is durable when every backup has applied it, or is no longer a backup
+ * in sync. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
  */
 final class BackupSink implements RecordSink {
     /** Handles a backup that has failed. */
     @FunctionalInterface
     interface Losses {
         /**
-         * Makes sure that the backup does not become the primary. After this method has returned, records count as durable without
-         * this backup.
+         * Makes sure that the backup does not become the primary. After this method has returned, records count as durable
+         * without this backup.
          *
          * @throws IOException if this is not possible now; the sink tries again
          */

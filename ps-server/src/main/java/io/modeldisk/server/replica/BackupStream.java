@@ -71,7 +71,9 @@ final class BackupStream implements AutoCloseable {
         this.name = name;
         this.clock = clock;
         this.timeoutNs = timeoutNs;
-        this.scratch = shareable ? DataMemory.allocateShareable(STAMP_PART_BYTES) : DataMemory.allocate(STAMP_PART_BYTES);
+        this.scratch = shareable
+            ? DataMemory.allocateShareable(STAMP_PART_BYTES)
+            : DataMemory.allocate(STAMP_PART_BYTES);
         IscsiSession opened = null;
         try {
             opened = IscsiSession.login(context);
@@ -147,9 +149,11 @@ final class BackupStream implements AutoCloseable {
         sentPosition = next.lastPosition();
         int lengthBytes = sentBytes();
         if (lengthBytes > batchBytes) {
-            throw fail(new ShardException(ShardException.Kind.REFUSED, session.shard(), session.shard() + ": a batch of "
-                + lengthBytes + " bytes exceeds the " + batchBytes + " bytes that the backup accepts; start the backup with the"
-                + " same options as the primary"));
+            throw fail(new ShardException(ShardException.Kind.REFUSED, session.shard(),
+                session.shard() + ": a batch of "
+                    + lengthBytes + " bytes exceeds the " + batchBytes
+                    + " bytes that the backup accepts; start the backup with the"
+                    + " same options as the primary"));
         }
         try {
             for (int part = 0; part * PART_BYTES < lengthBytes; part++) {
@@ -171,7 +175,8 @@ final class BackupStream implements AutoCloseable {
         long lba = (batch * batchBytes + at) / LogicalBlock.BYTES;
         IoRequest request = checkNotNull(session.acquire(deadlineNs - clock.nanoTime()));
         partOfSlot[request.slot()] = part;
-        submit(request.write(ReplicateCommand.LUN, lba, bytes / LogicalBlock.BYTES, records.memory(), records.offset() + at,
+        submit(request.write(ReplicateCommand.LUN, lba, bytes / LogicalBlock.BYTES, records.memory(),
+            records.offset() + at,
             bytes), at + bytes < sentBytes());
     }
 
@@ -234,8 +239,8 @@ final class BackupStream implements AutoCloseable {
     }
 
     /**
-     * Waits until all commands have ended. Sends a part of the batch again if the backup has not executed it. If this takes longer
-     * than the timeout, closes the session. When this method returns, no command uses the memory of the batch.
+     * Waits until all commands have ended. Sends a part of the batch again if the backup has not executed it. If this takes
+     * longer than the timeout, closes the session. When this method returns, no command uses the memory of the batch.
      *
      * @throws IOException if a command has failed; the stream must then be closed
      */

@@ -19,8 +19,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * LUN 2 of a shard with backups: the primary writes its records here. PROTOCOL.md specifies the unit. A write to batch <i>b</i> of
- * a stream begins at byte <i>b</i> times {@link RecordFollower#batchBytes()}, and ends with GOOD when all records that are
+ * LUN 2 of a shard with backups: the primary writes its records here. PROTOCOL.md specifies the unit. A write to batch <i>b</i>
+ * of a stream begins at byte <i>b</i> times {@link RecordFollower#batchBytes()}, and ends with GOOD when all records that are
  * complete have been applied. A read returns the stamps of the blocks, from byte 0.
  */
 public final class BackupUnit implements LogicalUnit {
@@ -69,8 +69,9 @@ public final class BackupUnit implements LogicalUnit {
 
     private static void requireReplicate(Nexus nexus) throws ScsiException {
         if (!nexus.may(Right.REPLICATE)) {
-            throw new ScsiException(Sense.NO_ACCESS_RIGHTS, "user '" + nexus.learner() + "' has no right to send records; in the"
-                + " secrets file of the shard, the line of this user needs may=" + Right.REPLICATE);
+            throw new ScsiException(Sense.NO_ACCESS_RIGHTS,
+                "user '" + nexus.learner() + "' has no right to send records; in the"
+                    + " secrets file of the shard, the line of this user needs may=" + Right.REPLICATE);
         }
     }
 
@@ -84,7 +85,8 @@ public final class BackupUnit implements LogicalUnit {
         requireReplicate(nexus);
         if (!ReplicateCommand.isOf(cdb, facts)) {
             throw new ScsiException(RoundSense.OTHER_OPTIONS.sense(),
-                "the primary '" + nexus.learner() + "' was started with other options than this backup, which has " + facts);
+                "the primary '" + nexus.learner() + "' was started with other options than this backup, which has "
+                    + facts);
         }
         long position = follower.beginStream(nexus, ReplicateCommand.epoch(cdb));
         return ReplicateCommand.data(position, follower.batchBytes());

@@ -32,9 +32,10 @@ import org.apache.logging.log4j.Logger;
  *              PROMOTED
  * </pre>
  *
- * <p>At the start of a stream, no block is current, because the backup may have missed records. An IMAGE and its BLOCK make their block current.
- * An IMAGE without data has only the primary's stamp of the block, and makes the block current if the backup has the same stamp.
- * Other records are applied only to current blocks. Records of learners are applied after the first ROSTER of the stream.
+ * <p>At the start of a stream, no block is current, because the backup may have missed records. An IMAGE and its BLOCK make their
+ * block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current if the backup has
+ * the same stamp. Other records are applied only to current blocks. Records of learners are applied after the first ROSTER of the
+ * stream.
  *
  * <p>Thread-safe.
  */
@@ -113,7 +114,8 @@ public final class RecordFollower implements AutoCloseable {
             }
             if (state == State.PROMOTED) {
                 throw new ScsiException(RoundSense.NOT_A_BACKUP.sense(),
-                    "'" + nexus.learner() + "' wants to send records, but this process is the primary of epoch " + epoch);
+                    "'" + nexus.learner() + "' wants to send records, but this process is the primary of epoch "
+                        + epoch);
             }
             LOG.info("primary '{}' of epoch {} sends records", nexus.learner(), ofEpoch);
             state = State.FOLLOWING;
@@ -153,7 +155,8 @@ public final class RecordFollower implements AutoCloseable {
                 }
             } catch (DamagedRecordException e) {
                 state = State.WAITING;
-                LOG.warn("the records of primary '{}' cannot be applied; the primary must send the changed blocks again: {}",
+                LOG.warn(
+                    "the records of primary '{}' cannot be applied; the primary must send the changed blocks again: {}",
                     primary.learner(), e.getMessage());
                 throw new ScsiException(RoundSense.RECORDS_REFUSED.sense(), e.getMessage());
             } catch (RuntimeException | Error e) {
@@ -173,14 +176,16 @@ public final class RecordFollower implements AutoCloseable {
             batch++;
         }
         if (ofBatch != batch || task.lengthBytes() > batchBytes() - offset) {
-            throw new DamagedRecordException("a write of " + task.lengthBytes() + " bytes at byte " + offset + " of batch "
-                + ofBatch + " does not belong to batch " + batch);
+            throw new DamagedRecordException(
+                "a write of " + task.lengthBytes() + " bytes at byte " + offset + " of batch "
+                    + ofBatch + " does not belong to batch " + batch);
         }
         for (int i = 0; i < task.pieceCount(); i++) {
             long from = task.pieceOffset(i);
             for (int done = 0; done < task.pieceLengthBytes(i);) {
                 int lengthBytes = Math.min(task.pieceLengthBytes(i) - done, task.memory().bytesLeftInSlab(from + done));
-                assembly.put(offset, task.memory().slab(from + done), DataMemory.offsetInSlab(from + done), lengthBytes);
+                assembly.put(offset, task.memory().slab(from + done), DataMemory.offsetInSlab(from + done),
+                    lengthBytes);
                 done += lengthBytes;
                 offset += lengthBytes;
             }
@@ -281,8 +286,8 @@ public final class RecordFollower implements AutoCloseable {
     }
 
     /**
-     * Returns whether the shard has one state of the model: the initial weights, or all blocks and learners of a primary. Otherwise it
-     * has blocks of different times.
+     * Returns whether the shard has one state of the model: the initial weights, or all blocks and learners of a primary.
+     * Otherwise it has blocks of different times.
      */
     public boolean isWhole() {
         lock.lock();

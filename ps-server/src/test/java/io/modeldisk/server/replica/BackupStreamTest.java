@@ -47,7 +47,8 @@ class BackupStreamTest {
     private static final int BLOCK = 1 << 18;
     private static final int BUFFER = 8 << 20;
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final ModelFacts FACTS = new ModelFacts("m", (long) BLOCKS * BLOCK, BLOCK, 0, 1, "sum", "asp", 1, "zeros");
+    private static final ModelFacts FACTS = new ModelFacts("m", (long) BLOCKS * BLOCK, BLOCK, 0, 1, "sum", "asp", 1,
+        "zeros");
 
     @TempDir
     private Path sockets;
@@ -110,7 +111,8 @@ class BackupStreamTest {
     }
 
     private RecordLog log(long firstPosition, long epoch) throws IOException {
-        log = new RecordLog(List.of(sink), BUFFER, DataMemory.allocateShareable(2L * BUFFER), firstPosition, epoch, stamps,
+        log = new RecordLog(List.of(sink), BUFFER, DataMemory.allocateShareable(2L * BUFFER), firstPosition, epoch,
+            stamps,
             NanoClock.SYSTEM, "log");
         return log;
     }
@@ -121,7 +123,8 @@ class BackupStreamTest {
             : new ShmInitiatorPortal(Path.of(server.portals().get(1).toString()));
         return new BackupStream("b", new SessionContext().portal(server.localAddress()).over(portal)
             .targetName(ModelFacts.TARGET_PREFIX + "m").initiator("iqn.2026-11.io.modeldisk.shard:m-0", 0x800000020000L)
-            .queueDepth(BackupStream.QUEUE_DEPTH).learner("primary"), portal.needsShareableMemory(), epoch, facts, NanoClock.SYSTEM, LIMIT.toNanos());
+            .queueDepth(BackupStream.QUEUE_DEPTH).learner("primary"), portal.needsShareableMemory(), epoch, facts,
+            NanoClock.SYSTEM, LIMIT.toNanos());
     }
 
     /** Appends the image of each block without data, so that the backup keeps its blocks. */
@@ -187,7 +190,8 @@ class BackupStreamTest {
         try (BackupStream stream = stream("tcp", 7, FACTS)) {
             BlockStamps read = stream.readStamps(BLOCKS);
             for (int i = 0; i < BLOCKS; i++) {
-                assertThat(read.is(i, backupStamps.epoch(i), backupStamps.position(i))).as("stamp of block " + i).isTrue();
+                assertThat(read.is(i, backupStamps.epoch(i), backupStamps.position(i))).as("stamp of block " + i)
+                    .isTrue();
             }
         }
     }

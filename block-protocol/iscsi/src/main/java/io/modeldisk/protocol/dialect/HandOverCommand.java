@@ -5,8 +5,8 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup in sync the primary. The command does
- * not wait: the coordinator names the new primary when it serves.
+ * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup in sync the primary. The command
+ * does not wait: the coordinator names the new primary when it serves.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}. All other bytes are zero. The command returns no data.
  */

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The vendor-specific command REPLICATE of LUN 2 of a backup. A primary sends REPLICATE before its first records. From then on, the
- * backup accepts records only from this nexus, and only of this epoch.
+ * The vendor-specific command REPLICATE of LUN 2 of a backup. A primary sends REPLICATE before its first records. From then on,
+ * the backup accepts records only from this nexus, and only of this epoch.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bytes 2 to 9 are the epoch of the primary, and bytes 10 to 13 are the CRC32C of
  * the {@link ModelFacts} of the primary as JSON. All other bytes are zero. The command returns 12 bytes: the position of the last
