@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ShardLocator;
@@ -18,9 +19,11 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -69,11 +72,9 @@ final class PermissionToServeTest {
         }
     }
 
-    @Test
-    void sessionsFollowAShardThatHasMoved() throws Exception {
-        AtomicReference<ModelAddress> place = new AtomicReference<>();
-        AtomicReference<IntConsumer> moved = new AtomicReference<>();
-        ShardLocator locator = new ShardLocator() {
+    /** Returns a locator of one shard, which no process serves while {@code place} returns null. */
+    private static ShardLocator locator(Supplier<ModelAddress> place, AtomicReference<IntConsumer> moved) {
+        return new ShardLocator() {
             @Override
             public String model() {
                 return "m";
@@ -85,8 +86,18 @@ final class PermissionToServeTest {
             }
 
             @Override
-            public InetSocketAddress portal(int shard) {
-                return place.get().portal(shard);
+            public InetSocketAddress portal(int shard) throws ShardException {
+                ModelAddress now = place.get();
+                if (now == null) {
+                    throw new ShardException(ShardException.Kind.PATH_LOST, new ShardId(shard, "nowhere"),
+                        "not served");
+                }
+                return now.portal(shard);
+            }
+
+            @Override
+            public boolean shardsMove() {
+                return true;
             }
 
             @Override
@@ -94,6 +105,25 @@ final class PermissionToServeTest {
                 moved.set(action);
             }
         };
+    }
+
+    @Test
+    void connectionWaitsUntilAProcessServesTheShard() throws Exception {
+        ShardLocator nowhere = locator(() -> null, new AtomicReference<>());
+        assertThatThrownBy(() -> connect(nowhere, Duration.ofMillis(20))).hasMessageContaining("not served");
+        AtomicInteger asked = new AtomicInteger();
+        try (ParameterServer server = serve(() -> true)) {
+            ShardLocator late = locator(() -> asked.incrementAndGet() < 3 ? null : address(server),
+                new AtomicReference<>());
+            connect(late, Duration.ofSeconds(30)).close();
+        }
+    }
+
+    @Test
+    void sessionsFollowAShardThatHasMoved() throws Exception {
+        AtomicReference<ModelAddress> place = new AtomicReference<>();
+        AtomicReference<IntConsumer> moved = new AtomicReference<>();
+        ShardLocator locator = locator(place::get, moved);
         try (ParameterServer first = serve(() -> true);
             ParameterServer second = serve(() -> true);
             DataMemory memory = DataMemory.allocate(SIZE)) {

@@ -78,6 +78,11 @@ final class CoordinatedModel implements ShardLocator {
     }
 
     @Override
+    public boolean shardsMove() {
+        return true;
+    }
+
+    @Override
     public void onMove(IntConsumer moved) {
         watch.listen((shard, _) -> {
             if (shard < shardCount()) {

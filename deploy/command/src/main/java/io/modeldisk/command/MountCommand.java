@@ -84,7 +84,8 @@ final class MountCommand implements Callable<Integer> {
     private Path trace;
 
     @Option(names = "--reconnect", paramLabel = "TIME", defaultValue = "10s",
-        description = "The time for which a request tries to reconnect to a shard before it fails with EIO.")
+        description = "The time for which a request tries to reconnect to a shard before it fails with EIO. "
+            + "With modeldisk+zk://, the command waits as long at its start for a shard that no process serves.")
     private Duration reconnectTimeout;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",

@@ -22,6 +22,11 @@ public interface ShardLocator extends AutoCloseable {
      */
     InetSocketAddress portal(int shard) throws ShardException;
 
+    /** Whether a shard can move to another process. Then a new connection waits until a process serves each shard. */
+    default boolean shardsMove() {
+        return false;
+    }
+
     /** Sets the action after a shard has moved to another process. Its argument is the number of the shard. It must not block. */
     default void onMove(IntConsumer moved) {}
 

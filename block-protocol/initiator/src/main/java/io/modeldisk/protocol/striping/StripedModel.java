@@ -52,13 +52,21 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Logs in to every shard and checks that the targets are all shards of the model, in their order.
+     * Logs in to every shard and checks that the targets are all shards of the model, in their order. If shards can move, tries
+     * again for {@link StripedModelContext#reconnectTimeout} while a shard has no process that serves it.
      *
      * @throws IOException if a shard does not respond, or the shards are not the shards of this model in their order. All
      *     sessions are then closed
      */
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
+        return context.locator().shardsMove()
+            ? new Reconnection(context.clock(), context.reconnectTimeoutNs()).run(() -> logIn(context),
+                Cancellation.NONE)
+            : logIn(context);
+    }
+
+    private static StripedModel logIn(StripedModelContext context) throws IOException {
         List<ShardClient> shards = new ArrayList<>();
         try {
             for (int i = 0; i < context.locator().shardCount(); i++) {
