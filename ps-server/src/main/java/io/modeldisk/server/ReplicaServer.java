@@ -7,7 +7,6 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.scsi.AccessState;
-import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.replica.Backup;
 import io.modeldisk.server.replica.BackupMembers;
@@ -62,7 +61,6 @@ public final class ReplicaServer {
         ShardRole register(ModelFacts facts, InetSocketAddress address, Runnable changed) throws IOException;
     }
 
-    private static final int DEFAULT_PORT = 3260;
     private static final long RETRY_MS = 50;
 
     private final Contexts contexts;
@@ -191,12 +189,10 @@ public final class ReplicaServer {
         Map<String, Replica> alive = role.replicas();
         List<Backup> peers = new ArrayList<>(last.stream().filter(peer -> alive.containsKey(peer.name())).toList());
         alive.forEach((id, replica) -> {
-            InetSocketAddress of = replica.address() == null
-                ? null
-                : ModelAddress.parsePortal(replica.address(), DEFAULT_PORT);
+            Backup other = replica.address() == null ? null : Backup.at(id, replica.address());
             boolean known = id.equals(role.id()) || peers.stream().anyMatch(peer -> peer.name().equals(id));
-            if (!known && of != null && !of.isUnresolved() && peers.size() < maxBackups) {
-                peers.add(new Backup(id, of));
+            if (!known && other != null && !other.address().isUnresolved() && peers.size() < maxBackups) {
+                peers.add(other);
             }
         });
         return peers;

@@ -1,5 +1,6 @@
 package io.modeldisk.server.replica;
 
+import io.modeldisk.protocol.striping.ModelAddress;
 import java.net.InetSocketAddress;
 
 /**
@@ -8,4 +9,15 @@ import java.net.InetSocketAddress;
  * @param name the name of the process, which the coordinator knows
  * @param address the address at which it serves
  */
-public record Backup(String name, InetSocketAddress address) {}
+public record Backup(String name, InetSocketAddress address) {
+    private static final int DEFAULT_PORT = 3260;
+
+    /**
+     * Returns the backup at {@code HOST[:PORT]}. The address is unresolved if the host is unknown.
+     *
+     * @throws IllegalArgumentException if the address has another form
+     */
+    public static Backup at(String name, String address) {
+        return new Backup(name, ModelAddress.parsePortal(address, DEFAULT_PORT));
+    }
+}
