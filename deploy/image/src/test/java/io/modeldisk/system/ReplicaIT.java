@@ -32,9 +32,9 @@ final class ReplicaIT {
     /** The value of each gradient in round r of learner l, before it is multiplied with the place of the weight modulo 5. */
     private static final int MODULUS = 7;
 
-    /** A learner that trains until the file {@code stop} exists, and prints the time of each fsync in milliseconds. */
+    /** A learner that trains until the file {@code stop} exists, and prints each round. */
     private static final String LEARNER = """
-        import array, os, sys, time
+        import array, os, sys
         path, learner, stop = sys.argv[1], int(sys.argv[2]), sys.argv[3]
         model = os.open(path, os.O_RDWR)
         size = os.fstat(model).st_size
@@ -45,9 +45,8 @@ final class ReplicaIT {
             done += 1
             if os.pwrite(model, gradients[(done * 3 + learner) % 7], 0) != size:
                 sys.exit('pwrite wrote only a part of the gradient')
-            begin = time.monotonic()
             os.fsync(model)
-            print('round', done, int((time.monotonic() - begin) * 1000), flush=True)
+            print('round', done, flush=True)
             if len(os.pread(model, size, 0)) != size:
                 sys.exit('pread returned only a part of the weights')
         print('finished', flush=True)
@@ -88,7 +87,7 @@ final class ReplicaIT {
         return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES,
             "--block-size",
             "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS, "--lease", "60s",
-            "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica");
+            "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica");
     }
 
     private String url() {
@@ -135,12 +134,6 @@ final class ReplicaIT {
         }
     }
 
-    /** Returns the longest fsync of the learners so far, in milliseconds. */
-    private long longestFsyncMs() {
-        return learners.stream().flatMap(learner -> learner.output().lines()).filter(line -> line.startsWith("round "))
-            .mapToLong(line -> Long.parseLong(line.split(" ")[2])).max().orElse(0);
-    }
-
     /** Lets the learners finish the same round, and compares all weights with those of a run without a fault. */
     private void assertFinalWeights() throws Exception {
         long last = learners.stream().mapToLong(ReplicaIT::rounds).max().orElseThrow() + 20;
@@ -171,7 +164,6 @@ final class ReplicaIT {
         awaitRounds(10);
         primary(1).signal("KILL");
         awaitRounds(10);
-        System.out.println(mode + ": the longest fsync with a takeover took " + longestFsyncMs() + " ms");
         assertFinalWeights();
     }
 
@@ -196,7 +188,7 @@ final class ReplicaIT {
         Running before = primary(1);
         Result handover = sandbox.run(modeldisk("handover", url(), "--shard", 1));
         assertThat(handover.status()).as(handover.output()).isZero();
-        assertThat(handover.output()).startsWith("epoch 2: another process is the primary of shard 1");
+        assertThat(handover.output()).containsPattern("epoch \\d+: another process is the primary of shard 1\n");
         awaitRounds(5);
         assertThat(primary(1)).isNotSameAs(before);
         awaitBackup(1);
@@ -227,7 +219,7 @@ final class ReplicaIT {
             .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
                 SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners",
                 LEARNERS,
-                "--coordinator", coordinator, "--coordinator-session", "1s", "--durability", "replica"));
+                "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"));
         assertThat(other.status()).isNotZero();
         assertThat(other.output()).contains("aggregator");
         assertFinalWeights();
