@@ -24,6 +24,7 @@ import java.util.List;
  * complete have been applied. A read returns the stamps of the blocks, from byte 0.
  */
 public final class BackupUnit implements LogicalUnit {
+    private static final int STORAGE_ARRAY_CONTROLLER = 0x0C;
     private static final List<CdbUsage> COMMANDS = List.of(ReplicateCommand.USAGE);
 
     /** The unit has an address for each batch of a stream, so its capacity is as large as LBAs permit. */
@@ -43,6 +44,12 @@ public final class BackupUnit implements LogicalUnit {
     @Override
     public LogicalUnitIdentity identity() {
         return identity;
+    }
+
+    /** A storage array controller, so that Linux and other initiators make no disk of this unit. */
+    @Override
+    public int deviceType() {
+        return STORAGE_ARRAY_CONTROLLER;
     }
 
     @Override

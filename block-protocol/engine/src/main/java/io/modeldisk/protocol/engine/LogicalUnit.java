@@ -21,6 +21,14 @@ public interface LogicalUnit {
     /** Returns the identity for the INQUIRY data. */
     LogicalUnitIdentity identity();
 
+    /**
+     * Returns the peripheral device type for the INQUIRY data (SPC-4 6.4.2), 00h for a disk. Initiators make a disk only of such
+     * a unit.
+     */
+    default int deviceType() {
+        return 0;
+    }
+
     /** Returns the capacity in bytes, a positive multiple of {@link LogicalBlock#BYTES}. */
     long sizeBytes();
 

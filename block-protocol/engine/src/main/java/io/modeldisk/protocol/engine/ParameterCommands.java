@@ -75,9 +75,11 @@ final class ParameterCommands {
             return InquiryData.noUnit();
         }
         LogicalUnitIdentity identity = command.unit.identity();
-        return vital
+        byte[] data = vital
             ? vitalPage(command.unit, identity, page)
             : InquiryData.standard(identity.product(), portGroups.areReported());
+        data[0] = (byte) command.unit.deviceType();
+        return data;
     }
 
     private byte[] vitalPage(LogicalUnit unit, LogicalUnitIdentity identity, int page) throws ScsiException {
