@@ -272,7 +272,8 @@ final class ServeCommand implements Callable<Integer> {
         AccessPolicy access = access();
         BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(),
             access.secrets());
-        new ReplicaServer(() -> context(sizes, CheckpointSettings.ANY).backups(settings),
+        new ReplicaServer(
+            () -> context(sizes, CheckpointSettings.ANY).backups(settings).portGroups(coordination.portGroups()),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
             replicas.backups(), ServeCommand::announceRole).run();
     }
