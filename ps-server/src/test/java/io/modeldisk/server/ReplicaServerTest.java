@@ -10,9 +10,11 @@ import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -53,6 +55,8 @@ class ReplicaServerTest {
 
     private final List<Process> processes = new ArrayList<>();
     private Coordinator coordinator;
+    /** The secrets file of all processes; null if there is none. */
+    private ChapSecrets secrets;
 
     /** A process: the thread that runs the server. */
     private final class Process {
@@ -79,7 +83,9 @@ class ReplicaServerTest {
             return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
                 .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
-                .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state, null, 1 << 20));
+                .access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
+                .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state,
+                    secrets == null ? null : secrets.ofPrimary(), 1 << 20));
         }
 
         private ShardRole register(ModelFacts facts, InetSocketAddress address,
@@ -156,6 +162,7 @@ class ReplicaServerTest {
 
     private StripedModel connect(String label) throws IOException {
         return StripedModel.connect(new StripedModelContext(new Locator()).learner(label).reconnectTimeout(BOUND)
+            .secrets(secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOfALearner", label))
             .commandTimeout(Duration.ofSeconds(20)));
     }
 
@@ -232,6 +239,28 @@ class ReplicaServerTest {
             return null;
         });
         assertThat(awaitPrimary()).isNotSameAs(first);
+    }
+
+    @Test
+    void processesWithASecretsFileAuthenticateEachOtherAfterEachChange() throws Exception {
+        secrets = ChapSecrets.parse("""
+            self    shards   theShardsOwnSecret1
+            replica records  theSecretOfTheRecords
+            peer    learner  theSecretOfALearner
+            peer    operator theSecretOfALearner may=raw,status
+            """, "test");
+        new Process();
+        awaitPrimary();
+        new Process();
+        Process first = awaitPrimaryWithBackup();
+        train(() -> {
+            try (StripedModel model = connect("operator")) {
+                model.requestHandOver(0);
+            }
+            await("another process is the primary", BOUND, () -> awaitPrimary() != first);
+            return null;
+        });
+        assertThat(awaitPrimaryWithBackup()).isNotSameAs(first);
     }
 
     @Test

@@ -129,8 +129,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
             + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. The line "
-            + "'zookeeper NAME SECRET' is for --coordinator. RIGHTS: one or more of learn, raw, status; by default "
-            + "learn,status. The file must be readable only by its owner.")
+            + "'zookeeper NAME SECRET' is for --coordinator, and 'replica NAME SECRET' for --durability replica. RIGHTS: one "
+            + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
     @Option(names = "--insecure",

@@ -28,7 +28,7 @@ final class ServeReplicas {
             + "the backup responds over RDMA, else TCP.")
     private String datamover;
 
-    /** Returns the settings of a primary. */
+    /** Returns the settings of a primary. {@code secrets}: those of the shard, or null. */
     BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
         if (replicas < 2) {
             throw new IllegalArgumentException("--replicas=" + replicas
@@ -38,7 +38,13 @@ final class ServeReplicas {
         if (!limit.isPositive()) {
             throw new IllegalArgumentException("--replica-timeout must be more than 0");
         }
-        return new BackupSettings(limit, Route.Preference.named(datamover), socketDirectory, secrets,
+        if (secrets != null && secrets.ofPrimary() == null) {
+            throw new IllegalArgumentException(
+                "the file of --secrets has no line 'replica NAME SECRET', with which the "
+                    + "primary of a shard logs in to its backups; add the same line for all processes of the shard");
+        }
+        return new BackupSettings(limit, Route.Preference.named(datamover), socketDirectory,
+            secrets == null ? null : secrets.ofPrimary(),
             RecordLog.DEFAULT_BUFFER_BYTES);
     }
 

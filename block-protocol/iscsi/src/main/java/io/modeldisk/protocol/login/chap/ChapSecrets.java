@@ -4,6 +4,7 @@ import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.Right;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,18 +22,33 @@ import java.util.Set;
  * self  shards     anotherLongSecretThan
  * # the name and secret of the processes that may change the znodes of a coordinator
  * zookeeper shards aThirdLongSecretOfTheShards
+ * # the name and secret with which the primary of a shard logs in to the backups
+ * replica records aFourthLongSecretOfTheShards
  * </pre>
  *
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
  * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
- * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. The line {@code zookeeper} is not for
- * CHAP; it is in the same file so that a shard has only one file to protect. Words are separated by blanks. Secrets are UTF-8.
+ * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator.
+ *
+ * <p>All processes of a shard have the same line {@code replica}. For a target it is a peer with only the right
+ * {@link Right#REPLICATE}. {@link #ofPrimary} has the secrets of a primary as the initiator. The line {@code zookeeper} is not
+ * for CHAP; it is in the same file so that a shard has only one file to protect.
+ *
+ * <p>Words are separated by blanks. Secrets are UTF-8.
  * Immutable.
  */
 public final class ChapSecrets {
+    /** The initiator name of a primary begins with these characters. */
+    public static final String PRIMARY_INITIATOR = "iqn.2026-11.io.modeldisk.shard:";
+
     private static final int MAX_NAME_CHARS = 255;
     private static final String RIGHTS = "may=";
+    private static final String PEER = "peer";
+    private static final String SELF = "self";
     private static final String ZOOKEEPER = "zookeeper";
+    private static final String REPLICA = "replica";
+    private static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA);
+    private static final InitiatorPattern PRIMARIES = new InitiatorPattern(PRIMARY_INITIATOR + "*");
 
     private final String selfName;
     private final ChapSecret self;
@@ -43,11 +59,16 @@ public final class ChapSecrets {
     /** The words of the line {@code zookeeper}; null if there is none. */
     private final String[] zookeeper;
 
-    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers, String[] zookeeper) {
+    /** The secrets of a primary as the initiator; null if there is no line {@code replica}. */
+    private final ChapSecrets ofPrimary;
+
+    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers, String[] zookeeper,
+        ChapSecrets ofPrimary) {
         this.selfName = selfName;
         this.self = self;
         this.peers = peers;
         this.zookeeper = zookeeper;
+        this.ofPrimary = ofPrimary;
         byte[] random = new byte[ChapSecret.MIN_BYTES];
         new SecureRandom().nextBytes(random);
         this.nobody = new ChapPeer(new ChapSecret(random), Set.of(), List.of());
@@ -60,9 +81,8 @@ public final class ChapSecrets {
      * @throws IllegalArgumentException for a malformed line; the message has the line's number and a remedy, never a secret
      */
     public static ChapSecrets parse(String text, String source) {
-        String selfName = null;
-        ChapSecret self = null;
-        String[] zookeeper = null;
+        // The words of the lines of which a file has at most one.
+        Map<String, String[]> single = new HashMap<>();
         Map<String, ChapPeer> peers = new LinkedHashMap<>();
         int number = 0;
         for (String line : text.lines().toList()) {
@@ -73,40 +93,50 @@ public final class ChapSecrets {
             }
             String where = source + " line " + number + ": ";
             checkForm(words, where);
-            ChapSecret secret = ChapSecret.of(words[2]);
-            if (words[0].equals("self")) {
-                require(self == null, where + "the file has another line 'self'; remove one of them");
-                selfName = words[1];
-                self = secret;
-            } else if (words[0].equals(ZOOKEEPER)) {
-                require(zookeeper == null, where + "the file has another line 'zookeeper'; remove one of them");
-                zookeeper = words;
-            } else {
-                require(peers.put(words[1], peer(secret, words, where)) == null,
+            require(words[0].equals(PEER) || single.put(words[0], words) == null,
+                where + "the file has another line '" + words[0] + "'; remove one of them");
+            if (words[0].equals(PEER) || words[0].equals(REPLICA)) {
+                require(peers.put(words[1], peer(words, where)) == null,
                     where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
             }
         }
+        String[] own = single.get(SELF);
+        String selfName = own == null ? null : own[1];
+        ChapSecret self = own == null ? null : ChapSecret.of(own[2]);
         // With equal secrets an attacker could send a challenge back to its sender and get the response (RFC 7143 section 9.2.1).
-        ChapSecret own = self;
-        require(peers.values().stream().noneMatch(peer -> peer.secret().equals(own)),
+        require(peers.values().stream().noneMatch(peer -> peer.secret().equals(self)),
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
-        return new ChapSecrets(selfName, self, Map.copyOf(peers), zookeeper);
+        return new ChapSecrets(selfName, self, Map.copyOf(peers), single.get(ZOOKEEPER),
+            ofPrimary(single.get(REPLICA), selfName, self));
+    }
+
+    private static ChapSecrets ofPrimary(String[] replica, String selfName, ChapSecret self) {
+        if (replica == null) {
+            return null;
+        }
+        Map<String, ChapPeer> backups = self == null
+            ? Map.of()
+            : Map.of(selfName, new ChapPeer(self, Set.of(), List.of()));
+        return new ChapSecrets(replica[1], ChapSecret.of(replica[2]), backups, null, null);
     }
 
     private static void checkForm(String[] words, String where) {
-        boolean peer = words[0].equals("peer");
-        require(peer || words[0].equals("self") || words[0].equals(ZOOKEEPER),
-            where + "the line must begin with 'peer', 'self' or 'zookeeper'");
-        require(peer ? words.length >= 3 : words.length == 3,
-            where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]', 'self NAME SECRET' or"
-                + " 'zookeeper NAME SECRET'");
+        require(KINDS.contains(words[0]),
+            where + "the line must begin with 'peer', 'self', 'zookeeper' or 'replica'");
+        require(words[0].equals(PEER) ? words.length >= 3 : words.length == 3,
+            where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]', 'self NAME SECRET',"
+                + " 'zookeeper NAME SECRET' or 'replica NAME SECRET'");
         require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
         require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
             + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
     }
 
-    private static ChapPeer peer(ChapSecret secret, String[] words, String where) {
+    private static ChapPeer peer(String[] words, String where) {
+        ChapSecret secret = ChapSecret.of(words[2]);
+        if (words[0].equals(REPLICA)) {
+            return new ChapPeer(secret, Set.of(Right.REPLICATE), List.of(PRIMARIES));
+        }
         Set<Right> rights = Right.DEFAULT;
         List<InitiatorPattern> patterns = new ArrayList<>();
         try {
@@ -137,6 +167,14 @@ public final class ChapSecrets {
     /** Returns whether there is a line {@code peer}. */
     public boolean hasPeers() {
         return !peers.isEmpty();
+    }
+
+    /**
+     * Returns the secrets with which a primary logs in to a backup: the line {@code replica} is its own name and secret. If there
+     * is a line {@code self}, the backup must authenticate with it. Null if there is no line {@code replica}.
+     */
+    public ChapSecrets ofPrimary() {
+        return ofPrimary;
     }
 
     /** Returns whether there is a line {@code zookeeper}. */

@@ -75,6 +75,26 @@ class SecretsTest {
     }
 
     @Test
+    void lineReplicaAdmitsOnlyPrimariesAndGivesOnlyTheRightToReplicate() {
+        ChapSecrets secrets = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test");
+        assertThat(secrets.peer("records").rights()).containsExactly(Right.REPLICATE);
+        assertThat(secrets.peer("records").mayBe(ChapSecrets.PRIMARY_INITIATOR + "0-1")).isTrue();
+        assertThat(secrets.peer("records").mayBe("iqn.2026-11.io.modeldisk.learner:one")).isFalse();
+    }
+
+    @Test
+    void primaryLogsInWithTheLineReplicaAndExpectsTheLineSelfOfTheBackup() {
+        ChapSecrets primary = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test").ofPrimary();
+        assertThat(primary.selfName()).isEqualTo("records");
+        assertThat(primary.self()).isEqualTo(ChapSecret.of("theSecretOfTheRecords"));
+        assertThat(primary.peer("shards").secret()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
+        assertThat(primary.knows(primary.peer("learner"))).as("a learner is known as a backup").isFalse();
+        ChapSecrets withoutSelf = ChapSecrets.parse("replica records theSecretOfTheRecords", "test").ofPrimary();
+        assertThat(withoutSelf.hasPeers()).as("the backup must authenticate").isFalse();
+        assertThat(ChapSecrets.parse(LINES, "test").ofPrimary()).isNull();
+    }
+
+    @Test
     void toStringOfSecretsContainsNoSecret() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets + " " + secrets.self() + " " + secrets.peer("learner"))
@@ -85,7 +105,7 @@ class SecretsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         peer learner                              | line 1: the line must be 'peer NAME SECRET
-        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer', 'self' or 'zookeeper'
+        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer', 'self', 'zookeeper' or 'replica'
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: the line must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of 'learner' must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
@@ -108,6 +128,8 @@ class SecretsTest {
     @Test
     void sameSecretForSelfAndAPeerIsRefused() {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer other theShardsOwnSecret1\n", "test"))
+            .hasMessageContaining("choose a different secret for each direction");
+        assertThatThrownBy(() -> ChapSecrets.parse(LINES + "replica other theShardsOwnSecret1\n", "test"))
             .hasMessageContaining("choose a different secret for each direction");
     }
 }
