@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
@@ -18,6 +19,7 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.record.BlockStamps;
@@ -193,6 +195,23 @@ class BackupStreamTest {
                 assertThat(read.is(i, backupStamps.epoch(i), backupStamps.position(i))).as("stamp of block " + i)
                     .isTrue();
             }
+        }
+    }
+
+    @Test
+    void autoChoosesSharedMemoryIfTheBackupOffersItOnThisHostAndElseTcp() throws IOException {
+        BackupSettings settings = new BackupSettings(LIMIT, Route.Preference.AUTO, sockets, null, BUFFER);
+        IserProvider.Connections iser = IserProvider.find().connections();
+        assertThat(settings.route(new Backup("b", server.localAddress()), FACTS, iser).portal().datamover())
+            .isEqualTo("shm");
+        settings.open("a", new Backup("b", server.localAddress()), 7, FACTS, iser, NanoClock.SYSTEM).close();
+        try (
+            TargetServer onlyTcp = TargetServer.launch(new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
+                .target(new BackupTarget(new BackupUnit(
+                    new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), FACTS, follower))))) {
+            Backup backup = new Backup("b", onlyTcp.localAddress());
+            assertThat(settings.route(backup, FACTS, iser).portal().datamover()).isEqualTo("tcp");
+            settings.open("a", backup, 8, FACTS, iser, NanoClock.SYSTEM).close();
         }
     }
 
