@@ -2,9 +2,13 @@ package io.modeldisk.server;
 
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
@@ -23,6 +27,7 @@ import io.modeldisk.server.replica.BackupSettings;
 import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,11 +45,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Several processes of one shard, in one process: learners train at the primary, and at a backup after it has taken over.
@@ -80,10 +87,11 @@ class TakeoverTest {
             this.name = name;
             this.datamover = datamover;
             this.server = ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK)
-                .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
+                .listen(new InetSocketAddress(hostOf(datamover), 0))
+                .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+                .aggregator("sum", Aggregators.parse("sum"))
                 .consistency(consistency).learners(LEARNERS).lease(Duration.ofSeconds(60)).portGroups(gate)
-                .network(new TargetContext().datamovers(
-                    List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits()))))
+                .network(new TargetContext().datamovers(openers(datamover)))
                 .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER)));
             replicas.add(this);
         }
@@ -127,6 +135,19 @@ class TakeoverTest {
             replicas.remove(this);
             server.close();
         }
+    }
+
+    /** The address at which a process listens: that of an RDMA device for iSER. */
+    private static InetAddress hostOf(Route.Preference datamover) throws IOException {
+        return datamover == Route.Preference.ISER
+            ? IserProvider.find().addresses().getFirst()
+            : InetAddress.getLoopbackAddress();
+    }
+
+    private List<TargetPortal.Opener> openers(Route.Preference datamover) {
+        return datamover == Route.Preference.ISER
+            ? List.of(new TcpPortal.Opener(), IserProvider.find().opener())
+            : List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits()));
     }
 
     @AfterEach
@@ -223,12 +244,25 @@ class TakeoverTest {
     @CsvSource({"asp, TCP", "ssp:1, TCP", "bsp, TCP", "asp, SHM", "bsp, SHM"})
     void backupServesAfterTheDeathOfThePrimaryAndEachPushCountsOnce(String consistency, Route.Preference datamover)
         throws Exception {
+        takeOver(consistency, datamover, 60);
+    }
+
+    @Tag("softroce")
+    @Timeout(600)
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "bsp"})
+    void backupThatGotItsRecordsOverIserServesAndEachPushCountsOnce(String consistency) throws Exception {
+        assumeTrue(IserProvider.find().isAvailable(),
+            "this test needs RDMA: " + IserProvider.find().unavailabilityCause());
+        takeOver(consistency, Route.Preference.ISER, 15);
+    }
+
+    private void takeOver(String consistency, Route.Preference datamover, int rounds) throws Exception {
         Replica first = new Replica("a", consistency, datamover);
         Replica second = new Replica("b", consistency, datamover);
         address = new MovingAddress(first.server.localAddress());
         first.lead(second);
         first.awaitInSync(second);
-        int rounds = 60;
         train(rounds, () -> {
             second.lead();
             address.moveTo(second.server.localAddress());
