@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import laws
 import learner
 import ledger
 import plan
@@ -19,13 +20,22 @@ MODELDISK = HERE.parent / "modeldisk"
 FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketimeMT.so.1"
 NETWORK = "10.77.0."
 MODEL_MIB = 4
-STATE_MIB = 256
+STATE_MIB = 1024
 
 READY_SECONDS = 240
 # A shard that receives SIGTERM ends within this time; so does a mount that is unmounted.
 END_SECONDS = 60
+# The longest time for which a call waits for other learners, and tries to reach a shard. With a durability that loses nothing,
+# both are longer than any outage, so that learners need not get an error.
 WAIT_SECONDS, RECONNECT_SECONDS = 30, 10
+LONG_WAIT_SECONDS = 120
+# A backup is in sync again within this time after the end of a fault.
+SYNC_SECONDS = 60
+HANDOVER_SECONDS = 60
+POLL_SECONDS = 0.25
 LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
+PRIMARY = re.compile(r"ready: .*, primary of epoch (\d+)")
+STOPS_SERVING = re.compile(r"epoch \d+ of shard .*: this process stops serving")
 WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
 
 
@@ -121,26 +131,27 @@ class Process:
     def kill(self):
         self.signal(signal.SIGKILL)
         self.popen.wait()
+        self.reader.join(END_SECONDS)
 
     def await_end(self, seconds, why):
         try:
             self.popen.wait(seconds)
         except subprocess.TimeoutExpired:
             raise Failure(f"{self.name} still runs {seconds} s after {why}") from None
+        self.reader.join(END_SECONDS)
 
 
 class Member:
     """A shard, or a learner with its mount: a node, the files of its processes, and its clock."""
 
-    def __init__(self, cluster, role, number, address):
+    def __init__(self, cluster, name, address, role=None):
         self.cluster = cluster
-        self.number = number
-        self.name = f"{role} {number}"
+        self.name = name
         self.node = Node(address)
-        self.file = f"{role}-{number}"
+        self.file = name.replace(" ", "-")
         self.clock = cluster.directory / f"{self.file}.clock"
         self.environment = {"MODELDISK_LOG_LEVEL": "info"}
-        if self.name in cluster.clocks:
+        if (role or name) in cluster.clocks:
             self.set_clock("+0")
             self.environment |= {
                 "LD_PRELOAD": FAKETIME,
@@ -160,15 +171,56 @@ class Member:
         )
 
 
-class Shard(Member):
-    def __init__(self, cluster, number):
-        super().__init__(cluster, "shard", number, 10 + number)
+class Server(Member):
+    """A machine with a shard or the coordinator, and its processes, one after another."""
+
+    def __init__(self, cluster, name, address, role=None):
+        super().__init__(cluster, name, address, role)
+        self.processes = []
+
+    @property
+    def process(self):
+        return self.processes[-1]
+
+    def kill(self):
+        self.process.kill()
+
+    def stop(self):
+        self.process.signal(signal.SIGTERM)
+        self.process.await_end(END_SECONDS, "SIGTERM")
+
+    def found(self, pattern):
+        """Returns (time, match, process) of each line of the processes that the pattern matches."""
+        return [
+            (at, match, process)
+            for process in self.processes
+            for at, text in list(process.lines)
+            if (match := pattern.search(text or ""))
+        ]
+
+
+class Coordinator(Server):
+    def __init__(self, cluster):
+        super().__init__(cluster, "coordinator", 5)
+        self.portal = f"{self.node.address}:2181"
+
+    def start(self):
+        options = ["--listen", self.portal, "--state", self.cluster.directory / "coordinator", "--insecure"]
+        self.processes.append(self.start_process([MODELDISK, "coordinator", *options]))
+
+    def await_ready(self):
+        self.process.await_line("ready: ", READY_SECONDS)
+
+
+class Shard(Server):
+    """A machine that serves a shard. A shard with backups has several, in turn."""
+
+    def __init__(self, cluster, number, copy):
+        name = f"shard {number}"
+        process = f" process {copy}" if cluster.coordinator else ""
+        super().__init__(cluster, name + process, 10 + 10 * copy + number, name)
+        self.number = number
         self.portal = f"{self.node.address}:{3260 + number}"
-        self.process = None
-        # (time of the log line, number of the checkpoint), for each time that the shard has loaded a checkpoint.
-        self.loads = []
-        # (time of the log line, number of the learner), for each learner that the shard has removed.
-        self.leases = []
 
     def start(self):
         episode, directory = self.cluster.episode, self.cluster.directory
@@ -185,40 +237,33 @@ class Shard(Member):
         options += ["--consistency", episode.consistency, "--learners", str(episode.learners), "--buffers", "64MiB"]
         options += ["--max-sessions", "32"]
         options += ["--lease", f"{plan.LEASE_SECONDS}s", "--ping-interval", "2s", "--tuning", "none"]
-        if episode.durability != "memory":
-            options += ["--state", directory / "state", "--durability", episode.durability]
-            options += ["--checkpoint-every", "3s", "--keep", "20"]
+        options += ["--durability", episode.durability]
+        if episode.durability in ("checkpoint", "journal"):
+            options += ["--state", directory / "state", "--checkpoint-every", "3s", "--keep", "20"]
+        if episode.durability == "journal":
+            options += ["--journal-limit", "128MiB"]
+        if episode.durability == "replica":
+            options += ["--coordinator", self.cluster.coordinator.portal]
+            options += ["--coordinator-session", f"{plan.SESSION_SECONDS}s"]
         if episode.datamover == "shm":
             options += ["--datamover", "tcp,shm", "--shm-directory", directory / "shm"]
-        self.process = self.start_process([MODELDISK, *options])
+        self.processes.append(self.start_process([MODELDISK, *options]))
 
     def await_ready(self):
-        self.process.await_line("ready: ", READY_SECONDS)
+        # A process with a coordinator begins as a backup.
+        self.process.await_line("backup: " if self.cluster.coordinator else "ready: ", READY_SECONDS)
 
-    def note_lines(self):
-        """Collects what the process has logged. Called once, after the end of the process."""
-        with self.process.changed:
-            for at, text in self.process.lines:
-                if found := WENT_BACK.search(text or ""):
-                    self.loads.append((at, int(found[1])))
-                if found := LEASE_EXPIRED.search(text or ""):
-                    self.leases.append((at, int(found[1])))
-
-    def kill(self):
-        self.process.kill()
-        self.note_lines()
-
-    def stop(self):
-        self.process.signal(signal.SIGTERM)
-        self.process.await_end(END_SECONDS, "SIGTERM")
-        self.note_lines()
+    def epochs(self):
+        """Returns (time, shard, epoch, process) of each time at which a process of this machine began to serve."""
+        return [(at, self.number, int(match[1]), process) for at, match, process in self.found(PRIMARY)]
 
 
 class Learner(Member):
     """A learner process and its mount."""
 
     def __init__(self, cluster, number):
-        super().__init__(cluster, "learner", number, 50 + number)
+        super().__init__(cluster, f"learner {number}", 50 + number)
+        self.number = number
         self.mount = self.process = None
         self.directory = cluster.directory / f"mount-{number}"
         self.directory.mkdir()
@@ -228,7 +273,9 @@ class Learner(Member):
         episode, directory = self.cluster.episode, self.cluster.directory
         options = ["mount", self.cluster.address(), self.directory, "--foreground", "--learner", f"l{self.number}"]
         options += ["--exchange", episode.exchange, "--datamover", episode.datamover, "--tuning", "none"]
-        options += ["--wait", f"{WAIT_SECONDS}s", "--reconnect", f"{RECONNECT_SECONDS}s"]
+        patient = episode.durability in laws.LOSE_NOTHING
+        for option, seconds in (("--wait", WAIT_SECONDS), ("--reconnect", RECONNECT_SECONDS)):
+            options += [option, f"{LONG_WAIT_SECONDS if patient else seconds}s"]
         if episode.datamover == "shm":
             options += ["--shm-directory", directory / "shm"]
         self.mount = self.start_process([MODELDISK, *options], "-mount")
@@ -274,13 +321,30 @@ class Cluster:
         command("ip", "link", "add", "name", "bridge", "type", "bridge")
         command("ip", "address", "add", f"{NETWORK}1/24", "dev", "bridge")
         command("ip", "link", "set", "bridge", "up")
-        self.shards = [Shard(self, number) for number in range(plan.SHARDS)]
+        replica = episode.durability == "replica"
+        self.coordinator = Coordinator(self) if replica else None
+        self.shards = [Shard(self, number, copy) for number in range(plan.SHARDS) for copy in range(2 if replica else 1)]
         self.learners = [Learner(self, number) for number in range(episode.learners)]
 
+    def servers(self):
+        return ([self.coordinator] if self.coordinator else []) + self.shards
+
     def member(self, name):
-        return next(member for member in self.shards + self.learners if member.name == name)
+        """Returns the member with this name. With backups: the process that serves a shard, or its backup."""
+        if self.coordinator and name.startswith(("shard", "backup")):
+            role, number = name.split()
+            first, second = (shard for shard in self.shards if shard.number == int(number))
+            primary = max((first, second), key=lambda each: max((epoch for _, _, epoch, _ in each.epochs()), default=0))
+            return primary if role == "shard" else second if primary is first else first
+        return next(member for member in self.servers() + self.learners if member.name == name)
+
+    def epochs(self):
+        """Returns (time, shard, epoch, process) of each time at which a process became primary."""
+        return [each for shard in self.shards for each in shard.epochs()]
 
     def address(self):
+        if self.coordinator:
+            return f"modeldisk+zk://{self.coordinator.portal}/m"
         return "modeldisk://" + ",".join(shard.portal for shard in self.shards) + "/m"
 
     def note(self, text):
@@ -292,6 +356,9 @@ class Cluster:
         return now
 
     def start(self):
+        if self.coordinator:
+            self.coordinator.start()
+            self.coordinator.await_ready()
         for shard in self.shards:
             shard.start()
         for shard in self.shards:
@@ -317,10 +384,30 @@ class Cluster:
         except (subprocess.TimeoutExpired, ValueError) as error:
             return {"failed": str(error)}
 
+    def await_in_sync(self):
+        """Waits until each shard has a backup in sync, as the status of a mount says."""
+        deadline = time.monotonic() + SYNC_SECONDS
+        while True:
+            shards = json.loads((self.learners[0].directory / "status.json").read_text())["shards"]
+            if len(shards) == plan.SHARDS and all(map(has_backup, shards)):
+                return
+            if time.monotonic() > deadline:
+                raise Failure(f"a shard has no backup in sync after {SYNC_SECONDS} s without a fault: {shards}")
+            time.sleep(POLL_SECONDS)
+
+    def hand_over(self, shard):
+        options = ["handover", self.address(), "--shard", str(shard), "--timeout", f"{HANDOVER_SECONDS}s"]
+        done = subprocess.run(
+            [MODELDISK, *options], capture_output=True, text=True, timeout=2 * HANDOVER_SECONDS, stdin=subprocess.DEVNULL
+        )
+        self.note(f"handover of shard {shard}: {(done.stdout + done.stderr).strip()}")
+        if done.returncode:
+            raise Failure(f"the handover of shard {shard} failed: {done.stderr.strip()}")
+
     def weights(self):
         """Reads the weights of the whole model through the mount of a learner."""
         reader = subprocess.run(
-            ["cat", self.learners[0].directory / "weights"], capture_output=True, timeout=WAIT_SECONDS + 30, check=True
+            ["cat", self.learners[0].directory / "weights"], capture_output=True, timeout=LONG_WAIT_SECONDS, check=True
         )
         return reader.stdout
 
@@ -329,8 +416,9 @@ class Cluster:
         return self.machines() + [each.process for each in self.learners if each.process and each.process.runs()]
 
     def machines(self):
-        """Returns the shards and mounts that run, whose programs are virtual machines of Java."""
-        found = [shard.process for shard in self.shards] + [each.mount for each in self.learners]
+        """Returns the coordinator, the shards and the mounts that run, whose programs are virtual machines of Java."""
+        found = [process for server in self.servers() for process in server.processes[-1:]]
+        found += [each.mount for each in self.learners]
         return [process for process in found if process and process.runs()]
 
     def remove(self):
@@ -340,6 +428,11 @@ class Cluster:
             process.kill()
         for each in self.learners:
             subprocess.run(["umount", "--lazy", each.directory], check=False, capture_output=True)
-        for member in self.shards + self.learners:
+        for member in self.servers() + self.learners:
             member.node.remove()
         subprocess.run(["ip", "link", "delete", "bridge"], check=False, capture_output=True)
+
+
+def has_backup(shard):
+    """Returns whether the status of a shard names a backup in sync. The status is a word if the shard was not reached."""
+    return isinstance(shard, dict) and any(each["inSync"] for each in shard.get("replication", {}).get("backups", ()))

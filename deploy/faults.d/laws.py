@@ -40,6 +40,8 @@ class Record:
     removed: list = dataclasses.field(default_factory=list)
     # How often the learner was told that a shard has gone back to older weights.
     backs: int = 0
+    # The time and the name of each error.
+    errors: list = dataclasses.field(default_factory=list)
     violations: list = dataclasses.field(default_factory=list)
 
 
@@ -64,6 +66,8 @@ def record(learner, events, removed=()):
     found = Record(learner, removed=list(removed))
     for event in events:
         number, at = event["push"], event["at"]
+        if event["event"] == "error":
+            found.errors.append((at, event["errno"]))
         match event["event"]:
             case "open":
                 found.opened += 1
@@ -272,3 +276,41 @@ class Judge:
         for each in self.records:
             if each.backs:
                 self.violate(f"learner {each.learner} was told {each.backs} times that a shard has gone back")
+
+    def check_errors(self, excuses, until):
+        """With a durability that loses nothing, a learner gets an error only from a fault of its own machine or connections.
+
+        `excuses` has (begin, end, number of the learner) of such faults.
+        """
+        for each in self.records:
+            for at, name in each.errors:
+                excused = any(number == each.learner and begin <= at <= end for begin, end, number in excuses)
+                if at < until and not excused:
+                    self.violate(f"learner {each.learner} got {name} at {at}, although no push can be lost")
+
+    def check_epochs(self, epochs):
+        """No two processes serve a shard in the same epoch. `epochs` has (time, shard, epoch, process)."""
+        owners = collections.defaultdict(set)
+        for _, shard, epoch, process in epochs:
+            owners[shard, epoch].add(process)
+        for (shard, epoch), processes in owners.items():
+            if len(processes) > 1:
+                self.violate(f"{len(processes)} processes have served shard {shard} in epoch {epoch}")
+
+    def check_coordinator(self, away, stops, session):
+        """Without the coordinator, primaries serve until their session ends, and then stop.
+
+        `away` has the (begin, end) of each time without the coordinator and without another fault; `stops` has the times at which
+        a primary has stopped serving.
+        """
+        for begin, end in away:
+            early = [at for at in stops if begin <= at < begin + session / 2]
+            if early:
+                self.violate(f"a primary stopped serving {early[0] - begin:.2f} s after the coordinator was gone")
+            for each in self.records:
+                late = [push.number for push in each.pushes.values() if push.begun > begin + session and push.done < end]
+                if late:
+                    self.violate(
+                        f"the pushes {late} of learner {each.learner} were acknowledged more than {session} s after the coordinator"
+                        " was gone"
+                    )

@@ -25,10 +25,9 @@ import report
 # After the end of a fault, each learner completes a push within this time.
 RECOVERY_SECONDS = 180
 # A call of a learner returns within this time, if no fault goes on.
-CALL_SECONDS = clusters.WAIT_SECONDS + 2 * clusters.RECONNECT_SECONDS + 40
+CALL_SECONDS = clusters.LONG_WAIT_SECONDS + 40
 WARM_PUSHES = 3
 STACK_SECONDS = 3
-POLL_SECONDS = 0.25
 # The number of violations of an episode that are printed. The file `events` has all.
 MOST_VIOLATIONS = 12
 
@@ -42,8 +41,14 @@ class Episode:
         self.say = say
         self.cluster = clusters.Cluster(episode, directory)
         self.kills = []
-        # (kind, seconds of recovery, seconds of the longest wait), for each fault.
+        # (durability, kind, takeovers, seconds of recovery, seconds of the longest wait), for each fault.
         self.recovered = []
+        # (begin, end) of each group of faults with its recovery.
+        self.spans = []
+        # (begin, end, number of the learner) of the faults during which a learner may get errors.
+        self.excuses = []
+        # (begin, end) of the times without the coordinator and without another fault.
+        self.away = []
         self.violations = []
         self.stopped_at = float("inf")
 
@@ -54,6 +59,8 @@ class Episode:
             self.await_progress(time.monotonic(), WARM_PUSHES)
             for pause, group in zip(self.episode.pauses, self.episode.groups):
                 time.sleep(pause)
+                if self.cluster.coordinator:
+                    self.cluster.await_in_sync()
                 self.carry_out(group)
             self.finish()
         except (clusters.Failure, subprocess.SubprocessError, OSError) as failure:
@@ -82,15 +89,29 @@ class Episode:
             getattr(action, step)()
             if step == "begin":
                 # A shard that received SIGTERM acknowledges pushes until its end.
-                self.kills += [(time.monotonic(), shard) for shard in action.shards_that_end()]
+                self.kills += [(time.monotonic(), shard.number) for shard in action.shards_that_end()]
         for action in actions:
             action.settle()
         healed = self.cluster.note("healed: " + ", ".join(str(fault) for fault in group))
         recovered = max(self.await_progress(healed, 1))
+        self.spans.append((begun, recovered))
+        self.excuses += [
+            (begun, recovered, each.number)
+            for each in self.cluster.learners
+            if any(action.excuses(each.number) for action in actions)
+        ]
+        if len(actions) == 1 and group[0].kind.startswith("coordinator"):
+            self.away.append((actions[0].begun_at, actions[0].healed_at))
+        self.note_recovery(group, actions, begun, recovered)
+
+    def note_recovery(self, group, actions, begun, recovered):
+        takeovers = sum(begun < at < recovered for at, *_ in self.cluster.epochs())
         wait = self.longest_wait(begun, recovered)
-        kind = group[0].kind if len(group) == 1 else "two at once"
-        self.recovered.append((kind, recovered - ended(actions), wait))
-        self.cluster.note(f"recovered after {recovered - ended(actions):.2f} s, longest wait {wait:.2f} s")
+        since = max(action.recovers_from() for action in actions)
+        recovery = max(self.await_progress(since, 1)) - since
+        kind = group[0].name() if len(group) == 1 else "two at once"
+        self.recovered.append((self.episode.durability, kind, takeovers, recovery, wait))
+        self.cluster.note(f"recovered after {recovery:.2f} s, {takeovers} takeovers, longest wait {wait:.2f} s")
 
     def await_progress(self, since, pushes):
         """Waits until each learner has completed pushes that began after `since`. Returns the times of completion."""
@@ -107,7 +128,7 @@ class Episode:
                     raise clusters.Failure(
                         f"{each.name} has completed no push for {RECOVERY_SECONDS} s although no fault goes on"
                     )
-                time.sleep(POLL_SECONDS)
+                time.sleep(clusters.POLL_SECONDS)
         return times
 
     def completed_since(self, each, since):
@@ -130,9 +151,9 @@ class Episode:
         return longest
 
     def check_alive(self):
-        for shard in self.cluster.shards:
-            if not shard.process.runs():
-                raise clusters.Failure(f"{shard.name} ended by itself with status {shard.process.popen.returncode}")
+        for server in self.cluster.servers():
+            if not server.process.runs():
+                raise clusters.Failure(f"{server.name} ended by itself with status {server.process.popen.returncode}")
         for each in self.cluster.learners:
             for process in (each.mount, each.process):
                 if not process.runs():
@@ -154,24 +175,35 @@ class Episode:
             each.unmount()
         for shard in self.cluster.shards:
             shard.process.signal(signal.SIGTERM)
-        for shard in self.cluster.shards:
-            shard.stop()
+        for server in reversed(self.cluster.servers()):
+            server.stop()
         self.judge(np.frombuffer(weights, np.float32))
 
     def judge(self, weights):
-        removed = [lease for shard in self.cluster.shards for lease in shard.leases]
+        shards, patient = self.cluster.shards, self.episode.durability in laws.LOSE_NOTHING
+        removed = [(at, int(line[1])) for shard in shards for at, line, _ in shard.found(clusters.LEASE_EXPIRED)]
         records = [
             laws.record(each.number, each.events(), [at for at, number in removed if number == each.number])
             for each in self.cluster.learners
         ]
         together = self.episode.consistency == "bsp" and self.episode.durability == "checkpoint"
-        kills = [] if self.episode.durability in laws.LOSE_NOTHING else self.kills
-        back = [laws.returns(kills, shard.loads, shard.number, together) for shard in self.cluster.shards]
+        back = [[] for _ in range(plan.SHARDS)]
+        if not patient:
+            for shard in shards:
+                loads = [(at, int(line[1])) for at, line, _ in shard.found(clusters.WENT_BACK)]
+                back[shard.number] = laws.returns(self.kills, loads, shard.number, together)
         judge = laws.Judge(self.episode.consistency, plan.SHARDS, records, back)
         bases = self.checkpoints()
         judge.check_told({number: each[0] for number, each in bases.items()})
-        if self.episode.durability in laws.LOSE_NOTHING:
+        if patient:
             judge.check_never_back()
+            judge.check_errors(self.excuses, self.stopped_at)
+        judge.check_epochs(self.cluster.epochs())
+        stops = [at for shard in shards for at, *_ in shard.found(clusters.STOPS_SERVING)]
+        if any(not any(begin <= at <= end for begin, end in self.spans) for at in stops):
+            # The machine is too slow for such sessions: a primary has stopped without a fault.
+            stops = []
+        judge.check_coordinator(self.away, stops, plan.SESSION_SECONDS)
         for number, (saved, moment) in bases.items():
             judge.check(f"checkpoint {number}", saved, {other: each[0] for other, each in bases.items()}, moment)
         judge.check("the final weights", weights, {number: each[0] for number, each in bases.items()})
@@ -220,11 +252,6 @@ class Episode:
                 (self.directory / f"{each.file}-mount.json").write_bytes(read.stdout)
             except subprocess.TimeoutExpired:
                 continue
-
-
-def ended(actions):
-    """Returns the time at which the last of the actions was healed."""
-    return max(action.healed_at for action in actions)
 
 
 def run(chosen):

@@ -4,7 +4,7 @@ import argparse
 import pathlib
 import random
 
-DURABILITIES = ("memory", "checkpoint")
+DURABILITIES = ("memory", "checkpoint", "journal", "replica")
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "image" / "target" / "faults"
 
 

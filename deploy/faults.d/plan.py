@@ -2,18 +2,22 @@
 
 import dataclasses
 import random
+import re
 
 SHARDS = 2
 LEASE_SECONDS = 5
 CONSISTENCIES = ("bsp", "asp", "ssp:2")
-# Two ranges of durations: within the lease, and beyond it.
-SHORT, LONG = (0.3, 2.5), (7, 10)
+# The session of the processes of a shard with the coordinator.
+SESSION_SECONDS = 1
+# Ranges of durations: within the session, within the lease, and beyond it.
+BRIEF, SHORT, LONG = (0.1, 0.3), (0.3, 2.5), (7, 10)
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
     kind: str
-    # The shard or learner, such as "shard 0" or "learner 1"; for a cut the two ends; "" if the whole cluster is meant.
+    # Such as "shard 0", "backup 0", "learner 1" or "coordinator"; for a cut the two ends; "" if the whole cluster is meant.
+    # With backups, "shard 0" is the process that serves shard 0 when the fault begins, and "backup 0" is the other one.
     target: str
     # The time from the moment of the fault until the cluster is whole again, without the time for recovery.
     seconds: float
@@ -21,7 +25,15 @@ class Fault:
     after: float = 0.0
 
     def __str__(self):
-        return f"{self.kind} {self.target}".strip() + f" for {self.seconds} s"
+        return f"{self.kind} {self.target}".strip() + (f" for {self.seconds} s" if self.seconds else "")
+
+    def name(self):
+        """The name for the table: the kind, and for a cut the roles of both ends."""
+        return self.kind + (": " + re.sub(r" \d", "", self.target) if "cut" in self.kind else "")
+
+    def touches(self):
+        """Returns the members of the fault. The processes of a shard are one member."""
+        return {end.replace("backup", "shard") for end in re.split(" [->] ", self.target)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +45,9 @@ class Episode:
     exchange: str
     learners: int
     # Groups of faults. The next group begins when the cluster has recovered from the group before.
-    groups: tuple
+    groups: tuple = ()
     # The pauses in seconds before each group.
-    pauses: tuple
+    pauses: tuple = ()
 
     def __str__(self):
         return f"{self.durability}, {self.consistency}, {self.datamover}, {self.exchange}, {self.learners} learners"
@@ -53,54 +65,72 @@ def kinds(durability, datamover):
         "mount paused": 2,
         "clock jumped": 1,
     }
-    if datamover == "tcp":
+    if datamover == "tcp" or durability == "replica":
         found |= {"network cut": 3, "network cut one way": 3}
-    if durability != "memory":
+    if durability in ("checkpoint", "journal"):
         found |= {"disk full": 2}
+    if durability == "replica":
+        del found["all shards killed"]
+        found |= {"shard stopped in order": 2, "shard paused": 3, "handover": 3}
+        found |= {"backup killed": 2, "backup stopped in order": 1, "backup paused": 2}
+        found |= {"coordinator killed": 2, "coordinator paused": 2}
     return found
 
 
-def fault(choice, kind, learners, after):
-    shard, learner = f"shard {choice.randrange(SHARDS)}", f"learner {choice.randrange(learners)}"
+def fault(choice, kind, episode, after):
+    number = choice.randrange(SHARDS)
+    shard, backup, learner = f"shard {number}", f"backup {number}", f"learner {choice.randrange(episode.learners)}"
+    replica = episode.durability == "replica"
+    # Shared memory does not need the network.
+    cuts = [(learner, shard)] if episode.datamover == "tcp" else []
+    if replica:
+        cuts += [("coordinator", shard), ("coordinator", backup)] + ([(shard, backup)] if cuts else [])
+    ends = choice.choice(cuts) if cuts else ()
     span = choice.choice((SHORT, LONG)) if "paused" in kind or "cut" in kind else SHORT
+    if kind == "coordinator paused" and span is SHORT:
+        span = BRIEF
+    roles = {"mount": learner, "learner": learner, "backup": backup, "coordinator": "coordinator"}
     target = {
         "all shards killed": "",
         "disk full": "",
-        "network cut": f"{learner} - {shard}",
-        "network cut one way": choice.choice((f"{learner} > {shard}", f"{shard} > {learner}")),
-        "clock jumped": choice.choice((shard, learner)),
-    }.get(kind, learner if kind.startswith(("mount", "learner")) else shard)
-    return Fault(kind, target, round(choice.uniform(*span), 1), after)
+        "network cut": " - ".join(ends),
+        "network cut one way": " > ".join(choice.choice((ends, ends[::-1]))),
+        "clock jumped": choice.choice((shard, learner, "coordinator") if replica else (shard, learner)),
+    }.get(kind, roles.get(kind.split()[0], shard))
+    return Fault(kind, target, 0.0 if kind == "handover" else round(choice.uniform(*span), 1), after)
+
+
+def at_once(faults):
+    """Returns whether these faults can happen together, so that a process in sync is left of each shard."""
+    touched = [member for each in faults for member in each.touches()]
+    return "" not in touched and len(set(touched)) == len(touched) and all(each.kind != "handover" for each in faults)
 
 
 def episode(seed, number, durabilities):
     """Returns the episode with this number. The same arguments give the same episode."""
     choice = random.Random(f"{seed}/{number}")
-    # Consecutive episodes have different combinations, so that few episodes cover much.
-    combinations = [(durability, consistency) for durability in durabilities for consistency in CONSISTENCIES]
-    random.Random(seed).shuffle(combinations)
-    durability, consistency = combinations[number % len(combinations)]
-    datamover = choice.choice(("tcp", "tcp", "shm"))
-    learners = choice.choice((2, 3))
+    # Consecutive episodes have different durabilities, so that few episodes cover much.
+    modes, durabilities = list(CONSISTENCIES), list(durabilities)
+    order = random.Random(seed)
+    order.shuffle(modes)
+    order.shuffle(durabilities)
+    turn, which = divmod(number, len(durabilities))
+    found = Episode(
+        number,
+        durabilities[which],
+        modes[(turn + which) % len(modes)],
+        choice.choice(("tcp", "tcp", "shm")),
+        choice.choice(("sync", "overlap")),
+        choice.choice((2, 3)),
+    )
     groups, pauses = [], []
-    weights = kinds(durability, datamover)
+    weights = kinds(found.durability, found.datamover)
     for _ in range(choice.randint(3, 5)):
         drawn = choice.choices(list(weights), list(weights.values()), k=2 if choice.random() < 0.25 else 1)
         faults = [
-            fault(choice, kind, learners, 0.0 if at == 0 else round(choice.uniform(0, 2), 1))
+            fault(choice, kind, found, 0.0 if at == 0 else round(choice.uniform(0, 2), 1))
             for at, kind in enumerate(drawn)
         ]
-        if len({each.target for each in faults}) < len(faults) or any(not each.target for each in faults):
-            faults = faults[:1]
-        groups.append(tuple(faults))
+        groups.append(tuple(faults if at_once(faults) else faults[:1]))
         pauses.append(round(choice.uniform(0, 1.5), 2))
-    return Episode(
-        number,
-        durability,
-        consistency,
-        datamover,
-        choice.choice(("sync", "overlap")),
-        learners,
-        tuple(groups),
-        tuple(pauses),
-    )
+    return dataclasses.replace(found, groups=tuple(groups), pauses=tuple(pauses))

@@ -3,21 +3,22 @@
 import collections
 import statistics
 
-HEAD = ("fault", "times", "recovery: median", "worst", "longest wait of a learner")
+HEAD = ("durability", "fault", "times", "takeovers", "recovery: median", "worst", "longest wait of a learner")
 
 
 def table(faults):
-    """Returns the lines of the table. `faults` has (kind, seconds of recovery, seconds of the longest wait) of each fault."""
+    """Returns the lines of the table. `faults` has (durability, kind, takeovers, seconds of recovery, longest wait) of each fault."""
     kinds = collections.defaultdict(list)
-    for kind, recovery, wait in faults:
-        kinds[kind].append((recovery, wait))
+    for durability, kind, *figures in faults:
+        kinds[durability, kind].append(figures)
     rows = [HEAD]
     for kind in sorted(kinds):
-        recoveries, waits = zip(*kinds[kind])
+        takeovers, recoveries, waits = zip(*kinds[kind])
         rows.append(
             (
-                kind,
+                *kind,
                 str(len(recoveries)),
+                str(sum(takeovers)),
                 seconds(statistics.median(recoveries)),
                 seconds(max(recoveries)),
                 seconds(max(waits)),

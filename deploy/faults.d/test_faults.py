@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -13,10 +14,12 @@ import unittest
 
 import numpy as np
 
+import cluster as clusters
 import isolation
 import laws
 import learner
 import ledger
+import options
 import plan
 import report
 
@@ -205,6 +208,44 @@ class LawsTest(unittest.TestCase):
         judge.check_never_back()
         self.assert_violates(judge.violations, "learner 1 was told 1 times that a shard has gone back")
 
+    def test_error_of_a_learner_without_a_fault_of_its_own_is_a_violation_if_nothing_can_be_lost(self):
+        cluster = Cluster()
+        cluster.records[1].errors += [(5, "EIO"), (99, "EINTR")]
+        judge = cluster.judge()
+        judge.check_errors([(4, 6, 1)], until=90)
+        self.assertEqual(judge.violations, [])
+        judge.check_errors([(4, 6, 0), (6, 7, 1)], until=90)
+        self.assert_violates(judge.violations, "learner 1 got EIO at 5, although no push can be lost")
+
+    def test_two_processes_that_serve_a_shard_in_one_epoch_are_a_violation(self):
+        judge = Cluster().judge()
+        judge.check_epochs([(1, 0, 1, "a"), (2, 0, 1, "a"), (3, 0, 2, "b"), (1, 1, 1, "c")])
+        self.assertEqual(judge.violations, [])
+        judge.check_epochs([(1, 0, 1, "a"), (3, 0, 1, "b")])
+        self.assert_violates(judge.violations, "2 processes have served shard 0 in epoch 1")
+
+    def test_primary_that_serves_without_the_coordinator_for_longer_than_its_session_is_a_violation(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 10.5, 10.9)
+        cluster.push(0, 2, 11.5, 18.5)
+        judge = cluster.judge()
+        judge.check_coordinator([(10, 18)], [10.8], session=1)
+        self.assertEqual(judge.violations, [])
+        cluster.push(1, 7, 11.5, 12)
+        judge.check_coordinator([(10, 18)], [10.8], session=1)
+        self.assert_violates(judge.violations, r"the pushes \[7\] of learner 1 were acknowledged more than 1 s after")
+
+    def test_primary_that_stops_before_its_session_ends_is_a_violation(self):
+        judge = Cluster().judge()
+        judge.check_coordinator([(10, 10.2)], [10.3], session=1)
+        self.assert_violates(judge.violations, "a primary stopped serving 0.30 s after the coordinator was gone")
+
+    def test_push_that_a_new_primary_has_not_is_a_violation(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        cluster.push(0, 2, 3, 4, blocks=[0, 2])
+        self.assert_violates(cluster.violations(), "shard 1: push 2 of learner 0 counts 0.0 times in 2 blocks; it must count once")
+
     def test_bsp_learner_that_was_removed_may_be_one_round_later_in_some_blocks(self):
         cluster = Cluster("bsp", learners=1)
         cluster.push(0, 1, 1, 9, blocks=[0])
@@ -250,27 +291,47 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(episodes, [plan.episode(5, number, ("memory", "checkpoint")) for number in range(20)])
         self.assertNotEqual(episodes, [plan.episode(6, number, ("memory", "checkpoint")) for number in range(20)])
 
-    def test_six_episodes_have_every_combination_of_durability_and_consistency(self):
-        found = {
-            (each.durability, each.consistency)
-            for each in (plan.episode(5, number, ("memory", "checkpoint")) for number in range(6))
-        }
-        self.assertEqual(len(found), 6)
+    def test_consecutive_episodes_have_every_combination_of_durability_and_consistency(self):
+        for durabilities in (("memory", "checkpoint"), options.DURABILITIES):
+            found = [plan.episode(5, number, durabilities) for number in range(3 * len(durabilities))]
+            self.assertEqual(len({(each.durability, each.consistency) for each in found}), len(found))
+            self.assertEqual(len({each.durability for each in found[: len(durabilities)]}), len(durabilities))
 
     def test_faults_fit_the_episode(self):
-        for number in range(200):
-            episode = plan.episode(1, number, ("memory", "checkpoint"))
-            faults = [fault for group in episode.groups for fault in group]
-            self.assertFalse(episode.datamover == "shm" and any("cut" in fault.kind for fault in faults))
-            self.assertFalse(episode.durability == "memory" and any(fault.kind == "disk full" for fault in faults))
-            for group in episode.groups:
-                self.assertEqual(len({fault.target for fault in group}), len(group))
+        for number in range(400):
+            episode = plan.episode(1, number, options.DURABILITIES)
+            replica = episode.durability == "replica"
+            for fault in (fault for group in episode.groups for fault in group):
+                self.assertEqual(re.findall("backup|coordinator|handover", f"{fault}") != [] and not replica, False)
+                self.assertFalse(fault.kind == "disk full" and episode.durability in ("memory", "replica"))
+                if episode.datamover == "shm" and "cut" in fault.kind:
+                    self.assertIn("coordinator", fault.target)
+
+    def test_faults_at_once_never_hit_both_processes_of_a_shard(self):
+        killed = plan.Fault("shard killed", "shard 0", 1.0)
+        self.assertTrue(plan.at_once([killed, plan.Fault("backup killed", "backup 1", 1.0)]))
+        for other in ("backup 0", "backup 0 > coordinator", "learner 1 - shard 0", ""):
+            self.assertFalse(plan.at_once([killed, plan.Fault("other", other, 1.0)]))
+        self.assertFalse(plan.at_once([killed, plan.Fault("handover", "shard 1", 0.0)]))
+
+    def test_name_of_a_cut_has_the_roles_of_both_ends(self):
+        self.assertEqual(plan.Fault("network cut", "shard 0 > backup 0", 1.0).name(), "network cut: shard > backup")
+        self.assertEqual(plan.Fault("shard killed", "shard 0", 1.0).name(), "shard killed")
+
+
+class ClusterTest(unittest.TestCase):
+    def test_shard_has_a_backup_only_if_one_is_in_sync(self):
+        self.assertTrue(clusters.has_backup({"replication": {"backups": [{"inSync": False}, {"inSync": True}]}}))
+        for status in ({}, "error", {"replication": {"backups": [{"inSync": False}]}}):
+            self.assertFalse(clusters.has_backup(status))
 
 
 class ReportTest(unittest.TestCase):
     def test_table_has_the_median_and_the_worst_recovery_of_each_kind(self):
-        lines = report.table([("cut", 1, 5), ("cut", 2, 7), ("cut", 9, 6), ("kill", 4, 4)])
-        self.assertEqual([cell.strip() for cell in lines[2].split("|")[1:-1]], ["cut", "3", "2.0 s", "9.0 s", "7.0 s"])
+        faults = [("replica", "kill", 1, 1, 5), ("replica", "kill", 0, 2, 7), ("replica", "kill", 1, 9, 6)]
+        lines = report.table([*faults, ("memory", "kill", 0, 4, 4)])
+        cells = [cell.strip() for cell in lines[3].split("|")[1:-1]]
+        self.assertEqual(cells, ["replica", "kill", "3", "2", "2.0 s", "9.0 s", "7.0 s"])
         self.assertEqual(len(lines), 4)
 
 
