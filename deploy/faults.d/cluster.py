@@ -220,7 +220,8 @@ class Shard(Server):
         process = f" process {copy}" if cluster.coordinator else ""
         super().__init__(cluster, name + process, 10 + 10 * copy + number, name)
         self.number = number
-        self.portal = f"{self.node.address}:{3260 + number}"
+        # Each process has its own port, because the names of the sockets for shared memory have only the port.
+        self.portal = f"{self.node.address}:{3260 + 10 * copy + number}"
 
     def start(self):
         episode, directory = self.cluster.episode, self.cluster.directory
@@ -244,7 +245,7 @@ class Shard(Server):
             options += ["--journal-limit", "128MiB"]
         if episode.durability == "replica":
             options += ["--coordinator", self.cluster.coordinator.portal]
-            options += ["--coordinator-session", f"{plan.SESSION_SECONDS}s"]
+            options += ["--coordinator-session", f"{self.cluster.session}s"]
         if episode.datamover == "shm":
             options += ["--datamover", "tcp,shm", "--shm-directory", directory / "shm"]
         self.processes.append(self.start_process([MODELDISK, *options]))
@@ -307,10 +308,11 @@ class Learner(Member):
 
 
 class Cluster:
-    """All members of an episode. `directory` receives the logs, the state and the mounts."""
+    """All members of an episode. `directory` receives the logs, the state and the mounts; `session` is in seconds."""
 
-    def __init__(self, episode, directory):
+    def __init__(self, episode, directory, session):
         self.episode = episode
+        self.session = session
         self.directory = directory
         self.clocks = {each.target for group in episode.groups for each in group if each.kind == "clock jumped"}
         self.started = time.monotonic()

@@ -35,11 +35,11 @@ MOST_VIOLATIONS = 12
 class Episode:
     """One episode: a fresh cluster, its faults, and the judgement."""
 
-    def __init__(self, episode, directory, say):
+    def __init__(self, episode, directory, session, say):
         self.episode = episode
         self.directory = directory
         self.say = say
-        self.cluster = clusters.Cluster(episode, directory)
+        self.cluster = clusters.Cluster(episode, directory, session)
         self.kills = []
         # (durability, kind, takeovers, seconds of recovery, seconds of the longest wait), for each fault.
         self.recovered = []
@@ -203,7 +203,7 @@ class Episode:
         if any(not any(begin <= at <= end for begin, end in self.spans) for at in stops):
             # The machine is too slow for such sessions: a primary has stopped without a fault.
             stops = []
-        judge.check_coordinator(self.away, stops, plan.SESSION_SECONDS)
+        judge.check_coordinator(self.away, stops, self.cluster.session)
         for number, (saved, moment) in bases.items():
             judge.check(f"checkpoint {number}", saved, {other: each[0] for other, each in bases.items()}, moment)
         judge.check("the final weights", weights, {number: each[0] for number, each in bases.items()})
@@ -268,7 +268,7 @@ def run(chosen):
             with tempfile.TemporaryDirectory(prefix="modeldisk-faults.", ignore_cleanup_errors=True) as work:
                 directory = pathlib.Path(work) / f"seed-{seed}-episode-{number}"
                 directory.mkdir()
-                run = Episode(episode, directory, say)
+                run = Episode(episode, directory, chosen.session, say)
                 try:
                     good = run.run()
                     if not good or chosen.keep:

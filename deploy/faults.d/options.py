@@ -40,6 +40,14 @@ def parse():
         "--durability", action="append", choices=DURABILITIES, help="only this durability; repeatable; default: all"
     )
     arguments.add_argument(
+        "--session",
+        type=int,
+        default=1,
+        choices=range(1, 6),
+        metavar="SECONDS",
+        help="the session of a shard with the coordinator, from 1 to 5 s; longer on a slow machine; default: %(default)s",
+    )
+    arguments.add_argument(
         "--out",
         default=RESULTS,
         metavar="DIR",

@@ -7,9 +7,7 @@ import re
 SHARDS = 2
 LEASE_SECONDS = 5
 CONSISTENCIES = ("bsp", "asp", "ssp:2")
-# The session of the processes of a shard with the coordinator.
-SESSION_SECONDS = 1
-# Ranges of durations: within the session, within the lease, and beyond it.
+# Ranges of durations: within a session with the coordinator, within the lease, and beyond both.
 BRIEF, SHORT, LONG = (0.1, 0.3), (0.3, 2.5), (7, 10)
 
 
