@@ -1,5 +1,6 @@
 """Tests of the program that makes faults, without modeldisk. Run them with `python3 -m unittest` in this directory."""
 
+import contextlib
 import json
 import math
 import os
@@ -10,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -324,6 +327,15 @@ class ClusterTest(unittest.TestCase):
         self.assertTrue(clusters.has_backup({"replication": {"backups": [{"inSync": False}, {"inSync": True}]}}))
         for status in ({}, "error", {"replication": {"backups": [{"inSync": False}]}}):
             self.assertFalse(clusters.has_backup(status))
+
+    def test_backup_that_is_not_in_sync_again_within_the_bound_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.object(clusters, "SYNC_SECONDS", 0):
+            whole = types.SimpleNamespace(learners=[types.SimpleNamespace(directory=pathlib.Path(directory))])
+            for in_sync, wrong in ((True, False), (False, True)):
+                shard = {"replication": {"backups": [{"inSync": in_sync}]}}
+                (pathlib.Path(directory) / "status.json").write_text(json.dumps({"shards": [shard] * plan.SHARDS}))
+                with self.assertRaises(clusters.Failure) if wrong else contextlib.nullcontext():
+                    clusters.Cluster.await_in_sync(whole)
 
 
 class ReportTest(unittest.TestCase):
