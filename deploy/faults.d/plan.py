@@ -108,10 +108,8 @@ def episode(seed, number, durabilities):
     """Returns the episode with this number. The same arguments give the same episode."""
     choice = random.Random(f"{seed}/{number}")
     # Consecutive episodes have different durabilities, so that few episodes cover much.
-    modes, durabilities = list(CONSISTENCIES), list(durabilities)
-    order = random.Random(seed)
-    order.shuffle(modes)
-    order.shuffle(durabilities)
+    modes = list(CONSISTENCIES)
+    random.Random(seed).shuffle(modes)
     turn, which = divmod(number, len(durabilities))
     found = Episode(
         number,
