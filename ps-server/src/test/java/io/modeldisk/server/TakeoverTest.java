@@ -26,6 +26,7 @@ import io.modeldisk.server.replica.BackupMembers;
 import io.modeldisk.server.replica.BackupSettings;
 import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -287,6 +288,27 @@ class TakeoverTest {
             first.kill();
         });
         assertWeights(rounds, consistency.equals("bsp"));
+    }
+
+    @Test
+    void rawWeightsThatWereWrittenAreThereAfterATakeover() throws Exception {
+        Replica first = new Replica("a", "asp", Route.Preference.TCP);
+        Replica second = new Replica("b", "asp", Route.Preference.TCP);
+        address = new MovingAddress(first.server.localAddress());
+        first.lead(second);
+        first.awaitInSync(second);
+        byte[] written = new byte[SIZE];
+        new SplittableRandom(SEED).nextBytes(written);
+        try (StripedModel model = connect("operator"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            MemorySegment.copy(written, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, SIZE);
+            model.write(0, memory, 0, SIZE, Cancellation.NONE);
+            second.lead();
+            address.moveTo(second.server.localAddress());
+            first.kill();
+            memory.slab(0).fill((byte) 0);
+            model.read(0, memory, 0, SIZE, Cancellation.NONE);
+            assertThat(memory.slab(0).asSlice(0, SIZE).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(written);
+        }
     }
 
     @Test
