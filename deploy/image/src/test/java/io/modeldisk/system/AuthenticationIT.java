@@ -140,6 +140,15 @@ final class AuthenticationIT {
     }
 
     @Test
+    void shardWithBackupsAndSecretsNeedsTheLineReplica() throws Exception {
+        Result refused = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
+            "--coordinator", "127.0.0.1:1", "--durability", "replica", "--secrets", serverSecrets()));
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.output()).contains("has no line 'replica NAME SECRET'",
+            "add the same line for all processes");
+    }
+
+    @Test
     void debugLogContainsNoSecrets() throws Exception {
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "debug"),
             modeldisk("serve", "--model", "m",
