@@ -130,6 +130,19 @@ final class OverlapIT {
     }
 
     @Test
+    void trainingBenchComparesDurabilities() throws Exception {
+        Path json = sandbox.path("durability.json");
+        sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "1",
+            "--shards", "1", "--exchange", "overlap", "--iterations", "5", "--warm-up", "3", "--durability",
+            "memory,replica", "--json", json)).succeeded();
+        JsonNode results = new ObjectMapper().readTree(Files.readString(json)).path("results");
+        assertThat(results.findValuesAsText("exchange")).containsExactly("overlap:adaptive",
+            "overlap:adaptive, replica");
+        assertThat(results.path(0).has("overMemory")).isFalse();
+        assertThat(results.path(1).path("overMemory").path("median").asDouble()).isPositive();
+    }
+
+    @Test
     void trainingBenchReportsAndTracesEachExchangeScheme() throws Exception {
         Path json = sandbox.path("training.json");
         sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",

@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.command.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
@@ -78,6 +79,12 @@ final class BenchProtocolCommand implements Callable<Integer> {
             + "thread copies too.")
     private List<String> datamovers;
 
+    @Option(names = "--durability", paramLabel = "MODE", split = ",", defaultValue = "memory",
+        description = "One or more of ${COMPLETION-CANDIDATES}, measured one after another with each aggregator. With "
+            + "journal, the command also measures one thread that appends the data of pushes to a file, and synchronizes "
+            + "the file after each group of requests in flight. With replica, the shard has one backup on this machine.")
+    private List<Durability> durabilities;
+
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
         description = "The number of measurements of the session, and also of the baseline. The measurements "
             + "alternate.")
@@ -130,7 +137,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
         output.check();
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
             .datamovers(datamovers.stream().map(BenchProtocolCommand::datamover).toList())
-            .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
+            .modelBytes(modelSize.bytes()).aggregators(aggregatorList()).durabilities(durabilities)
             .progress(Progress::show);
         if (running != null) {
             context.running(ModelLocators.current(running.shard), ModelAddress.parsePortal(running.baseline, 0));

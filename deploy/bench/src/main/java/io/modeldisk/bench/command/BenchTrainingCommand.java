@@ -1,6 +1,7 @@
 package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.report.TrainingReport;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.training.Computation;
 import io.modeldisk.bench.training.KnownModel;
 import io.modeldisk.bench.training.TrainingBench;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Option;
     description = {
         "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a "
             + "known size, and wait for the computation time of the model. The command starts the shards on loopback, "
-            + "each in its own process.",
+            + "each in its own process. With several durabilities, the table also has the ratio of each to memory.",
         "The models have the sizes (1 MB is 10^6 bytes) and computation times of Xue et al. 2018, table 1: AlexNet "
             + "(176.42 MB, 7.61 ms), Inception-v3 (92.90 MB, 68.32 ms), VGGNet-16 (512.32 MB, 30.92 ms), LSTM (35.93 "
             + "MB, 33.33 ms), GRU (27.92 MB, 30.44 ms), FCN-5 (204.47 MB, 4.88 ms). ResNet-50 (102.21 MB) and LeNet-5 "
@@ -84,10 +85,19 @@ final class BenchTrainingCommand implements Callable<Integer> {
         description = "The aggregator of the shards.")
     private String aggregator;
 
-    @Option(names = "--checkpoint-every", paramLabel = "PERIOD",
-        description = "Measure each exchange scheme a second time, with shards that take checkpoints with this period, such as "
-            + "30s, to a temporary directory (java.io.tmpdir).")
+    @Option(names = "--durability", paramLabel = "MODE", split = ",", defaultValue = "memory",
+        description = "One or more of ${COMPLETION-CANDIDATES}: what survives the end of a shard. Each exchange scheme is "
+            + "measured with one after another. checkpoint and journal use a temporary directory (java.io.tmpdir). With "
+            + "replica, each shard has one backup on this machine.")
+    private List<Durability> durabilities;
+
+    @Option(names = "--checkpoint-every", paramLabel = "PERIOD", defaultValue = "30s",
+        description = "The period of the checkpoints with the durability checkpoint or journal.")
     private String checkpointEvery;
+
+    @Option(names = "--repeat", paramLabel = "N", defaultValue = "1",
+        description = "The number of times that all is measured. The figures are means.")
+    private int repeat;
 
     @Option(names = "--link", paramLabel = "BYTES",
         description = "The throughput of an emulated full-duplex network link for each learner, in bytes per second "
@@ -113,8 +123,9 @@ final class BenchTrainingCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         output.check();
         TrainingPlan plan = plan();
-        output.write(new TrainingReport(title(plan), setting(plan), plan.model(), plan.modelBytes(),
-            new TrainingBench(plan, System.getProperty("modeldisk.command"), System.err::println).run()));
+        TrainingBench bench = new TrainingBench(plan, System.getProperty("modeldisk.command"), System.err::println);
+        output.write(TrainingReport.of(title(plan), setting(plan), plan.model(), plan.modelBytes(), bench.run(),
+            bench.without()));
         return 0;
     }
 
@@ -131,7 +142,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
             shards,
             exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, through == Through.MOUNT, consistency,
             aggregator, link == null ? 0 : link.bytes(), traces,
-            checkpointEvery);
+            durabilities, checkpointEvery, repeat);
     }
 
     private static String title(TrainingPlan plan) {

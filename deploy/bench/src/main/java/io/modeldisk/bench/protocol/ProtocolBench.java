@@ -1,17 +1,21 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.baseline.BaselineClient;
+import io.modeldisk.bench.baseline.DiskBaseline;
 import io.modeldisk.bench.baseline.MemoryBaseline;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.report.LatencyResult;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.ThroughputResult;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -25,6 +29,8 @@ import org.HdrHistogram.Histogram;
  * can run only once.
  */
 public final class ProtocolBench {
+    /** The largest group of pushes that the baseline of a journal synchronizes at once: a buffer of a shard's record log. */
+    private static final long MAX_GROUP_BYTES = RecordLog.DEFAULT_BUFFER_BYTES;
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
     private static final long WARM_UP_MS = 500;
@@ -52,7 +58,7 @@ public final class ProtocolBench {
         latencyPlan = latency;
         if (context.runningShard != null) {
             try (BenchShard shard = BenchShard.running(context.runningShard)) {
-                measure(shard, context.runningBaseline);
+                measure(shard, Durability.MEMORY, context.runningBaseline);
             }
             return new ProtocolReport(context.modelBytes, throughputs, latencies);
         }
@@ -61,37 +67,44 @@ public final class ProtocolBench {
             "--model-size", Long.toString(context.modelBytes))) {
             InetSocketAddress portal = ModelAddress.parsePortal(baseline.address(), 0);
             for (String aggregator : context.aggregators) {
-                try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes,
-                    !context.datamovers.equals(List.of(Route.Preference.TCP)))) {
-                    measure(shard, portal);
+                for (Durability durability : context.durabilities) {
+                    try (BenchShard shard = BenchShard.start(context.modeldisk, durability, aggregator,
+                        context.modelBytes, !context.datamovers.equals(List.of(Route.Preference.TCP)))) {
+                        measure(shard, durability, portal);
+                    }
                 }
             }
         }
         return new ProtocolReport(context.modelBytes, throughputs, latencies);
     }
 
-    private void measure(BenchShard shard, InetSocketAddress baselinePortal) throws IOException {
+    private void measure(BenchShard shard, Durability durability, InetSocketAddress baselinePortal) throws IOException {
         boolean knowsWeights = shard.checkAggregator();
         for (Route.Preference datamover : context.datamovers) {
-            measure(shard, datamover, baselinePortal, knowsWeights);
+            measure(shard, durability, datamover, baselinePortal, knowsWeights);
         }
     }
 
     private void measure(
-        BenchShard shard, Route.Preference datamover, InetSocketAddress baselinePortal, boolean knowsWeights)
+        BenchShard shard, Durability durability, Route.Preference datamover, InetSocketAddress baselinePortal,
+        boolean knowsWeights)
         throws IOException {
         String aggregator = shard.facts().aggregator();
-        String name = datamover == Route.Preference.TCP ? aggregator : aggregator + " over " + datamover;
+        String name = durability.label(
+            datamover == Route.Preference.TCP ? aggregator : aggregator + " over " + datamover);
         long before = shard.movedBytes();
         try (
             MemoryBaseline alone = datamover == Route.Preference.SHM && shard.isOwn() && plan != null
                 ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
                 : null;
+            DiskBaseline disk = durability == Durability.JOURNAL && plan != null
+                ? new DiskBaseline(Math.toIntExact(Math.min(MAX_GROUP_BYTES, bufferBytes())))
+                : null;
             BaselineClient baseline = BaselineClient.connect(baselinePortal, bufferBytes(), gradientBytes());
             SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
                 bufferBytes(), gradientBytes(), knowsWeights)) {
             if (plan != null) {
-                measureThroughput(name, baseline, protocol, alone);
+                measureThroughput(name, baseline, protocol, durability == Durability.JOURNAL ? disk : alone);
             }
             if (latencyPlan != null && latencies.isEmpty()) {
                 measureLatency(baseline, protocol);
@@ -101,7 +114,7 @@ public final class ProtocolBench {
     }
 
     private void measureThroughput(String aggregator, BaselineClient baseline, SessionMover protocol,
-        MemoryBaseline alone)
+        Mover alone)
         throws IOException {
         boolean sgd = aggregator.startsWith("sgd:");
         context.progress.accept("warming up: " + aggregator);
@@ -109,15 +122,20 @@ public final class ProtocolBench {
         for (Direction direction : plan.directions()) {
             warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1),
                 new PairedRuns.Sides(baseline, sgd ? baseline.withSgd() : null, protocol,
-                    direction == Direction.BOTH ? null : alone));
+                    measures(alone, direction) ? alone : null));
         }
         PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMs());
         for (Load load : plan.loads()) {
             context.progress.accept(load.describe(aggregator));
             throughputs.add(runs.measure(aggregator, load,
                 new PairedRuns.Sides(baseline, sgd && load.direction().pushes() ? baseline.withSgd() : null, protocol,
-                    load.direction() == Direction.BOTH ? null : alone)));
+                    measures(alone, load.direction()) ? alone : null)));
         }
+    }
+
+    /** Whether a baseline of one thread can move data in a direction. */
+    private static boolean measures(Mover alone, Direction direction) {
+        return direction != Direction.BOTH && (direction.pushes() || !(alone instanceof DiskBaseline));
     }
 
     private void measureLatency(BaselineClient baseline, SessionMover protocol) throws IOException {
@@ -160,6 +178,7 @@ public final class ProtocolBench {
         private long modelBytes;
         private List<String> aggregators = List.of();
         private List<Route.Preference> datamovers = List.of(Route.Preference.TCP);
+        private List<Durability> durabilities = List.of(Durability.MEMORY);
         private ModelAddress runningShard;
         private InetSocketAddress runningBaseline;
         private Consumer<String> progress = step -> {};
@@ -185,6 +204,12 @@ public final class ProtocolBench {
         /** Sets the datamovers, which are measured one after another. The default is TCP. */
         public Context datamovers(List<Route.Preference> wishes) {
             this.datamovers = List.copyOf(wishes);
+            return this;
+        }
+
+        /** Sets the durabilities, which are measured one after another with each aggregator. The default is memory. */
+        public Context durabilities(List<Durability> kinds) {
+            this.durabilities = List.copyOf(kinds);
             return this;
         }
 

@@ -12,7 +12,8 @@ import io.modeldisk.bench.load.Direction;
  * @param baseline the throughput over sockets without a protocol
  * @param baselineWithSgd the throughput over sockets if the server applies sgd; null for pulls and for other aggregators
  * @param protocol the throughput over the protocol, measured in alternation with the baseline
- * @param alone the throughput of the memory baseline; null unless the datamover is shm
+ * @param alone the throughput of one thread without a protocol, in memory if the datamover is shm, or to a file if the shard has
+ *     a journal; null otherwise
  */
 public record ThroughputResult(
     String aggregator,
@@ -28,7 +29,7 @@ public record ThroughputResult(
         return protocol.over(baseline);
     }
 
-    /** The ratio of the protocol to the memory baseline, for each run; null without a memory baseline. */
+    /** The ratio of the protocol to the baseline of one thread, for each run; null without this baseline. */
     public Samples ratioToAlone() {
         return alone == null ? null : protocol.over(alone);
     }

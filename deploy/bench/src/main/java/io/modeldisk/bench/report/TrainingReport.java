@@ -2,7 +2,10 @@ package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.knowm.xchart.CategoryChart;
 
@@ -14,23 +17,50 @@ import org.knowm.xchart.CategoryChart;
  * @param model the name of the model
  * @param modelBytes the size of the model
  * @param results the results, at least one
+ * @param costs for the name of a result with a durability: the iteration divided by that of the same scheme without durability,
+ *     for each time that both were measured; empty if only one durability was measured
  */
-public record TrainingReport(String title, String setting, String model, long modelBytes, List<TrainingResult> results)
-    implements
-        Report {
+public record TrainingReport(
+    String title, String setting, String model, long modelBytes, List<TrainingResult> results,
+    Map<String, Samples> costs) implements Report {
     private static final String LEGEND = """
 
         Times are means in ms. 95 %: 95th percentile of iteration, in ms. x compute: iteration divided by compute.
         x longest: iteration divided by the longest of compute, push and pull, where push and pull are those of direct.
         Age: age of the weights at the start of compute. Staleness: number of rounds of the other learners that are
         missing from the weights at the start of compute. Speed-up: number of learners that would complete the same
-        iterations in the same time if communication took no time.
+        iterations in the same time if communication took no time. x memory: iteration divided by the iteration of the
+        same scheme and shards that keep nothing; median (minimum-maximum).
         """;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override
     public String benchmark() {
         return "training";
+    }
+
+    /**
+     * Returns the report of a measurement that was repeated.
+     *
+     * @param rounds the results of each repetition, in the same order
+     * @param without for the name of a result with a durability: the name of the result without durability
+     */
+    public static TrainingReport of(
+        String title, String setting, String model, long modelBytes, List<List<TrainingResult>> rounds,
+        Map<String, String> without) {
+        List<TrainingResult> means = new ArrayList<>();
+        Map<String, double[]> iterations = new HashMap<>();
+        for (int i = 0; i < rounds.getFirst().size(); i++) {
+            int index = i;
+            List<TrainingResult> repeated = rounds.stream().map(round -> round.get(index)).toList();
+            means.add(TrainingResult.mean(repeated));
+            iterations.put(repeated.getFirst().exchange(),
+                repeated.stream().mapToDouble(TrainingResult::iterationMs).toArray());
+        }
+        Map<String, Samples> costs = new HashMap<>();
+        without.forEach((name, memory) -> costs.put(name,
+            Samples.of(iterations.get(name)).over(Samples.of(iterations.get(memory)))));
+        return new TrainingReport(title, setting, model, modelBytes, means, costs);
     }
 
     private Optional<TrainingResult> direct() {
@@ -40,13 +70,14 @@ public record TrainingReport(String title, String setting, String model, long mo
     @Override
     public String text() {
         Table table = new Table(1, "exchange", "iteration", "95 %", "compute", "file", "fsync", "push", "bubble",
-            "pull", "x compute", "x longest", "age", "staleness", "speed-up");
+            "pull", "x compute", "x longest", "age", "staleness", "speed-up", costs.isEmpty() ? "" : "x memory");
         for (TrainingResult result : results) {
             table.row(result.exchange(), ms(result.iterationMs()), ms(result.slowMs()), ms(result.computeMs()),
                 ms(result.fileMs()), ms(result.fsyncMs()), ms(result.pushMs()), ms(result.bubbleMs()),
                 ms(result.pullMs()), "%.3f".formatted(result.overComputation()),
                 direct().map(direct -> "%.3f".formatted(result.over(direct))).orElse("-"), ms(result.ageMs()),
-                "%.2f".formatted(result.staleness()), "%.2f of %d".formatted(result.speedUp(), result.learners()));
+                "%.2f".formatted(result.staleness()), "%.2f of %d".formatted(result.speedUp(), result.learners()),
+                costs.containsKey(result.exchange()) ? Units.ratio(costs.get(result.exchange())) : "");
         }
         return title + "; " + setting + "\n\n" + table + LEGEND;
     }
@@ -62,6 +93,9 @@ public record TrainingReport(String title, String setting, String model, long mo
             ObjectNode node = JSON.valueToTree(result);
             node.put("overComputation", result.overComputation()).put("speedUp", result.speedUp());
             direct().ifPresent(direct -> node.put("overLongest", result.over(direct)));
+            if (costs.containsKey(result.exchange())) {
+                ReportFiles.put(node, "overMemory", costs.get(result.exchange()));
+            }
             root.withArray("results").add(node);
         }
     }

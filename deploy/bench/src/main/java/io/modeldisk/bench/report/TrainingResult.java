@@ -1,5 +1,8 @@
 package io.modeldisk.bench.report;
 
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
 /**
  * The measured iterations with one exchange scheme. Times are in milliseconds, and are means over all learners and all counted
  * iterations unless the parameter names a percentile.
@@ -33,6 +36,20 @@ public record TrainingResult(
     double ageMs,
     double staleness,
     int learners) {
+
+    /** Returns the means of several results of the same scheme. */
+    static TrainingResult mean(List<TrainingResult> results) {
+        ToDoubleFunction<ToDoubleFunction<TrainingResult>> mean = figure -> results.stream().mapToDouble(figure)
+            .average()
+            .orElseThrow();
+        TrainingResult first = results.getFirst();
+        return new TrainingResult(first.exchange, mean.applyAsDouble(TrainingResult::iterationMs),
+            mean.applyAsDouble(TrainingResult::medianMs), mean.applyAsDouble(TrainingResult::slowMs),
+            mean.applyAsDouble(TrainingResult::computeMs), mean.applyAsDouble(TrainingResult::fileMs),
+            mean.applyAsDouble(TrainingResult::fsyncMs), mean.applyAsDouble(TrainingResult::pushMs),
+            mean.applyAsDouble(TrainingResult::bubbleMs), mean.applyAsDouble(TrainingResult::pullMs),
+            mean.applyAsDouble(TrainingResult::ageMs), mean.applyAsDouble(TrainingResult::staleness), first.learners);
+    }
 
     /** The ratio of the duration of an iteration to the duration of its computation. */
     public double overComputation() {

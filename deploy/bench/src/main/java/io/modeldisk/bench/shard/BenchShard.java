@@ -26,6 +26,9 @@ public final class BenchShard implements AutoCloseable {
     /** The listening address of shards that only this machine can reach. */
     public static final String LOOPBACK = "127.0.0.1";
 
+    private static final String MODEL = "bench";
+    /** The period of checkpoints: they are not measured here. */
+    private static final String NEVER = "24h";
     private static final int CHUNK_BYTES = 1 << 20;
     /**
      * The number of sessions in addition to the measured sessions: the session of {@link #model}, and sessions that are still
@@ -35,13 +38,14 @@ public final class BenchShard implements AutoCloseable {
     /** The size of the buffers that the shard needs for each session. */
     private static final long BUFFERS_OF_SESSION_BYTES = 512 << 10;
 
-    private final ChildProcess process;
+    /** The process of the shard; null if the benchmark did not start it. */
+    private final ShardProcesses processes;
     private final IserProvider.Connections iserConnections = IserProvider.find().connections();
     private final InetSocketAddress portal;
     private final StripedModel model;
 
-    private BenchShard(ChildProcess process, ModelAddress address) throws IOException {
-        this.process = process;
+    private BenchShard(ShardProcesses processes, ModelAddress address) throws IOException {
+        this.processes = processes;
         this.portal = address.shards().getFirst();
         this.model = StripedModel.connect(new StripedModelContext(address)
             .learner("bench-observer-" + ProcessHandle.current().pid()));
@@ -55,7 +59,7 @@ public final class BenchShard implements AutoCloseable {
         throws IOException {
         int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
         long buffers = Math.max(TargetContext.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
-        return start(modeldisk, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
+        return start(modeldisk, Durability.MEMORY, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
             Integer.toString(most), "--buffers", Long.toString(buffers)));
     }
 
@@ -63,9 +67,11 @@ public final class BenchShard implements AutoCloseable {
      * Starts a shard on loopback over TCP, and over shared memory if {@code sharesMemory} is true. Fills the shard with the
      * weights of {@link Pattern}.
      */
-    public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
+    public static BenchShard start(
+        String modeldisk, Durability durability, String aggregator, long modelBytes, boolean sharesMemory)
         throws IOException {
-        return start(modeldisk, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp");
+        return start(modeldisk, durability, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp",
+            List.of());
     }
 
     /**
@@ -76,7 +82,7 @@ public final class BenchShard implements AutoCloseable {
      */
     public static BenchShard start(
         String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
-        return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
+        return start(modeldisk, Durability.MEMORY, aggregator, modelBytes, address, datamovers, List.of());
     }
 
     /** Returns the address ranges that contain only this machine: loopback, which shared memory uses, and {@code address}. */
@@ -85,23 +91,23 @@ public final class BenchShard implements AutoCloseable {
     }
 
     private static BenchShard start(
-        String modeldisk, String aggregator, long modelBytes, String address, String datamovers, List<String> more)
+        String modeldisk, Durability durability, String aggregator, long modelBytes, String address, String datamovers,
+        List<String> more)
         throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("serve", "--model", "bench", "--size",
+        List<String> arguments = new ArrayList<>(List.of("--model", MODEL, "--size",
             Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
             datamovers, "--tuning", "none"));
         arguments.addAll(more);
         if (!address.equals(LOOPBACK)) {
             arguments.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
         }
-        ChildProcess process = ChildProcess.start(modeldisk, arguments.toArray(String[]::new));
+        ShardProcesses processes = ShardProcesses.start(modeldisk, durability, NEVER, 1, arguments);
         try {
-            BenchShard shard = new BenchShard(process,
-                ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
+            BenchShard shard = new BenchShard(processes, new ModelAddress(processes.portals(), MODEL));
             fill(shard.model);
             return shard;
         } catch (IOException | RuntimeException e) {
-            process.close();
+            processes.close();
             throw e;
         }
     }
@@ -141,7 +147,7 @@ public final class BenchShard implements AutoCloseable {
 
     /** Whether the benchmark started the shard. If so, no other learner pushes to the shard. */
     public boolean isOwn() {
-        return process != null;
+        return processes != null;
     }
 
     /** The number of pushed and pulled bytes that the shard has counted. */
@@ -161,14 +167,14 @@ public final class BenchShard implements AutoCloseable {
 
     /** The memory and threads of the shard's process; null if the benchmark did not start the shard. */
     public ProcessUsage usage() throws IOException {
-        return process == null ? null : ProcessUsage.of(process.pid());
+        return processes == null ? null : ProcessUsage.of(processes.first().pid());
     }
 
     @Override
     public void close() {
         model.close();
-        if (process != null) {
-            process.close();
+        if (processes != null) {
+            processes.close();
         }
     }
 }

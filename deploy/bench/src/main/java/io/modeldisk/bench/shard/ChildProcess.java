@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 /** A child process that runs the {@code modeldisk} command. The child is terminated when this process exits. */
 public final class ChildProcess implements AutoCloseable {
     private static final long END_SECONDS = 10;
-    private static final Pattern READY = Pattern.compile("ready: .* on (\\S+:\\d+), .*");
+    private static final Pattern READY = Pattern.compile("(?:ready|backup): .* on ([^ ,]+:\\d+)(?:, .*)?");
 
     private final Process process;
     private final String address;
@@ -26,7 +26,8 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a child process and waits for its ready line. The child inherits the standard error of this process.
+     * Starts a child process. Waits for its ready line, or for the line by which a shard says that it is a backup. The child
+     * inherits the standard error of this process.
      *
      * @param modeldisk the path of the command
      * @throws IOException if the child exits before it is ready
@@ -41,7 +42,7 @@ public final class ChildProcess implements AutoCloseable {
         BufferedReader output = new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         String line = output.readLine();
-        while (line != null && !line.startsWith("ready: ")) {
+        while (line != null && !line.startsWith("ready: ") && !line.startsWith("backup: ")) {
             line = output.readLine();
         }
         Matcher ready = READY.matcher(line == null ? "" : line);

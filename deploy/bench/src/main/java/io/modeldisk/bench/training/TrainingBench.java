@@ -1,7 +1,9 @@
 package io.modeldisk.bench.training;
 
 import io.modeldisk.bench.report.TrainingResult;
-import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.bench.shard.ShardProcesses;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -10,11 +12,11 @@ import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -23,7 +25,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /** Measures the iterations of emulated learners with one exchange scheme after another. Each shard runs in a separate process. */
 public final class TrainingBench {
@@ -46,81 +47,45 @@ public final class TrainingBench {
         this.progress = progress;
     }
 
-    /** Measures every variant of the plan. Returns the results in the order of the variants. */
-    public List<TrainingResult> run() throws IOException {
+    /** Measures every variant of the plan with every durability, in alternation. Returns the results of each repetition. */
+    public List<List<TrainingResult>> run() throws IOException {
         if (plan.traces() != null) {
             Files.createDirectories(plan.traces());
         }
-        List<TrainingResult> results = new ArrayList<>();
-        for (Variant variant : plan.variants()) {
-            results.add(measure(variant, variant.variantName()));
-            if (plan.checkpointEvery() != null) {
-                results.add(measureWithCheckpoints(variant));
-            }
-        }
-        return results;
-    }
-
-    private TrainingResult measure(Variant variant, String name, String... options) throws IOException {
-        progress.accept(name);
-        try (Closing shards = new Closing()) {
-            return measure(variant, name, serve(shards, options));
-        }
-    }
-
-    private TrainingResult measureWithCheckpoints(Variant variant) throws IOException {
-        Path state = Files.createTempDirectory("modeldisk-bench");
-        try {
-            return measure(variant, variant.variantName() + "+checkpoints", "--state", state.toString(),
-                "--checkpoint-every", plan.checkpointEvery(), "--keep", "1");
-        } finally {
-            try (Stream<Path> files = Files.walk(state)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
+        List<List<TrainingResult>> rounds = new ArrayList<>();
+        for (int i = 0; i < plan.repeat(); i++) {
+            List<TrainingResult> round = new ArrayList<>();
+            for (Variant variant : plan.variants()) {
+                for (Durability durability : plan.durabilities()) {
+                    round.add(measure(variant, durability));
                 }
             }
+            rounds.add(round);
         }
+        return rounds;
     }
 
-    /** Starts the shards at the same time, because shards with checkpoints wait for each other under bsp. */
-    private List<InetSocketAddress> serve(Closing shards, String... options) throws IOException {
-        return together(plan.shards(), i -> {
-            List<String> command = new ArrayList<>(List.of("serve", "--model", MODEL, "--size",
-                Long.toString(plan.modelBytes()), "--shard", i + "/" + plan.shards(), "--listen", "127.0.0.1:0",
-                "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
-                Integer.toString(plan.learners())));
-            command.addAll(List.of(options));
-            ChildProcess shard = ChildProcess.start(modeldisk, command.toArray(String[]::new));
-            synchronized (shards) {
-                shards.add(shard);
+    /** For the name of each result with a durability: the name of the result without durability, if the plan has both. */
+    public Map<String, String> without() {
+        Map<String, String> names = new HashMap<>();
+        if (plan.durabilities().contains(Durability.MEMORY)) {
+            for (Variant variant : plan.variants()) {
+                plan.durabilities().stream().filter(each -> each != Durability.MEMORY)
+                    .forEach(each -> names.put(each.label(variant.variantName()), variant.variantName()));
             }
-            return ModelAddress.parsePortal(shard.address(), 0);
-        });
+        }
+        return names;
     }
 
-    /** Starts one part of the benchmark, such as a shard. */
-    private interface Part<T> {
-        T start(int number) throws IOException;
-    }
-
-    /** Starts parts at the same time. Returns the results in the order of the numbers. */
-    private static <T> List<T> together(int count, Part<T> part) throws IOException {
-        try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
-            List<Future<T>> ends = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                int number = i;
-                ends.add(threads.submit(() -> part.start(number)));
-            }
-            List<T> results = new ArrayList<>();
-            for (Future<T> end : ends) {
-                results.add(end.get());
-            }
-            return results;
-        } catch (ExecutionException e) {
-            throw new IOException("a shard could not be started: " + e.getCause().getMessage(), e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the start of the shards was interrupted", e);
+    private TrainingResult measure(Variant variant, Durability durability) throws IOException {
+        String name = durability.label(variant.variantName());
+        progress.accept(name);
+        List<String> options = List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()), "--listen",
+            BenchShard.LOOPBACK + ":0", "--aggregator", plan.aggregator(), "--consistency", plan.consistency(),
+            "--learners", Integer.toString(plan.learners()));
+        try (ShardProcesses shards = ShardProcesses.start(modeldisk, durability, plan.checkpointEvery(), plan.shards(),
+            options)) {
+            return measure(variant, name, shards.portals());
         }
     }
 

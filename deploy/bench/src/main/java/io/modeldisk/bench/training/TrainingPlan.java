@@ -1,5 +1,6 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,7 +22,9 @@ import java.util.List;
  * @param aggregator the aggregator of the shards
  * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
  * @param traces the directory for the learners' traces; may be null
- * @param checkpointEvery the period of checkpoints, with which each variant is measured a second time; null for no checkpoints
+ * @param durabilities the durabilities with which each variant is measured, one after another
+ * @param checkpointEvery the period of checkpoints, if a durability has checkpoints
+ * @param repeat the number of times that all is measured
  */
 public record TrainingPlan(
     String model,
@@ -38,7 +41,9 @@ public record TrainingPlan(
     String aggregator,
     long linkBytesPerSecond,
     Path traces,
-    String checkpointEvery) {
+    List<Durability> durabilities,
+    String checkpointEvery,
+    int repeat) {
 
     /**
      * Checks every value.
@@ -56,9 +61,8 @@ public record TrainingPlan(
             "--warm-up " + warmUp
                 + " must be at least 2, because overlap pulls weights two iterations before their use");
         require(linkBytesPerSecond >= 0, "--link " + linkBytesPerSecond + " must not be negative");
-        if (checkpointEvery != null) {
-            CheckpointPeriod.parse(checkpointEvery);
-        }
+        CheckpointPeriod.parse(checkpointEvery);
+        require(repeat >= 1 && repeat <= 1000, "--repeat " + repeat + " must be from 1 to 1000");
         require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }
 

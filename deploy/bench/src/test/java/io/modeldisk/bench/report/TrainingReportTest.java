@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class TrainingReportTest {
     private static final TrainingReport REPORT = new TrainingReport("LSTM", "2 learners", "LSTM", 1 << 20,
-        List.of(result("direct", 30), result("overlap:adaptive", 11)));
+        List.of(result("direct", 30), result("overlap:adaptive", 11)), Map.of());
 
     @TempDir
     private Path directory;
@@ -28,6 +29,17 @@ final class TrainingReportTest {
     void trainingReportDividesIterationTimeByComputeTimeAndByTheLongestPhase() {
         assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")))
             .contains("overlap:adaptive 11.00 11.00 10.00 0.00 1.00 8.00 0.00 12.00 1.100 0.917 5.00 1.00 1.82 of 2");
+    }
+
+    @Test
+    void repeatedMeasurementsAreAveragedAndComparedWithThoseInMemory() {
+        TrainingReport report = TrainingReport.of("LSTM", "2 learners", "LSTM", 1 << 20,
+            List.of(List.of(result("sync", 10), result("sync, journal", 30)),
+                List.of(result("sync", 20), result("sync, journal", 20)),
+                List.of(result("sync", 30), result("sync, journal", 61))),
+            Map.of("sync, journal", "sync"));
+        assertThat(report.results()).extracting(TrainingResult::iterationMs).containsExactly(20.0, 37.0);
+        assertThat(report.text()).contains("x memory", "2.03 (1.00-3.00)");
     }
 
     @Test

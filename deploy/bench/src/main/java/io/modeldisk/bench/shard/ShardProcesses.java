@@ -1,0 +1,173 @@
+package io.modeldisk.bench.shard;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * The shards of a model on this machine, each in its own process, and what their durability needs: a temporary directory
+ * (java.io.tmpdir), or a coordinator and one backup for each shard. Not thread-safe.
+ */
+public final class ShardProcesses implements AutoCloseable {
+    private static final long SYNC_LIMIT_NS = TimeUnit.MINUTES.toNanos(2);
+    private static final long SYNC_PAUSE_MS = 50;
+
+    private final String modeldisk;
+    private final List<String> options;
+    private final int count;
+    private List<ChildProcess> shards = List.of();
+    private List<ChildProcess> backups = List.of();
+    private ChildProcess coordinator;
+    private Path state;
+
+    private ShardProcesses(String modeldisk, int count, List<String> options) {
+        this.modeldisk = modeldisk;
+        this.count = count;
+        this.options = options;
+    }
+
+    /**
+     * Starts the shards, and waits until all are ready and their backups are in sync.
+     *
+     * @param modeldisk the path of the {@code modeldisk} command
+     * @param checkpointEvery the period of checkpoints, which checkpoints and journals need
+     * @param count the number of shards
+     * @param options the options of {@code serve}, except those of the shard number and the durability
+     */
+    public static ShardProcesses start(
+        String modeldisk, Durability durability, String checkpointEvery, int count, List<String> options)
+        throws IOException {
+        ShardProcesses processes = new ShardProcesses(modeldisk, count, options);
+        try {
+            switch (durability) {
+                case MEMORY -> processes.shards = processes.serve();
+                case CHECKPOINT, JOURNAL -> {
+                    processes.state = Files.createTempDirectory("modeldisk-bench");
+                    processes.shards = processes.serve("--durability", durability.toString(), "--state",
+                        processes.state.toString(), "--checkpoint-every", checkpointEvery, "--keep", "1");
+                }
+                case REPLICA -> processes.serveWithBackups();
+            }
+            return processes;
+        } catch (IOException | RuntimeException e) {
+            processes.close();
+            throw e;
+        }
+    }
+
+    private void serveWithBackups() throws IOException {
+        state = Files.createTempDirectory("modeldisk-bench");
+        coordinator = ChildProcess.start(modeldisk, "coordinator", "--listen", BenchShard.LOOPBACK + ":0",
+            "--state", state.toString());
+        String[] replica = {"--durability", "replica", "--coordinator", coordinator.address()};
+        shards = serve(replica);
+        backups = serve(replica);
+        awaitBackups();
+    }
+
+    private void awaitBackups() throws IOException {
+        String model = options.get(options.indexOf("--model") + 1);
+        long begun = System.nanoTime();
+        try (StripedModel remote = StripedModel.connect(
+            new StripedModelContext(new ModelAddress(portals(), model)).learner("bench-start"))) {
+            while (!haveBackups(remote.status())) {
+                if (System.nanoTime() - begun > SYNC_LIMIT_NS) {
+                    throw new IOException("the backups are not in sync after "
+                        + TimeUnit.NANOSECONDS.toSeconds(SYNC_LIMIT_NS) + " s: " + remote.status());
+                }
+                TimeUnit.MILLISECONDS.sleep(SYNC_PAUSE_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the start of the shards was interrupted", e);
+        }
+    }
+
+    private static boolean haveBackups(JsonNode status) {
+        for (JsonNode shard : status) {
+            if (!shard.path("replication").path("backups").path(0).path("inSync").asBoolean()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Starts one process for each shard, at the same time, because shards with checkpoints wait for each other. */
+    private List<ChildProcess> serve(String... more) throws IOException {
+        List<ChildProcess> started = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
+            List<Future<ChildProcess>> starts = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                List<String> command = new ArrayList<>(List.of("serve", "--shard", i + "/" + count));
+                command.addAll(options);
+                command.addAll(List.of(more));
+                starts.add(threads.submit(() -> ChildProcess.start(modeldisk, command.toArray(String[]::new))));
+            }
+            ExecutionException failed = null;
+            for (Future<ChildProcess> start : starts) {
+                try {
+                    started.add(start.get());
+                } catch (ExecutionException e) {
+                    failed = e;
+                }
+            }
+            if (failed != null) {
+                started.forEach(ChildProcess::close);
+                throw new IOException("a shard could not be started: " + failed.getCause().getMessage(), failed);
+            }
+            return started;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the start of the shards was interrupted", e);
+        }
+    }
+
+    /** The addresses of the shards, in the order of their numbers. */
+    public List<InetSocketAddress> portals() {
+        return shards.stream().map(shard -> ModelAddress.parsePortal(shard.address(), 0)).toList();
+    }
+
+    /** The process of the first shard. */
+    ChildProcess first() {
+        return shards.getFirst();
+    }
+
+    /**
+     * Terminates all processes, and deletes the temporary directory.
+     *
+     * @throws UncheckedIOException if the directory cannot be deleted
+     */
+    @Override
+    public void close() {
+        // The backups end before the primaries, so that none becomes a primary.
+        backups.forEach(ChildProcess::close);
+        shards.forEach(ChildProcess::close);
+        if (coordinator != null) {
+            coordinator.close();
+        }
+        if (state != null) {
+            try (Stream<Path> files = Files.walk(state)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(state + " cannot be deleted", e);
+            }
+        }
+    }
+}
