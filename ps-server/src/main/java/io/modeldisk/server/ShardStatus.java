@@ -51,13 +51,35 @@ final class ShardStatus {
         return json;
     }
 
+    /** Returns the status of a process that waits, while another process serves the shard in this epoch. */
+    static byte[] ofStandby(ModelFacts facts, long epoch) {
+        ObjectNode status = JSON.createObjectNode();
+        putPlace(status, facts);
+        ObjectNode replication = status.putObject("replication");
+        replication.put("role", "standby");
+        replication.put("epoch", epoch);
+        return encode(status);
+    }
+
+    private static void putPlace(ObjectNode status, ModelFacts facts) {
+        status.put("model", facts.model());
+        status.put("shard", facts.shard());
+        status.put("shards", facts.shards());
+    }
+
+    private static byte[] encode(ObjectNode status) {
+        try {
+            return JSON.writeValueAsBytes(status);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the status cannot be written as JSON: " + status, e);
+        }
+    }
+
     private byte[] encode(Roster<Learner> roster, int shown) {
         List<Learner> members = roster.members();
         ObjectNode status = JSON.createObjectNode();
         ModelFacts facts = shard.facts();
-        status.put("model", facts.model());
-        status.put("shard", facts.shard());
-        status.put("shards", facts.shards());
+        putPlace(status, facts);
         status.put("consistency", facts.consistency());
         status.put("aggregator", facts.aggregator());
         status.put("durability", durability());
@@ -91,11 +113,7 @@ final class ShardStatus {
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
         put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
         put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs));
-        try {
-            return JSON.writeValueAsBytes(status);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("the status cannot be written as JSON: " + status, e);
-        }
+        return encode(status);
     }
 
     private static void putCheckpoint(ObjectNode checkpoint, CheckpointStatus newest) {
@@ -140,8 +158,10 @@ final class ShardStatus {
             ObjectNode backup = backups.addObject();
             backup.put("address", each.address());
             backup.put("inSync", each.inSync());
-            if (each.recordsBehind() >= 0) {
-                backup.put("recordsBehind", each.recordsBehind());
+            if (each.behind() != null) {
+                backup.put("recordsBehind", each.behind().records());
+                backup.put("bytesBehind", each.behind().bytes());
+                backup.put("msBehind", TimeUnit.NANOSECONDS.toMillis(each.behind().ageNs()));
                 backup.put("blocksToSend", each.blocksToSend());
             } else {
                 backup.put("away", each.reason());

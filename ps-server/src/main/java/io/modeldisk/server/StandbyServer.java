@@ -10,6 +10,7 @@ import io.modeldisk.protocol.engine.TargetServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * An iSCSI server for a shard that another process serves. The logical units have the identities and sizes of the shard's units,
@@ -29,13 +30,14 @@ public final class StandbyServer implements AutoCloseable {
      * Starts a server that serves no data. The model is not read.
      *
      * @param context the configuration; its target port groups say that the group of this process is not active
+     * @param epoch returns the epoch of the process that serves the shard, for the status
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the server cannot listen at its address
      */
-    public static StandbyServer launch(ServerContext context) throws IOException {
+    public static StandbyServer launch(ServerContext context, LongSupplier epoch) throws IOException {
         ServerSettings settings = context.conclude().settings();
         return new StandbyServer(TargetServer
-            .launch(context.network().target(new StandbyTarget(settings.facts(), settings.portGroups()))),
+            .launch(context.network().target(new StandbyTarget(settings.facts(), settings.portGroups(), epoch))),
             settings.aggregator());
     }
 
@@ -52,7 +54,7 @@ public final class StandbyServer implements AutoCloseable {
     }
 
     /** The target with the two logical units of a shard, without their data. */
-    record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups) implements Target {
+    record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups, LongSupplier epoch) implements Target {
         @Override
         public String name() {
             return ModelFacts.TARGET_PREFIX + facts.model();
@@ -61,8 +63,8 @@ public final class StandbyServer implements AutoCloseable {
         @Override
         public List<LogicalUnit> units() {
             return List.of(
-                new StandbyUnit(facts, TrainUnit.LUN, TrainUnit.PRODUCT, TrainUnit.COMMANDS),
-                new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT));
+                new StandbyUnit(facts, TrainUnit.LUN, TrainUnit.PRODUCT, TrainUnit.COMMANDS, epoch),
+                new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT, epoch));
         }
 
         @Override

@@ -9,6 +9,7 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * A logical unit without data, which reports identity, size and facts of a unit that another process serves. The engine runs no
@@ -18,9 +19,16 @@ class StandbyUnit implements LogicalUnit {
     private final ModelFacts facts;
     private final LogicalUnitIdentity identity;
     private final List<CdbUsage> vendorCommands;
+    private final LongSupplier epoch;
 
-    StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands) {
+    /**
+     * Creates a unit.
+     *
+     * @param epoch returns the epoch of the process that serves the shard
+     */
+    StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands, LongSupplier epoch) {
         this.facts = facts;
+        this.epoch = epoch;
         this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);
         this.vendorCommands = vendorCommands;
     }
@@ -81,18 +89,18 @@ class StandbyUnit implements LogicalUnit {
 
     @Override
     public final int[] vendorPageCodes() {
-        return new int[]{ModelFacts.VPD_PAGE};
+        return new int[]{ModelFacts.VPD_PAGE, ModelFacts.STATUS_VPD_PAGE};
     }
 
     @Override
     public final byte[] vendorPage(int code) {
-        return facts.toJson();
+        return code == ModelFacts.VPD_PAGE ? facts.toJson() : ShardStatus.ofStandby(facts, epoch.getAsLong());
     }
 
     /** A unit that supports the commands of a plain disk. */
     static final class Disk extends StandbyUnit implements DiskUnit {
-        Disk(ModelFacts facts, int lun, String product) {
-            super(facts, lun, product, List.of());
+        Disk(ModelFacts facts, int lun, String product, LongSupplier epoch) {
+            super(facts, lun, product, List.of(), epoch);
         }
 
         @Override

@@ -65,7 +65,8 @@ class StandbyServerTest {
         ServerContext context = context(0);
         try (ShardModel shard = ShardModel.open(context)) {
             List<LogicalUnit> own = shard.target().units();
-            List<LogicalUnit> ofStandby = new StandbyServer.StandbyTarget(context.settings().facts(), groups).units();
+            List<LogicalUnit> ofStandby = new StandbyServer.StandbyTarget(context.settings().facts(), groups, () -> 3)
+                .units();
             assertThat(ofStandby).hasSameSizeAs(own);
             for (int i = 0; i < own.size(); i++) {
                 assertThat(ofStandby.get(i).identity()).isEqualTo(own.get(i).identity());
@@ -78,8 +79,17 @@ class StandbyServerTest {
     }
 
     @Test
+    void standbySaysInItsStatusThatItWaits() throws Exception {
+        standby = StandbyServer.launch(context(0), () -> 3);
+        try (StripedModel model = connect(standby.localAddress())) {
+            assertThat(model.status().path(0).path("replication").toString())
+                .isEqualTo("{\"role\":\"standby\",\"epoch\":3}");
+        }
+    }
+
+    @Test
     void pushToAStandbySucceedsWhenThisProcessServesTheShard() throws Exception {
-        standby = StandbyServer.launch(context(0));
+        standby = StandbyServer.launch(context(0), () -> 3);
         InetSocketAddress address = standby.localAddress();
         try (StripedModel model = connect(address)) {
             memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 7);

@@ -96,7 +96,7 @@ final class ServeLoop {
     private void awaitPrimary(ShardRole role, ModelFacts facts) throws IOException, InterruptedException {
         if (role.state() == RoleState.STANDBY) {
             announced = false;
-            launchStandby();
+            launchStandby(role);
             Leader leader = role.leader();
             System.out.printf("standby: shard %d/%d of model %s waits%s%s%n", facts.shard(), facts.shards(),
                 facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
@@ -108,9 +108,10 @@ final class ServeLoop {
         role.awaitPrimary();
     }
 
-    private void launchStandby() throws IOException {
+    private void launchStandby(ShardRole role) throws IOException {
         if (portGroups.count() > 1 && standby == null) {
-            standby = StandbyServer.launch(settled(contexts.create(startAtMost)));
+            standby = StandbyServer.launch(settled(contexts.create(startAtMost)),
+                () -> role.leader() == null ? 0 : role.leader().epoch());
             address = standby.localAddress();
         }
     }

@@ -29,6 +29,7 @@ import picocli.CommandLine.Parameters;
             + "sizes, the last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String STANDBY = "standby";
 
     @Parameters(paramLabel = ModelLocators.FORMS + "|DIR",
         description = ModelLocators.DESCRIPTION + " Or the directory of a mount.")
@@ -114,12 +115,19 @@ final class StatusCommand implements Callable<Integer> {
         System.out.printf("%-6s %20s %12s %12s %8s %10s%n",
             "shard", "version", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
+            if (isStandby(shard)) {
+                System.out.printf("%-6d %20s%n", shard.path("shard").asInt(), "not served here");
+                continue;
+            }
             System.out.printf("%-6d %20s %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
                 range(shard.path("version")),
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
         shards.forEach(StatusCommand::printTroubles);
+        if (isStandby(shards.path(0))) {
+            return;
+        }
         System.out.println();
         if (learners(shards) == 0) {
             System.out.println("the model has no learners");
@@ -137,6 +145,10 @@ final class StatusCommand implements Callable<Integer> {
                     learner.has("behind") ? behind(learner) : "");
             }
         }
+    }
+
+    private static boolean isStandby(JsonNode shard) {
+        return shard.path("replication").path("role").asText().equals(STANDBY);
     }
 
     /** Prints the newest checkpoint, the reasons why learners wait, and the learners whose gradients had a NaN or an infinity. */
@@ -199,7 +211,10 @@ final class StatusCommand implements Callable<Integer> {
 
     /** Prints the role of the process, and its backups. */
     private static void printReplication(int shard, JsonNode replication) {
-        if (replication.path("role").asText().equals("backup")) {
+        if (replication.path("role").asText().equals(STANDBY)) {
+            System.out.printf("shard %d: this process waits, and another process serves the shard in epoch %d%n", shard,
+                replication.path("epoch").asLong());
+        } else if (replication.path("role").asText().equals("backup")) {
             System.out.printf("shard %d: this process is a backup, epoch %d, %s missing%n", shard,
                 replication.path("epoch").asLong(), Plural.counted(replication.path("blocksMissing").asInt(), "block"));
         } else if (replication.has("backups")) {
@@ -216,7 +231,11 @@ final class StatusCommand implements Callable<Integer> {
         if (backup.has("away")) {
             return "is away: " + backup.path("away").asText();
         }
-        String behind = "behind by " + Plural.counted(backup.path("recordsBehind").asInt(), "record");
+        int records = backup.path("recordsBehind").asInt();
+        String behind = records == 0
+            ? "has all records"
+            : "behind by %s (%s), the oldest %d ms old".formatted(Plural.counted(records, "record"),
+                bytes(backup, "bytesBehind"), backup.path("msBehind").asLong());
         return backup.path("inSync").asBoolean()
             ? "is in sync, " + behind
             : "catches up: " + Plural.counted(backup.path("blocksToSend").asInt(), "block") + " to send, " + behind;

@@ -22,6 +22,7 @@ final class RecordBuffer {
     private final AtomicInteger unfinished = new AtomicInteger(1);
     private int used;
     private long firstPosition;
+    private long firstNs;
     private long lastPosition;
     private int rosterAt = -1;
 
@@ -35,6 +36,16 @@ final class RecordBuffer {
 
     int used() {
         return used;
+    }
+
+    /** Records the time at which the first record is added. */
+    void begins(long nowNs) {
+        firstNs = nowNs;
+    }
+
+    /** The time at which the first record was added. */
+    long firstNs() {
+        return firstNs;
     }
 
     /** The position of the last record. */

@@ -218,6 +218,7 @@ public final class RecordLog implements AutoCloseable {
             throw new IllegalStateException("the record log is closed");
         }
         if (active.used() == 0) {
+            active.begins(clock.nanoTime());
             work.signal();
         }
         long next = position + 1;
@@ -416,6 +417,24 @@ public final class RecordLog implements AutoCloseable {
     public RecordStatus status() {
         long durableNow = durable;
         return new RecordStatus(position, durableNow, failure != null ? failure : refusal);
+    }
+
+    /** Returns the records after a position, which a reader has not applied yet. The reader applies whole batches. */
+    public RecordBacklog after(long applied) {
+        lock.lock();
+        try {
+            long bytes = 0;
+            long sinceNs = clock.nanoTime();
+            for (RecordBuffer each : buffers) {
+                if (each.used() > 0 && each.lastPosition() > applied) {
+                    bytes += each.used();
+                    sinceNs = Math.min(sinceNs, each.firstNs());
+                }
+            }
+            return new RecordBacklog(position - applied, bytes, clock.nanoTime() - sinceNs);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

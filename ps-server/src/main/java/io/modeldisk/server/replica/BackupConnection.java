@@ -2,6 +2,7 @@ package io.modeldisk.server.replica;
 
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.record.BlockStamps;
+import io.modeldisk.server.record.RecordBacklog;
 import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.time.Duration;
@@ -262,8 +263,9 @@ final class BackupConnection implements AutoCloseable {
     BackupStatus status() {
         lock.lock();
         try {
-            long appended = backups.log().status().appended();
-            long behind = state == State.AWAY || stream == null ? -1 : appended - stream.appliedPosition();
+            RecordBacklog behind = state == State.AWAY || stream == null
+                ? null
+                : backups.log().after(stream.appliedPosition());
             return new BackupStatus(peer.name(), peer.address().getHostString() + ":" + peer.address().getPort(),
                 state == State.IN_SYNC, behind, imagesLeft, state == State.AWAY ? reason : null);
         } finally {

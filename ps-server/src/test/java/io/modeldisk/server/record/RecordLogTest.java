@@ -107,6 +107,27 @@ class RecordLogTest {
     }
 
     @Test
+    void backlogHasTheRecordsThatAReaderLacksAndTheAgeOfTheOldest() {
+        ManualClock clock = new ManualClock();
+        log.close();
+        MemorySink slow = new MemorySink();
+        log = new RecordLog(List.of(slow), BUFFER, 1, clock, "test");
+        assertThat(log.after(0)).isEqualTo(new RecordBacklog(0, 0, 0));
+        slow.hold();
+        append(0, PAGE);
+        slow.awaitHeld();
+        clock.advance(Duration.ofMillis(30));
+        append(0, PAGE);
+        append(0, PAGE);
+        clock.advance(Duration.ofMillis(12));
+        long bytes = PAGE + RecordHeader.BYTES;
+        assertThat(log.after(0)).isEqualTo(new RecordBacklog(3, 3 * bytes, Duration.ofMillis(42).toNanos()));
+        assertThat(log.after(1)).isEqualTo(new RecordBacklog(2, 2 * bytes, Duration.ofMillis(12).toNanos()));
+        slow.release();
+        slow.await(3);
+    }
+
+    @Test
     void taskThatWasResumedTooEarlyIsResumedOnceMore() {
         sink.hold();
         append(0, PAGE);
