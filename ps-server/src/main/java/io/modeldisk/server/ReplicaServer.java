@@ -7,9 +7,11 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.Checkpointer;
+import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.replica.Backup;
-import io.modeldisk.server.replica.BackupMembers;
 import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -17,8 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -30,10 +30,16 @@ import org.apache.logging.log4j.Logger;
  * A process that serves a shard as its primary, or is a backup of the shard. The coordinator decides the role.
  *
  * <pre>
- *   backup ── this process is the primary of a new epoch ──▶ primary
- *     ▲                                                        │
- *     └──── launched again: handed over, or fenced ◀───────────┘
+ *   backup ── the primary is gone ─────────────────────────▶ primary ──┐ launched again in the next
+ *    ▲  │                                                     ▲ │ ▲    │ epoch: another shard has gone
+ *    │  └─ the primary hands over ─▶ prepared ── accepted ────┘ │ └────┘ back to a checkpoint
+ *    │                                  │                       │
+ *    └── launched again: withdrawn ◀────┘                       │
+ *    └── launched again: handed over, or fenced ◀───────────────┘
  * </pre>
+ *
+ * <p>A process that becomes the primary without all updates begins with the newest checkpoint, if it has a directory for
+ * checkpoints. {@link ShardRole} has the steps of a handover.
  *
  * <p>One thread calls {@link #run}. The other methods are thread-safe.
  */
@@ -41,12 +47,18 @@ public final class ReplicaServer {
     private static final Logger LOG = LogManager.getLogger(ReplicaServer.class);
     /** The maximum time for which a handover waits until the backups have all records. */
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(5);
+    /** The maximum time for which a primary waits until its successor serves. */
+    private static final Duration ACCEPT_LIMIT = Duration.ofSeconds(5);
 
     /** Creates the configuration of each launch. */
     @FunctionalInterface
     public interface Contexts {
-        /** Returns a new configuration, with {@link ServerContext#backups}. */
-        ServerContext create() throws IOException;
+        /**
+         * Returns a new configuration, with {@link ServerContext#backups}.
+         *
+         * @param startAtMost the highest number of a checkpoint from which the shard may start
+         */
+        ServerContext create(long startAtMost) throws IOException;
     }
 
     /** Registers this process at the coordinator. */
@@ -72,7 +84,12 @@ public final class ReplicaServer {
     private volatile ShardRole role;
     private volatile ParameterServer server;
     private volatile boolean handOverWanted;
+    private volatile boolean goBackWanted;
     // Used only by the thread that calls run().
+    private CheckpointSettings checkpoints;
+    /** The number of the newest checkpoint at the last launch. */
+    private long newestAtLaunch;
+    private long startAtMost = CheckpointSettings.ANY;
     private TargetPortGroups gate;
     private InetSocketAddress address;
 
@@ -93,7 +110,8 @@ public final class ReplicaServer {
     }
 
     /**
-     * Serves until the thread is interrupted. A primary with a backup in sync then hands over.
+     * Serves until the thread is interrupted or the role is closed. A primary with a backup in sync then hands over. A primary
+     * without one takes a last checkpoint, if the shard takes checkpoints.
      *
      * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator cannot be reached at the
      * start
@@ -103,9 +121,19 @@ public final class ReplicaServer {
         try (ShardRole registered = registration.register(server.shard().facts(), address, wake::release)) {
             role = registered;
             while (true) {
-                ready.accept(this);
-                registered.awaitPrimary();
-                lead(registered.epoch());
+                if (registered.state() == RoleState.STANDBY) {
+                    ready.accept(this);
+                }
+                RoleState turn = registered.awaitTurn();
+                if (turn == RoleState.CLOSED) {
+                    return;
+                }
+                try {
+                    lead(turn, turn == RoleState.PRIMARY ? registered.epoch() : registered.leader().epoch() + 1);
+                } catch (StartAgainException e) {
+                    startAtMost = Math.min(startAtMost, e.startAtMost());
+                    LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
+                }
                 server.close();
                 launch();
             }
@@ -116,13 +144,16 @@ public final class ReplicaServer {
 
     /** Launches a backup. */
     private void launch() throws IOException {
-        ServerContext context = contexts.create();
+        ServerContext context = contexts.create(startAtMost);
         gate = new TargetPortGroups(context.portGroups().own(), context.portGroups().count(), AccessState.STANDBY);
-        context.portGroups(gate).mayServe(this::mayServe).handOver(this::handOver);
+        context.portGroups(gate).mayServe(this::mayServe).handOver(this::handOver).goBack(this::goBack);
         if (address != null) {
             context.listen(address);
         }
         LOG.info("effective configuration:\n{}", context.conclude());
+        checkpoints = context.settings().checkpoints();
+        newestAtLaunch = Checkpointer.newest(checkpoints).number();
+        goBackWanted = false;
         server = ParameterServer.launch(context);
         address = server.localAddress();
     }
@@ -132,51 +163,96 @@ public final class ReplicaServer {
         return current != null && current.mayServe();
     }
 
-    /** Serves the shard as long as no other process has become the primary. */
-    private void lead(long epoch) throws IOException, InterruptedException {
-        if (!server.shard().replication().follower().isWhole()) {
-            LOG.warn(
-                "this backup has blocks of different times, because it did not get all blocks of the primary; it begins with the"
-                    + " initial weights");
-            server.close();
-            launch();
+    /**
+     * Serves the shard in an epoch, as long as no other process has become the primary.
+     *
+     * @param turn whether this process is the primary of the epoch, or may become it
+     * @throws StartAgainException if the shard must start from another checkpoint first
+     */
+    private void lead(RoleState turn, long epoch) throws IOException, InterruptedException {
+        boolean whole = server.shard().replication().follower().isWhole();
+        if (turn == RoleState.PRIMARY && !(whole && role.hadAllUpdates())) {
+            beginAnew(epoch);
+        } else if (whole) {
+            server.shard().continueCheckpoints();
+        } else {
+            return;
         }
-        Members members = new Members();
-        while (holds(epoch) && !members.reset()) {
-            // The coordinator may be away for a moment. The role changes its state if it is away for longer.
-            NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
-        }
+        ReplicaMembers members = new ReplicaMembers(role);
+        Backups backups = server.shard().lead(epoch, role.id(), members);
+        String own = advertised.apply(address);
+        role.accept(own);
         if (!holds(epoch)) {
             return;
         }
-        if (!role.hadAllUpdates()) {
-            // Learners must be told that updates are gone.
-            server.shard().beginHistory();
-        }
-        Backups backups = server.shard().lead(epoch, role.id(), members);
+        members.begin();
         gate.become(AccessState.ACTIVE);
-        role.serves(advertised.apply(address));
+        startAtMost = CheckpointSettings.ANY;
+        server.shard().startCheckpoints();
+        role.serves(own);
         ready.accept(this);
-        List<Backup> peers = List.of();
         try {
-            while (holds(epoch)) {
-                peers = peers(peers);
-                backups.set(peers);
-                if (handOverWanted) {
-                    handOverWanted = false;
-                    tryHandOver(members);
-                } else {
-                    wake.acquire();
-                }
-            }
+            serve(epoch, backups, members);
         } catch (InterruptedException e) {
-            if (holds(epoch)) {
-                tryHandOver(members);
+            if (holds(epoch) && !tryHandOver(epoch, backups, members)) {
+                server.stop();
             }
             throw e;
         } finally {
             gate.become(AccessState.STANDBY);
         }
+    }
+
+    /**
+     * Begins without the updates that only other processes had: with the newest checkpoint; without checkpoints, with the initial
+     * weights. Learners are told, because the shard has another history and does not know them.
+     */
+    private void beginAnew(long epoch) throws IOException, InterruptedException {
+        if (!server.shard().replication().follower().isInitial()
+            || Checkpointer.newest(checkpoints).number() != newestAtLaunch) {
+            LOG.warn("this process lacks updates of the shard, and loads the {}",
+                checkpoints == null ? "initial weights" : "newest checkpoint in " + checkpoints.state());
+            server.close();
+            launch();
+        }
+        server.shard().beginCheckpoints();
+        while (holds(epoch) && !server.shard().otherShardsHaveStarted()) {
+            NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void serve(long epoch, Backups backups, ReplicaMembers members) throws InterruptedException {
+        List<Backup> peers = List.of();
+        while (holds(epoch)) {
+            peers = peers(peers);
+            backups.set(peers);
+            if (goBackWanted) {
+                goBack(epoch);
+            } else if (handOverWanted) {
+                handOverWanted = false;
+                tryHandOver(epoch, backups, members);
+            } else {
+                wake.acquire();
+            }
+        }
+    }
+
+    /** Begins the next epoch, so that this process is launched again. */
+    private void goBack(long epoch) throws InterruptedException {
+        gate.become(AccessState.TRANSITIONING);
+        while (holds(epoch)) {
+            try {
+                role.renew();
+            } catch (IOException e) {
+                // The coordinator may be away for a moment. The role changes its state if it is away for longer.
+                NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    private void goBack() {
+        goBackWanted = true;
+        wake.release();
     }
 
     private boolean holds(long epoch) {
@@ -209,30 +285,51 @@ public final class ReplicaServer {
         return true;
     }
 
-    /** Makes a backup in sync the primary. If this fails, this process serves on. */
-    private void tryHandOver(Members members) {
-        String to = members.other();
+    /**
+     * Makes a backup in sync the primary. If this fails, this process serves on.
+     *
+     * @return whether another process is the primary
+     */
+    private boolean tryHandOver(long epoch, Backups backups, ReplicaMembers members) {
+        String to = members.successor();
         if (to == null) {
-            LOG.warn("no backup is in sync, so that this primary cannot hand over");
-            return;
+            LOG.info("no backup is in sync, so that this primary cannot hand over");
+            return false;
         }
         gate.become(AccessState.TRANSITIONING);
-        RecordLog log = server.shard().records();
         boolean interrupted = Thread.interrupted();
         try {
+            RecordLog log = server.shard().records();
             if (!log.awaitDurable(log.status().appended(), DRAIN_LIMIT)) {
                 throw new IOException("the backups did not apply all records within " + DRAIN_LIMIT.toSeconds() + " s");
             }
-            role.handOver(to);
+            role.offer(to);
+            awaitAcceptance(epoch, to);
+            if (holds(epoch)) {
+                members.withdraw(to);
+                backups.catchUpAgain(to, "it did not accept the epoch that the primary offered");
+                throw new IOException("backup " + to + " did not begin to serve within " + ACCEPT_LIMIT.toSeconds()
+                    + " s; its log has the reason");
+            }
         } catch (IOException e) {
-            LOG.warn("this primary did not hand over, and serves on: {}", e.getMessage());
-            gate.become(AccessState.ACTIVE);
+            LOG.warn("this primary did not hand over{}: {}", holds(epoch) ? ", and serves on" : "", e.getMessage());
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+        if (holds(epoch)) {
+            gate.become(AccessState.ACTIVE);
+        }
+        return !holds(epoch);
+    }
+
+    private void awaitAcceptance(long epoch, String successor) throws InterruptedException {
+        long endNs = NanoClock.SYSTEM.nanoTime() + ACCEPT_LIMIT.toNanos();
+        while (holds(epoch) && role.replicas().containsKey(successor) && NanoClock.SYSTEM.nanoTime() - endNs < 0) {
+            NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -244,45 +341,5 @@ public final class ReplicaServer {
     /** The role of this process. */
     public ShardRole role() {
         return role;
-    }
-
-    /** The processes in sync, which the coordinator knows. */
-    private final class Members implements BackupMembers {
-        private final Set<String> inSync = new TreeSet<>();
-
-        /** Tells the coordinator that only this process has all records. Returns false if the coordinator did not confirm. */
-        synchronized boolean reset() {
-            try {
-                write(Set.of(role.id()));
-                return true;
-            } catch (IOException e) {
-                LOG.warn("this process cannot begin to serve yet: {}", e.getMessage());
-                return false;
-            }
-        }
-
-        @Override
-        public synchronized void add(String backup) throws IOException {
-            Set<String> next = new TreeSet<>(inSync);
-            next.add(backup);
-            write(next);
-        }
-
-        @Override
-        public synchronized void remove(String backup) throws IOException {
-            Set<String> next = new TreeSet<>(inSync);
-            next.remove(backup);
-            write(next);
-        }
-
-        private void write(Set<String> next) throws IOException {
-            role.inSync(next);
-            inSync.clear();
-            inSync.addAll(next);
-        }
-
-        synchronized String other() {
-            return inSync.stream().filter(id -> !id.equals(role.id())).findFirst().orElse(null);
-        }
     }
 }

@@ -38,11 +38,16 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     /** Null as long as this process is a backup. */
     private volatile Backups backups;
 
-    ReplicatedShard(ShardModel shard, BackupSettings settings, NanoClock clock) {
+    /**
+     * Creates a backup.
+     *
+     * @param start the number of the checkpoint's request from which the shard has started; 0 for the initial weights
+     */
+    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, NanoClock clock) {
         this.shard = shard;
         this.settings = settings;
         this.clock = clock;
-        this.stamps = new BlockStamps(blocks());
+        this.stamps = new BlockStamps(blocks(), start);
         this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), 0);
         this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes());
         this.unit = new BackupUnit(

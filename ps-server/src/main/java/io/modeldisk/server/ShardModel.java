@@ -42,16 +42,19 @@ import org.apache.logging.log4j.Logger;
 public final class ShardModel implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
 
+    private final ServerSettings settings;
     private final ModelFacts facts;
     private final Aggregator aggregator;
     private final BlockStore store;
     private final Learners learners;
     private final Consistency consistency;
     private final Traffic traffic = new Traffic();
+    /** The checkpoint from which the shard has started. */
+    private final CheckpointStatus restored;
     /** Null if the shard takes no checkpoints. Set before the shard is served. */
-    private Checkpointer checkpointer;
-    /** The number of the history of a shard without checkpoints. */
-    private volatile long ownHistory = newHistory();
+    private volatile Checkpointer checkpointer;
+    /** The number of the history of a shard without checkpoints, or with backups. */
+    private volatile long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
@@ -71,6 +74,8 @@ public final class ShardModel implements AutoCloseable {
 
     private ShardModel(ServerSettings settings, int maxLearners, BlockStore store, CheckpointStatus restored)
         throws IOException {
+        this.settings = settings;
+        this.restored = restored;
         this.facts = settings.facts();
         this.lease = settings.lease();
         this.clock = settings.clock();
@@ -86,7 +91,7 @@ public final class ShardModel implements AutoCloseable {
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
         this.replication = settings.backups() == null
             ? null
-            : new ReplicatedShard(this, settings.backups(), settings.clock());
+            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.clock());
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
     }
@@ -117,9 +122,9 @@ public final class ShardModel implements AutoCloseable {
                 load(settings.source(), facts, store);
             }
             shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
-            shard.keepRecords(settings, restored);
-            if (settings.checkpoints() != null) {
-                shard.takeCheckpoints(settings, restored);
+            shard.keepRecords();
+            if (shard.replication == null) {
+                shard.takeCheckpoints(restored, 0);
             }
             return shard;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
@@ -133,7 +138,7 @@ public final class ShardModel implements AutoCloseable {
     }
 
     /** Replays the journal, if the shard has one, and keeps a record of each change from now on, if the shard has sinks. */
-    private void keepRecords(ServerSettings settings, CheckpointStatus restored) throws IOException {
+    private void keepRecords() throws IOException {
         List<RecordSink> sinks = new ArrayList<>(settings.records());
         if (settings.journal() != null) {
             journal = JournalSink.open(settings.journal(), facts, restored.id(),
@@ -149,13 +154,22 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    private void takeCheckpoints(ServerSettings settings, CheckpointStatus restored) throws IOException {
+    /**
+     * Takes checkpoints from now on, if the settings have a directory for them.
+     *
+     * @param newest the newest checkpoint
+     * @param history the number of the history that the shard continues without a loss; 0 if it has started from the checkpoint
+     */
+    private void takeCheckpoints(CheckpointStatus newest, long history) throws IOException {
+        if (settings.checkpoints() == null) {
+            return;
+        }
         CheckpointLog log = journal == null
             ? null
             : new CheckpointLog(records, journal, learners, consistency, clock);
         checkpointer = new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
-            aggregator.stateBytesPerWeightByte(), learners, consistency, clock, restored, log, traffic::rawWrites,
-            settings.goBack(), mayServe);
+            aggregator.stateBytesPerWeightByte(), learners, consistency, clock, newest, history, log,
+            traffic::rawWrites, settings.goBack(), mayServe);
     }
 
     /**
@@ -299,13 +313,18 @@ public final class ShardModel implements AutoCloseable {
         return replication.backups();
     }
 
-    private static long newHistory() {
-        return ThreadLocalRandom.current().nextLong() | 1;
+    /**
+     * Takes checkpoints from now on, if the shard takes any, because this process has started the shard. If it continues the last
+     * checkpoint of a shard that stopped in order, it continues its history too.
+     */
+    void beginCheckpoints() throws IOException {
+        takeCheckpoints(restored, 0);
+        ownHistory = checkpointer == null ? ownHistory : checkpointer.history();
     }
 
-    /** Begins another history, because updates that learners know to be applied are gone. */
-    void beginHistory() {
-        ownHistory = newHistory();
+    /** Goes on with the checkpoints of the former primary, all of whose updates this shard has, if the shard takes any. */
+    void continueCheckpoints() throws IOException {
+        takeCheckpoints(Checkpointer.newest(settings.checkpoints()), ownHistory);
     }
 
     /** Continues the history of the primary whose records this backup gets. */
@@ -349,6 +368,11 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
+    /** Returns whether the other shards of the model have started, if this shard must have the weights of the same round. */
+    boolean otherShardsHaveStarted() throws IOException {
+        return checkpointer == null || checkpointer.otherShardsHaveStarted();
+    }
+
     /** Starts to take checkpoints. Does nothing if the shard takes none. */
     void startCheckpoints() {
         if (checkpointer != null) {
@@ -377,7 +401,7 @@ public final class ShardModel implements AutoCloseable {
         if (journal != null) {
             return journal.history();
         }
-        return checkpointer == null ? ownHistory : checkpointer.history();
+        return checkpointer == null || replication != null ? ownHistory : checkpointer.history();
     }
 
     /** The checkpoints of the shard; null if the shard takes none. */

@@ -13,12 +13,16 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.replica.BackupSettings;
 import io.modeldisk.server.replica.BackupStatus;
 import io.modeldisk.server.replica.Backups;
@@ -27,20 +31,24 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Processes of one shard with a coordinator, all in one process: they find their roles, hand over and take over. */
 @Timeout(180)
@@ -53,16 +61,29 @@ class ReplicaServerTest {
     @TempDir
     private Path state;
 
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Process> processes = new CopyOnWriteArrayList<>();
+    private final AtomicReference<Step> killed = new AtomicReference<>();
+    private int maxBackups = 1;
+    private CheckpointSettings checkpoints;
     private Coordinator coordinator;
     /** The secrets file of all processes; null if there is none. */
     private ChapSecrets secrets;
 
+    /** The steps at which a new primary may end. */
+    private enum Step {
+        /** It can serve. In a handover, it has not accepted. */
+        PREPARED,
+        /** It serves, but no learner has connected. */
+        SERVES
+    }
+
     /** A process: the thread that runs the server. */
     private final class Process {
-        final ReplicaServer server = new ReplicaServer(this::context, this::register, TargetAddress::text, 1, _ -> {});
+        final ReplicaServer server = new ReplicaServer(this::context, this::register, this::advertise,
+            maxBackups, this::announce);
         final Thread thread = Thread.ofPlatform().daemon().name("replica").unstarted(this::run);
         volatile Throwable failure;
+        private volatile Runnable roleChanged;
 
         Process() {
             processes.add(this);
@@ -79,19 +100,41 @@ class ReplicaServerTest {
             }
         }
 
-        private ServerContext context() {
-            return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
+        /** Is called when this process is ready to be the primary. */
+        private String advertise(InetSocketAddress address) {
+            killAt(Step.PREPARED);
+            return TargetAddress.text(address);
+        }
+
+        private void announce(ReplicaServer replica) {
+            if (!replica.server().shard().isBackup()) {
+                killAt(Step.SERVES);
+            }
+        }
+
+        private void killAt(Step step) {
+            if (killed.compareAndSet(step, null)) {
+                processes.remove(this);
+                throw new IllegalStateException("the process ends here");
+            }
+        }
+
+        private ServerContext context(long startAtMost) {
+            ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
                 .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
                 .access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
                 .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state,
                     secrets == null ? null : secrets.ofPrimary(), 1 << 20));
+            return checkpoints == null ? context : context.checkpoints(checkpoints.startingAtMost(startAtMost));
         }
 
         private ShardRole register(ModelFacts facts, InetSocketAddress address,
             Runnable changed) throws IOException {
+            roleChanged = changed;
             return ShardRole.register(new ShardRoleContext().coordinator(coordinatorContext()).model("m").shard(0, 1)
-                .options(Map.of()).address(TargetAddress.text(address)).changed(changed));
+                .options(Map.of()).address(TargetAddress.text(address)).changed(changed)
+                .startAnewAfter(Duration.ofSeconds(1)));
         }
 
         boolean serves() {
@@ -99,9 +142,17 @@ class ReplicaServerTest {
             return role != null && role.mayServe() && server.server() != null && !server.server().shard().isBackup();
         }
 
-        boolean hasBackup() {
+        long backupsInSync() {
             Backups backups = serves() ? server.server().shard().replication().backups() : null;
-            return backups != null && backups.status().stream().anyMatch(BackupStatus::inSync);
+            return backups == null ? 0 : backups.status().stream().filter(BackupStatus::inSync).count();
+        }
+
+        /** Ends the session with the coordinator, after which this process no longer serves. */
+        void endSession() {
+            processes.remove(this);
+            server.role().close();
+            roleChanged.run();
+            await("the process ends", BOUND, () -> !thread.isAlive());
         }
 
         /** Stops the process in order, as SIGTERM does. */
@@ -135,9 +186,9 @@ class ReplicaServerTest {
     }
 
     private Process awaitPrimaryWithBackup() {
-        await("a process is primary with a backup in sync", BOUND,
-            () -> processes.stream().anyMatch(Process::hasBackup));
-        return processes.stream().filter(Process::hasBackup).findFirst().orElseThrow();
+        await("a process is primary with its backups in sync", BOUND,
+            () -> processes.stream().anyMatch(each -> each.backupsInSync() == maxBackups));
+        return processes.stream().filter(each -> each.backupsInSync() == maxBackups).findFirst().orElseThrow();
     }
 
     /** Finds the primary among the processes of this test. */
@@ -164,6 +215,36 @@ class ReplicaServerTest {
         return StripedModel.connect(new StripedModelContext(new Locator()).learner(label).reconnectTimeout(BOUND)
             .secrets(secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOfALearner", label))
             .commandTimeout(Duration.ofSeconds(20)));
+    }
+
+    private void startTwo() {
+        new Process();
+        awaitPrimary();
+        new Process();
+    }
+
+    /** Pushes a gradient whose weights all have this value, and pulls. Returns the first weight. */
+    private static float round(StripedModel model, DataMemory memory, float value) throws IOException {
+        for (int i = 0; i < SIZE; i += Float.BYTES) {
+            memory.slab(0).set(ValueLayout.JAVA_FLOAT, i, value);
+        }
+        model.push(0, memory, 0, SIZE, Cancellation.NONE);
+        model.pull(0, memory, 0, SIZE, Cancellation.NONE);
+        return memory.slab(0).get(ValueLayout.JAVA_FLOAT, 0);
+    }
+
+    private void assertWeights(float expected) throws IOException {
+        try (StripedModel model = connect("reader"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            model.read(0, memory, 0, SIZE, Cancellation.NONE);
+            for (int i = 0; i < SIZE; i += PAGE) {
+                assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, i)).isEqualTo(expected);
+            }
+        }
+    }
+
+    private static void assertToldOfTheLoss(StripedModel model, DataMemory memory) {
+        assertThatThrownBy(() -> round(model, memory, 1)).isInstanceOfSatisfying(ShardException.class,
+            failure -> assertThat(failure.kind()).isEqualTo(ShardException.Kind.WENT_BACK));
     }
 
     /** Trains, and disturbs the processes after some rounds. Each round adds its number to each weight. */
@@ -200,9 +281,7 @@ class ReplicaServerTest {
 
     @Test
     void processesStartedAlikeFindTheirRolesAndHandOverWithoutAnError() throws Exception {
-        new Process();
-        awaitPrimary();
-        new Process();
+        startTwo();
         Process first = awaitPrimaryWithBackup();
         train(() -> {
             try (StripedModel model = connect("operator")) {
@@ -216,9 +295,7 @@ class ReplicaServerTest {
 
     @Test
     void primaryThatIsStoppedHandsOver() throws Exception {
-        new Process();
-        awaitPrimary();
-        new Process();
+        startTwo();
         Process first = awaitPrimaryWithBackup();
         train(() -> {
             first.stop();
@@ -229,9 +306,7 @@ class ReplicaServerTest {
 
     @Test
     void backupTakesOverFromAPrimaryWhoseSessionHasEnded() throws Exception {
-        new Process();
-        awaitPrimary();
-        new Process();
+        startTwo();
         Process first = awaitPrimaryWithBackup();
         train(() -> {
             first.server.role().close();
@@ -261,6 +336,110 @@ class ReplicaServerTest {
             return null;
         });
         assertThat(awaitPrimaryWithBackup()).isNotSameAs(first);
+    }
+
+    @Test
+    void primaryServesOnWhenItsSuccessorEndsBeforeItHasAccepted() throws Exception {
+        startTwo();
+        Process first = awaitPrimaryWithBackup();
+        train(() -> {
+            killed.set(Step.PREPARED);
+            try (StripedModel model = connect("operator")) {
+                model.requestHandOver(0);
+            }
+            await("the successor has ended", BOUND, () -> processes.size() == 1);
+            return null;
+        });
+        assertThat(awaitPrimary()).isSameAs(first);
+        assertThat(first.server.role().epoch()).isEqualTo(1);
+        new Process();
+        assertThat(awaitPrimaryWithBackup()).isSameAs(first);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Step.class)
+    void thirdProcessHasAllUpdatesWhenTheProcessThatTookOverEnds(Step step) throws Exception {
+        maxBackups = 2;
+        startTwo();
+        new Process();
+        Process first = awaitPrimaryWithBackup();
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            assertThat(round(model, memory, 3)).isEqualTo(3);
+            killed.set(step);
+            first.endSession();
+            await("the second process has ended", BOUND, () -> processes.size() == 1);
+            awaitPrimary();
+            assertWeights(3);
+            assertThat(round(model, memory, 4)).isEqualTo(7);
+        }
+        assertThat(awaitPrimary().server.role().epoch()).isEqualTo(3);
+    }
+
+    @Test
+    void learnersAreToldWhenAProcessServesThatWasNotInSync() throws Exception {
+        startTwo();
+        Process first = awaitPrimaryWithBackup();
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            round(model, memory, 3);
+            first.server.role().inSync(Set.of(first.server.role().id()));
+            first.endSession();
+            awaitPrimary();
+            assertToldOfTheLoss(model, memory);
+        }
+    }
+
+    private void takeCheckpoints() {
+        checkpoints = new CheckpointSettings(state.resolve("checkpoints"), CheckpointPeriod.parse("1h"), 3);
+    }
+
+    private long newestCheckpoint() throws IOException {
+        return Checkpointer.newest(checkpoints).number();
+    }
+
+    @Test
+    void processWithoutTheUpdatesStartsFromTheNewestCheckpointAndLearnersAreTold() throws Exception {
+        takeCheckpoints();
+        new Process();
+        Process first = awaitPrimary();
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            round(model, memory, 3);
+            model.requestCheckpoint();
+            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 1);
+            assertThat(round(model, memory, 4)).isEqualTo(7);
+            first.endSession();
+            new Process();
+            awaitPrimary();
+            assertWeights(3);
+            assertToldOfTheLoss(model, memory);
+            model.goOn();
+            assertThat(round(model, memory, 1)).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void backupGoesOnWithTheCheckpointsAndTheLastProcessTakesTheLast() throws Exception {
+        takeCheckpoints();
+        startTwo();
+        Process first = awaitPrimaryWithBackup();
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            round(model, memory, 3);
+            model.requestCheckpoint();
+            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 1);
+            round(model, memory, 4);
+            first.stop();
+            assertThat(newestCheckpoint()).as("a handover takes no checkpoint").isEqualTo(1);
+            Process second = awaitPrimary();
+            assertThat(round(model, memory, 5)).isEqualTo(12);
+            model.requestCheckpoint();
+            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 2);
+            assertThat(Checkpointer.newest(checkpoints).round()).isEqualTo(3);
+            assertThat(round(model, memory, 6)).isEqualTo(18);
+            second.stop();
+            assertThat(newestCheckpoint()).isEqualTo(3);
+            new Process();
+            awaitPrimary();
+            assertThat(round(model, memory, 7)).as("no learner was told of a loss").isEqualTo(25);
+        }
     }
 
     @Test

@@ -120,6 +120,11 @@ class TakeoverTest {
         }
 
         @Override
+        public void removeEarlier() throws IOException {
+            check();
+        }
+
+        @Override
         public void remove(String backup) throws IOException {
             check();
             inSync.remove(backup);

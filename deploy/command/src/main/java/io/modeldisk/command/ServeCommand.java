@@ -14,7 +14,6 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ReplicaServer;
 import io.modeldisk.server.ServerContext;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.replica.BackupSettings;
 import io.modeldisk.tuning.Tuning;
@@ -273,7 +272,7 @@ final class ServeCommand implements Callable<Integer> {
         BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(),
             access.secrets());
         new ReplicaServer(
-            () -> context(sizes, CheckpointSettings.ANY).backups(settings).portGroups(coordination.portGroups()),
+            startAtMost -> context(sizes, startAtMost).backups(settings).portGroups(coordination.portGroups()),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
             replicas.backups(), ServeCommand::announceRole).run();
     }

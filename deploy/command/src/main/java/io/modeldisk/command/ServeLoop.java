@@ -105,7 +105,7 @@ final class ServeLoop {
                     : "; epoch %d belongs to %s".formatted(leader.epoch(),
                         leader.address() == null ? "a process that is not ready" : leader.address()));
         }
-        role.awaitPrimary();
+        role.awaitTurn();
     }
 
     private void launchStandby(ShardRole role) throws IOException {

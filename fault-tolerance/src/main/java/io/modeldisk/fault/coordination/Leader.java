@@ -1,6 +1,7 @@
 package io.modeldisk.fault.coordination;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -12,9 +13,12 @@ import java.util.TreeSet;
  * @param replica the id of the primary
  * @param address the address at which the primary serves ({@code HOST:PORT}); null as long as it does not serve
  * @param inSync the ids of the replicas that have every update which a learner knows to be applied
+ * @param successor the id of the replica that may become the primary of the next epoch now, although the primary is alive; null
+ *     if there is none
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
-public record Leader(long epoch, String replica, String address, Set<String> inSync) {
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Leader(long epoch, String replica, String address, Set<String> inSync, String successor) {
     /** Copies the ids. */
     public Leader {
         inSync = inSync == null ? Set.of() : Set.copyOf(inSync);
@@ -24,23 +28,32 @@ public record Leader(long epoch, String replica, String address, Set<String> inS
         return replica.equals(id) && epoch == inEpoch;
     }
 
+    /** Returns whether the primary offers the next epoch to a replica, which has all updates. */
+    boolean isOfferedTo(String id) {
+        return id.equals(successor) && inSync.contains(id);
+    }
+
     Leader withAddress(String served) {
-        return new Leader(epoch, replica, served, inSync);
+        return new Leader(epoch, replica, served, inSync, successor);
     }
 
     Leader withInSync(Set<String> members) {
-        return new Leader(epoch, replica, address, members);
+        return new Leader(epoch, replica, address, members, successor);
+    }
+
+    Leader withSuccessor(String id) {
+        return new Leader(epoch, replica, address, inSync, id);
     }
 
     /** Returns the leader of the next epoch. */
     Leader next(String id, Set<String> members) {
-        return new Leader(epoch + 1, id, null, members);
+        return new Leader(epoch + 1, id, null, members, null);
     }
 
-    /** Returns the members of {@link #inSync} after a member has taken over. */
-    Set<String> withoutPrimary() {
+    /** Returns the members of {@link #inSync} without one of them. */
+    Set<String> inSyncWithout(String id) {
         Set<String> rest = new TreeSet<>(inSync);
-        rest.remove(replica);
+        rest.remove(id);
         return rest;
     }
 }

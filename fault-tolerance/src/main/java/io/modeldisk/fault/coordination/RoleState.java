@@ -5,13 +5,14 @@ package io.modeldisk.fault.coordination;
  *
  * <pre>
  *   STARTING ─ registered ─▶ STANDBY ─ won a new epoch ─▶ PRIMARY ◀─┐
- *                               ▲                          │   │    │ ZooKeeper answers, and
- *                               ├─ another process has won ┘   │    │ the epoch is still the last
- *                               │                              ▼    │
- *                               └─ another process has won ─ FENCED ┘
- *                                                              ▲
- *   PRIMARY becomes FENCED when ZooKeeper was silent for too ──┘
- *   long, or when the session has ended
+ *                            ▲  ▲ │                       ▲│   │    │ ZooKeeper answers, and
+ *                   withdrawn│  │ │offered       accepted ││   │    │ the epoch is still the last
+ *                            │  │ ▼                       ││   ▼    │
+ *                          SUCCESSOR ─────────────────────┘│ FENCED ┘
+ *                               │                          │   │
+ *                               └─ another process has won ┴───┘
+ *
+ *   PRIMARY becomes FENCED when ZooKeeper was silent for too long, or when the session has ended
  *   every state ─ close() ─▶ CLOSED
  * </pre>
  */
@@ -20,6 +21,8 @@ public enum RoleState {
     STARTING,
     /** The process waits until it may take over. */
     STANDBY,
+    /** The primary offers the next epoch to this process, which may accept it when it can serve. */
+    SUCCESSOR,
     /** The process may serve the shard in its epoch. */
     PRIMARY,
     /** The process must not serve, but its epoch may still be the last one. */
@@ -30,7 +33,8 @@ public enum RoleState {
     boolean canBecome(RoleState next) {
         return switch (this) {
             case STARTING -> next == STANDBY || next == CLOSED;
-            case STANDBY -> next == PRIMARY || next == CLOSED;
+            case STANDBY -> next == SUCCESSOR || next == PRIMARY || next == CLOSED;
+            case SUCCESSOR -> next == STANDBY || next == PRIMARY || next == CLOSED;
             case PRIMARY -> next == FENCED || next == STANDBY || next == CLOSED;
             case FENCED -> next == PRIMARY || next == STANDBY || next == CLOSED;
             case CLOSED -> next == CLOSED;

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -28,7 +28,24 @@ import org.apache.zookeeper.ZooKeeper;
  * nobody takes over while it serves.
  * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so that a
  * take-over which has begun meanwhile fails.
+ * <li>A primary hands over by an offer, which the successor accepts when it can serve. Until then the primary keeps its epoch and
+ * its data, and the successor stays in sync. So the updates survive the end of either process at each step:
  * </ul>
+ *
+ * <pre>
+ *   leader in ZooKeeper         primary P                       successor S               if S ends here
+ *   ----------------------------------------------------------------------------------------------------------
+ *   e, P, inSync {P, S}         stops pushes, sends all         applies the records       P serves on
+ *                               records, {@link #offer}
+ *   e, P, inSync {P, S},        keeps its data, answers         accepts no more records,  P {@link #withdraw}s the
+ *      successor S              no push                         prepares, {@link #accept}       offer and serves on
+ *   e+1, S, inSync {S}          discards its data               serves                    as without a backup
+ *
+ *   withdrawn: e, P, inSync {P}: S discards its data, because it may have prepared, and catches up again.
+ * </pre>
+ *
+ * <p>A process that takes over keeps the others of {@link Leader#inSync} there. They leave the set before the new primary
+ * acknowledges an update or changes their data. So if the new primary ends before, another process takes over with all updates.
  *
  * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
  * Thread-safe.
@@ -63,8 +80,12 @@ public final class ShardRole implements AutoCloseable {
     /** The replicas that were alive at the last step as the primary, by id. */
     private volatile Map<String, Replica> replicas = Map.of();
     private volatile boolean allUpdates;
+    /** Whether this process can serve in the epoch that the primary offers. Guarded by the lock of this object. */
+    private boolean accepts;
 
     // The following fields are used only in steps.
+    /** Whether this process had all updates when it last tried to become the primary. ZooKeeper's answer may be lost. */
+    private boolean wouldHaveAllUpdates;
     private boolean absent;
     private long absentSinceNs;
     private String lastTrouble;
@@ -168,15 +189,16 @@ public final class ShardRole implements AutoCloseable {
         ShardZnodes.Versioned known = znodes.leader(current);
         if (known == null) {
             // If the znodes of the model were removed, the epochs of this process still increase.
-            Leader first = new Leader(epoch() + 1, id, null, Set.of(id));
+            Leader first = new Leader(epoch() + 1, id, null, Set.of(id), null);
+            wouldHaveAllUpdates = false;
             znodes.createLeader(current, first);
-            lead(first, sentNs, false, Level.INFO, "is its first primary");
+            lead(first, sentNs, Level.INFO, "is its first primary");
         } else if (known.leader().replica().equals(id)) {
             znodes.writeLeader(current, known.leader(), known.version());
             boolean again = known.leader().epoch() == epoch();
-            lead(known.leader(), sentNs, true, again ? Level.WARN : Level.INFO, again
+            lead(known.leader(), sentNs, Level.WARN, again
                 ? "serves again, because nobody has taken over"
-                : "takes over, because the former primary has handed over");
+                : "is the primary; ZooKeeper had confirmed this to another connection");
         } else if (state() == RoleState.FENCED) {
             lose(known.leader());
         } else {
@@ -202,15 +224,16 @@ public final class ShardRole implements AutoCloseable {
         }
     }
 
-    /** Takes over from a primary that is gone, if the rules permit it. */
+    /** Takes over from a primary that is gone or hands over, if the rules permit it. */
     private void follow(ZooKeeper current, ShardZnodes.Versioned known, long sentNs)
         throws KeeperException, InterruptedException {
         leader = known.leader();
         Set<String> alive = znodes.alive(current);
         if (alive.contains(leader.replica())) {
             absent = false;
+            consider(current, known, sentNs);
         } else if (leader.inSync().contains(id)) {
-            takeOver(current, known, leader.withoutPrimary(), sentNs, true, Level.WARN,
+            takeOver(current, known, leader.inSyncWithout(leader.replica()), sentNs, true, Level.WARN,
                 "takes over from a primary that is gone, with all its updates");
         } else if (leader.inSync().isEmpty()) {
             takeOver(current, known, Set.of(id), sentNs, false, Level.INFO,
@@ -230,16 +253,35 @@ public final class ShardRole implements AutoCloseable {
         }
     }
 
+    /** Accepts the offer of the primary if this process is ready, and forgets an offer that was withdrawn. */
+    private void consider(ZooKeeper current, ShardZnodes.Versioned known, long sentNs)
+        throws KeeperException, InterruptedException {
+        boolean offered = leader.isOfferedTo(id);
+        if (offered != (state() == RoleState.SUCCESSOR)) {
+            become(offered ? RoleState.SUCCESSOR : RoleState.STANDBY);
+        } else if (offered && canAccept()) {
+            Leader next = leader.next(id, leader.inSyncWithout(leader.replica())).withAddress(servedAddress());
+            wouldHaveAllUpdates = true;
+            znodes.writeLeader(current, next, known.version());
+            lead(next, sentNs, Level.INFO, "takes over, because the former primary has handed over");
+        }
+    }
+
+    synchronized boolean canAccept() {
+        return accepts;
+    }
+
     private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs,
         boolean withAllUpdates, Level level, String reason)
         throws KeeperException, InterruptedException {
         Leader next = known.leader().next(id, inSync);
+        wouldHaveAllUpdates = withAllUpdates;
         znodes.writeLeader(current, next, known.version());
-        lead(next, sentNs, withAllUpdates, level, reason);
+        lead(next, sentNs, level, reason);
     }
 
-    private void lead(Leader won, long sentNs, boolean withAllUpdates, Level level, String reason) {
-        allUpdates = withAllUpdates;
+    private void lead(Leader won, long sentNs, Level level, String reason) {
+        allUpdates = wouldHaveAllUpdates;
         absent = false;
         leader = won;
         lease.renew(sentNs);
@@ -253,6 +295,7 @@ public final class ShardRole implements AutoCloseable {
 
     private void lose(Leader winner) {
         absent = false;
+        boolean handedOver = winner != null && winner.replica().equals(leader.successor());
         leader = winner;
         synchronized (this) {
             if (state == RoleState.CLOSED) {
@@ -260,7 +303,8 @@ public final class ShardRole implements AutoCloseable {
             }
             become(RoleState.STANDBY);
         }
-        LOG.error("epoch {} of {} is over{}; this process stops serving and discards its weights", epoch(), place,
+        LOG.log(handedOver ? Level.INFO : Level.ERROR,
+            "epoch {} of {} is over{}; this process stops serving and discards its weights", epoch(), place,
             winner == null
                 ? ": the leader's znode is gone"
                 : ": epoch " + winner.epoch() + " belongs to " + (winner.address() == null
@@ -302,6 +346,7 @@ public final class ShardRole implements AutoCloseable {
         primary = next == RoleState.PRIMARY;
         if (next == RoleState.STANDBY) {
             served = null;
+            accepts = false;
         }
         notifyAll();
     }
@@ -338,12 +383,35 @@ public final class ShardRole implements AutoCloseable {
         return served;
     }
 
-    /** Waits until this process is the primary, or the role is closed. Returns the state. */
-    public synchronized RoleState awaitPrimary() throws InterruptedException {
-        while (state != RoleState.PRIMARY && state != RoleState.CLOSED) {
+    /** Waits until this process is the primary or its successor, or the role is closed. Returns the state. */
+    public synchronized RoleState awaitTurn() throws InterruptedException {
+        while (state != RoleState.PRIMARY && state != RoleState.SUCCESSOR && state != RoleState.CLOSED) {
             wait();
         }
         return state;
+    }
+
+    /**
+     * Accepts the offer of the primary. A successor calls this method when it accepts no more records and can serve in the next
+     * epoch. Waits until it is the primary, or the offer was withdrawn. In another state, returns at once.
+     *
+     * @param address the address at which this process serves ({@code HOST:PORT})
+     * @return the state
+     */
+    public RoleState accept(String address) throws InterruptedException {
+        synchronized (this) {
+            if (state == RoleState.SUCCESSOR) {
+                served = address;
+                accepts = true;
+            }
+        }
+        steps.wake();
+        synchronized (this) {
+            while (state == RoleState.SUCCESSOR) {
+                wait();
+            }
+            return state;
+        }
     }
 
     /** Publishes the address at which this process serves as the primary ({@code HOST:PORT}). Mounts then connect to it. */
@@ -367,41 +435,55 @@ public final class ShardRole implements AutoCloseable {
     }
 
     /**
-     * Makes another process the primary of the next epoch. Only the primary may call this method, when it no longer acknowledges
-     * updates and the other process has all updates. Afterwards the state is {@link RoleState#STANDBY}.
+     * Offers the next epoch to another process. Only the primary may call this method, when it no longer acknowledges updates and
+     * the other process has all updates. The state becomes {@link RoleState#STANDBY} when the other process has accepted.
      *
      * @param to the id of the other process
-     * @throws IOException if the leader was not written; this process may not be the primary any more
+     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
      */
-    public void handOver(String to) throws IOException {
+    public void offer(String to) throws IOException {
+        change(known -> known.withSuccessor(to), "the successor");
+    }
+
+    /**
+     * Withdraws the offer to another process, which is no longer in sync, because it may have begun to prepare.
+     *
+     * @param to the id of the other process
+     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
+     */
+    public void withdraw(String to) throws IOException {
+        change(known -> known.withSuccessor(null).withInSync(known.inSyncWithout(to)), "the end of the offer");
+    }
+
+    /**
+     * Begins the next epoch of this primary, in which no other process is in sync. Only the primary may call this method, before
+     * it goes back to older weights, so that nobody continues with its newer ones. Afterwards {@link #hadAllUpdates} is false.
+     *
+     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
+     */
+    public void renew() throws IOException {
         synchronized (stepping) {
-            try {
-                client.run(curator -> {
-                    ZooKeeper current = curator.getZookeeperClient().getZooKeeper();
-                    ShardZnodes.Versioned known = znodes.leader(current);
-                    if (state() != RoleState.PRIMARY || known == null || !known.leader().isOf(id, epoch())) {
-                        throw new IOException("this process is not the primary of " + place);
-                    }
-                    Leader next = known.leader().next(to, Set.of(to));
-                    znodes.writeLeader(current, next, known.version());
-                    leader = next;
-                    return null;
-                });
-            } catch (KeeperException e) {
-                throw new IOException("the next primary of " + place + " was not recorded: " + e.getMessage(), e);
+            wouldHaveAllUpdates = false;
+            change(known -> known.next(id, Set.of(id)), "the next epoch");
+            allUpdates = false;
+            synchronized (this) {
+                epoch = leader.epoch();
+                served = null;
             }
-            become(RoleState.STANDBY);
+            LOG.warn("epoch {} of {}: this primary goes back to older weights", epoch(), place);
         }
-        LOG.info("epoch {} of {}: this process has handed over to {}", epoch(), place, to);
-        context.changed().run();
     }
 
     /**
      * Sets the replicas that have every update which a learner knows to be applied. Only the primary may call this method.
      *
-     * @throws IOException if the leader was not written; this process may not be the primary any more
+     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
      */
     public void inSync(Set<String> members) throws IOException {
+        change(known -> known.withInSync(members), "the set of replicas in sync");
+    }
+
+    private void change(UnaryOperator<Leader> next, String what) throws IOException {
         synchronized (stepping) {
             try {
                 client.run(curator -> {
@@ -410,11 +492,13 @@ public final class ShardRole implements AutoCloseable {
                     if (state() != RoleState.PRIMARY || known == null || !known.leader().isOf(id, epoch())) {
                         throw new IOException("this process is not the primary of " + place);
                     }
-                    znodes.writeLeader(current, known.leader().withInSync(members), known.version());
+                    Leader changed = next.apply(known.leader());
+                    znodes.writeLeader(current, changed, known.version());
+                    leader = changed;
                     return null;
                 });
             } catch (KeeperException e) {
-                throw new IOException("the replicas in sync of " + place + " were not recorded: " + e.getMessage(), e);
+                throw new IOException(what + " of " + place + " was not recorded: " + e.getMessage(), e);
             }
         }
     }
@@ -429,20 +513,13 @@ public final class ShardRole implements AutoCloseable {
         pings.close();
         try {
             if (mayServe()) {
-                inSync(othersInSync());
+                change(known -> known.withInSync(known.inSyncWithout(id)), "the end of this primary");
             }
-        } catch (IOException | KeeperException e) {
+        } catch (IOException e) {
             LOG.debug("the leader of {} was not changed at the end: {}", place, e.toString());
         } finally {
             become(RoleState.CLOSED);
             client.close();
         }
-    }
-
-    private Set<String> othersInSync() throws KeeperException, IOException {
-        ShardZnodes.Versioned known = client.run(curator -> znodes.leader(curator.getZookeeperClient().getZooKeeper()));
-        Set<String> others = new TreeSet<>(known == null ? Set.of() : known.leader().inSync());
-        others.remove(id);
-        return others;
     }
 }

@@ -118,7 +118,7 @@ final class ShardRoleTest {
         assertThat(first.mayServe()).isTrue();
         assertThat(second.state()).isEqualTo(RoleState.STANDBY);
         assertThat(second.mayServe()).isFalse();
-        assertThat(leader()).isEqualTo(new Leader(1, first.id(), null, Set.of(first.id())));
+        assertThat(leader()).isEqualTo(new Leader(1, first.id(), null, Set.of(first.id()), null));
     }
 
     @Test
@@ -142,7 +142,110 @@ final class ShardRoleTest {
         assertThat(behind.state()).isEqualTo(RoleState.STANDBY);
         inSync.step();
         assertThat(inSync.state()).isEqualTo(RoleState.PRIMARY);
-        assertThat(leader()).isEqualTo(new Leader(2, inSync.id(), null, Set.of(inSync.id())));
+        assertThat(inSync.hadAllUpdates()).isTrue();
+        assertThat(leader()).isEqualTo(new Leader(2, inSync.id(), null, Set.of(inSync.id()), null));
+    }
+
+    /** Offers the next epoch of the first role, which is primary, to the second. */
+    private void offer(ShardRole first, ShardRole second) throws Exception {
+        first.inSync(Set.of(first.id(), second.id()));
+        first.offer(second.id());
+        stepUntil(second, RoleState.SUCCESSOR);
+    }
+
+    private Future<RoleState> accept(ExecutorService threads, ShardRole role) {
+        Future<RoleState> accepted = threads.submit(() -> role.accept("h:2"));
+        await("the role waits for the answer", () -> role.canAccept() || accepted.isDone());
+        return accepted;
+    }
+
+    @Test
+    void successorServesInTheNextEpochOnlyAfterItHasAccepted() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        offer(first, second);
+        second.step();
+        assertThat(leader())
+            .isEqualTo(new Leader(1, first.id(), null, Set.of(first.id(), second.id()), second.id()));
+        assertThat(second.mayServe()).isFalse();
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            Future<RoleState> accepted = accept(threads, second);
+            second.step();
+            assertThat(accepted.get()).isEqualTo(RoleState.PRIMARY);
+        }
+        assertThat(leader()).isEqualTo(new Leader(2, second.id(), "h:2", Set.of(second.id()), null));
+        assertThat(second.hadAllUpdates()).isTrue();
+        first.step();
+        assertThat(first.state()).isEqualTo(RoleState.STANDBY);
+    }
+
+    @Test
+    void primaryServesOnIfItsSuccessorEndsBeforeItHasAccepted() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        offer(first, second);
+        expire(second);
+        first.step();
+        assertThat(first.replicas()).doesNotContainKey(second.id());
+        first.withdraw(second.id());
+        assertThat(leader()).isEqualTo(new Leader(1, first.id(), null, Set.of(first.id()), null));
+        assertThat(first.mayServe()).isTrue();
+        stepUntil(second, RoleState.STANDBY);
+    }
+
+    @Test
+    void successorCannotAcceptAfterThePrimaryHasAcknowledgedAnUpdateWithoutIt() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        offer(first, second);
+        first.inSync(Set.of(first.id()));
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            Future<RoleState> accepted = accept(threads, second);
+            second.step();
+            assertThat(accepted.get()).isEqualTo(RoleState.STANDBY);
+        }
+        assertThat(leader().epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void successorTakesOverIfThePrimaryEndsBeforeItHasAccepted() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        offer(first, second);
+        expire(first);
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(second.hadAllUpdates()).isTrue();
+        assertThat(leader()).isEqualTo(new Leader(2, second.id(), null, Set.of(second.id()), null));
+    }
+
+    @Test
+    void othersStayInSyncWhenAProcessTakesOver() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        ShardRole third = role();
+        first.inSync(Set.of(first.id(), second.id(), third.id()));
+        expire(first);
+        second.step();
+        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        expire(second);
+        third.step();
+        assertThat(third.state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(third.hadAllUpdates()).isTrue();
+    }
+
+    @Test
+    void primaryThatGoesBackBeginsAnEpochInWhichNobodyElseIsInSync() throws Exception {
+        ShardRole first = role();
+        ShardRole second = role();
+        first.inSync(Set.of(first.id(), second.id()));
+        first.renew();
+        assertThat(first.mayServe()).isTrue();
+        assertThat(first.epoch()).isEqualTo(2);
+        assertThat(first.hadAllUpdates()).isFalse();
+        assertThat(leader()).isEqualTo(new Leader(2, first.id(), null, Set.of(first.id()), null));
+        first.step();
+        assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
     }
 
     @Test
@@ -158,6 +261,7 @@ final class ShardRoleTest {
         second.step();
         assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
         assertThat(second.epoch()).isEqualTo(2);
+        assertThat(second.hadAllUpdates()).isFalse();
         assertThat(leader().inSync()).containsExactly(second.id());
     }
 

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -40,6 +41,8 @@ public final class Checkpointer implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(100);
     /** The starts of the other shards are checked once a second. */
     private static final int TICKS_PER_CHECK = 10;
+    /** The shard has other weights than the newest checkpoint. */
+    private static final long CHANGED = -1;
 
     private final CheckpointSettings settings;
     private final ModelFacts facts;
@@ -79,7 +82,9 @@ public final class Checkpointer implements AutoCloseable {
     /**
      * Creates a checkpointer that is not started yet.
      *
-     * @param restored the result of {@link #load}
+     * @param newest the result of {@link #load}, or of {@link #newest} if the shard continues the history of another process
+     * @param history the number of the history that the shard continues, although it has not started from the newest checkpoint;
+     *     0 if it has
      * @param log the records in the journal of the shard; null if it has no journal
      * @param rawWrites the number of writes of weights so far, which are not updates
      * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
@@ -90,8 +95,8 @@ public final class Checkpointer implements AutoCloseable {
     public Checkpointer(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
         int stateBytesPerWeightByte,
-        Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus restored, CheckpointLog log,
-        LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
+        Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus newest, long history,
+        CheckpointLog log, LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
         throws IOException {
         this.settings = settings;
         this.facts = facts;
@@ -103,16 +108,18 @@ public final class Checkpointer implements AutoCloseable {
         this.clock = clock;
         this.state = StateDirectory.open(settings.state());
         this.weights = WeightFiles.of(source.tensors(), settings.maxFileBytes());
-        this.status = restored;
+        this.status = newest;
         this.goBack = goBack;
         this.mayServe = mayServe;
         this.log = log;
         // With a journal, a shard loses no round, so the shards never go back together.
         this.starts = inRounds && facts.shards() > 1 && log == null
-            ? new ShardStarts(state, facts.shard(), facts.shards(), restored.number())
+            ? history == 0
+                ? ShardStarts.begin(state, facts.shard(), facts.shards(), newest.number())
+                : ShardStarts.resume(state, facts.shard(), facts.shards())
             : null;
-        this.changesAtStart = progress.changes();
-        this.stop = new PlannedStop(state, facts, progress, clock, restored.number());
+        this.changesAtStart = history == 0 ? progress.changes() : CHANGED;
+        this.stop = new PlannedStop(state, facts, progress, clock, newest.number(), history);
         this.requests = facts.shard() == 0
             ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
             : null;
@@ -136,6 +143,16 @@ public final class Checkpointer implements AutoCloseable {
         return new CheckpointLoader(facts, store, stateBytesPerWeightByte,
             WeightFiles.of(source.tensors(), settings.maxFileBytes()))
             .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
+    }
+
+    /** Returns the status with the newest complete checkpoint. Its number is 0 if there is none, or {@code settings} is null. */
+    public static CheckpointStatus newest(CheckpointSettings settings) throws IOException {
+        List<StateDirectory.Folder> complete = settings == null
+            ? List.of()
+            : StateDirectory.open(settings.state()).complete();
+        return complete.isEmpty()
+            ? CheckpointStatus.NONE
+            : CheckpointStatus.NONE.completed(complete.getFirst(), complete.getFirst().facts(), 0);
     }
 
     /** Starts a thread that calls {@link #step} periodically. */
@@ -271,6 +288,17 @@ public final class Checkpointer implements AutoCloseable {
         if (starts != null) {
             starts.await(this::isUnchanged, clock, TICK);
         }
+    }
+
+    /**
+     * Returns whether, in bsp, all other shards have started from the same checkpoint as this shard. Must be called before
+     * {@link #start}.
+     *
+     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     *     again
+     */
+    public boolean otherShardsHaveStarted() throws IOException {
+        return starts == null || starts.areAgreed(this::isUnchanged);
     }
 
     private void look() throws IOException {

@@ -22,6 +22,8 @@ final class PlannedStop {
     /** The time for which a shard looks for the last checkpoint of a shard 0 that has stopped. */
     private static final Duration SEEN = Duration.ofSeconds(1);
     private static final Duration PAUSE = Duration.ofMillis(50);
+    /** It is not known how many updates the newest checkpoint has. */
+    private static final long UNKNOWN = -1;
 
     private final boolean inRounds;
     private final boolean first;
@@ -45,16 +47,24 @@ final class PlannedStop {
      */
     private record Saved(long number, long updates, long rawWrites, long round) {}
 
-    /** Begins to record the progress of a shard that has just started from the checkpoint {@code restored}. */
-    PlannedStop(StateDirectory state, ModelFacts facts, Progress progress, NanoClock clock, long restored)
+    /**
+     * Begins to record the progress of a shard.
+     *
+     * @param newest the number of the newest checkpoint
+     * @param ofOther the number of the history of another process that the shard continues; 0 if the shard has just started from
+     *     the newest checkpoint
+     */
+    PlannedStop(StateDirectory state, ModelFacts facts, Progress progress, NanoClock clock, long newest, long ofOther)
         throws IOException {
         this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
         this.first = facts.shard() == 0;
         this.progress = progress;
         this.clock = clock;
         this.stops = new ShardStops(state, facts.shard(), facts.shards());
-        this.saved = new Saved(restored, progress.updates(), progress.rawWrites().getAsLong(), progress.openedRound());
-        long continued = stops.takeHistory(restored);
+        this.saved = new Saved(newest, ofOther == 0 ? progress.updates() : UNKNOWN, progress.rawWrites().getAsLong(),
+            progress.openedRound());
+        long stopped = stops.takeHistory(newest);
+        long continued = ofOther == 0 ? stopped : ofOther;
         this.history = continued != 0 ? continued : ThreadLocalRandom.current().nextLong() | 1;
     }
 

@@ -43,36 +43,60 @@ final class ShardStarts {
     private final Start own;
     /** The ids of the starts that were known when this shard started; 0 if there was none. */
     private final long[] old;
+    /** The shard that was last reported as missing; -1 if there is none. */
+    private int reported = -1;
 
-    /** Writes the start of this shard, which has loaded this checkpoint. */
-    ShardStarts(StateDirectory state, int shard, int shards, long checkpoint) throws IOException {
+    private ShardStarts(StateDirectory state, int shard, Start own, long[] old) {
         this.state = state;
         this.shard = shard;
-        this.own = new Start(ThreadLocalRandom.current().nextLong() | 1, checkpoint, new long[shards]);
-        this.old = new long[shards];
+        this.own = own;
+        this.old = old;
+    }
+
+    /** Writes the start of this shard, which has loaded this checkpoint. */
+    static ShardStarts begin(StateDirectory state, int shard, int shards, long checkpoint) throws IOException {
+        long[] old = new long[shards];
         for (int i = 0; i < shards; i++) {
-            Start start = read(i);
+            Start start = read(state, i, shards);
             old[i] = start == null ? 0 : start.id();
         }
-        write();
+        ShardStarts starts = new ShardStarts(state, shard,
+            new Start(ThreadLocalRandom.current().nextLong() | 1, checkpoint, new long[shards]), old);
+        starts.write();
+        return starts;
+    }
+
+    /**
+     * Goes on for a process that has started this shard, and all of whose updates this process has. So the other shards need not
+     * start again.
+     */
+    static ShardStarts resume(StateDirectory state, int shard, int shards) throws IOException {
+        Start own = read(state, shard, shards);
+        return own == null
+            ? begin(state, shard, shards, 0)
+            : new ShardStarts(state, shard, own, new long[shards]);
     }
 
     private void write() throws IOException {
-        DurableFiles.write(file(shard), JSON.writeValueAsBytes(own));
+        DurableFiles.write(file(state, shard), JSON.writeValueAsBytes(own));
     }
 
-    private Path file(int number) {
+    private static Path file(StateDirectory state, int number) {
         return state.path().resolve("shard-%05d.json".formatted(number));
     }
 
     private Start read(int number) throws IOException {
+        return read(state, number, own.agreed().length);
+    }
+
+    private static Start read(StateDirectory state, int number, int shards) throws IOException {
         try {
-            Start start = JSON.readValue(Files.readAllBytes(file(number)), Start.class);
-            return start.agreed() != null && start.agreed().length == own.agreed().length ? start : null;
+            Start start = JSON.readValue(Files.readAllBytes(file(state, number)), Start.class);
+            return start.agreed() != null && start.agreed().length == shards ? start : null;
         } catch (NoSuchFileException e) {
             return null;
         } catch (JsonProcessingException e) {
-            throw new IOException(file(number) + " cannot be read: " + e.getOriginalMessage(), e);
+            throw new IOException(file(state, number) + " cannot be read: " + e.getOriginalMessage(), e);
         }
     }
 
@@ -114,25 +138,29 @@ final class ShardStarts {
      * @throws StartAgainException if this shard cannot agree with the start of another shard
      */
     void await(BooleanSupplier unchanged, NanoClock clock, Duration period) throws IOException, InterruptedException {
-        int logged = -1;
-        while (true) {
-            StartAgainException disagreement = firstDisagreement(unchanged);
-            if (disagreement != null) {
-                throw disagreement;
-            }
-            int missing = firstMissing();
-            if (missing < 0) {
-                return;
-            }
-            if (missing != logged) {
-                LOG.warn(
-                    "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start"
-                        + " together",
-                    missing);
-                logged = missing;
-            }
+        while (!areAgreed(unchanged)) {
             clock.sleep(period.toMillis(), TimeUnit.MILLISECONDS);
         }
+    }
+
+    /**
+     * Agrees with the starts of the other shards, as far as possible, and returns whether they have agreed with this shard's.
+     *
+     * @throws StartAgainException if this shard cannot agree with the start of another shard
+     */
+    boolean areAgreed(BooleanSupplier unchanged) throws IOException {
+        StartAgainException disagreement = firstDisagreement(unchanged);
+        if (disagreement != null) {
+            throw disagreement;
+        }
+        int missing = firstMissing();
+        if (missing >= 0 && missing != reported) {
+            LOG.warn(
+                "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start together",
+                missing);
+        }
+        reported = missing;
+        return missing < 0;
     }
 
     /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */

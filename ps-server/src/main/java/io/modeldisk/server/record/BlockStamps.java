@@ -1,9 +1,11 @@
 package io.modeldisk.server.record;
 
+import java.util.Arrays;
+
 /**
  * The stamp of each block: the epoch and the position of the last record that changed the block. Two processes whose stamps of a
- * block are equal have the same block. A block with the initial weights has the stamp 0, 0. The stamp of a block is guarded by
- * the lock of the block.
+ * block are equal have the same block. A block that no record has changed has the epoch 0 and, as its position, the number
+ * of the start. The stamp of a block is guarded by the lock of the block.
  */
 public final class BlockStamps {
     /** The number of bytes of a stamp in messages. */
@@ -12,10 +14,16 @@ public final class BlockStamps {
     private final long[] epochs;
     private final long[] positions;
 
-    /** Creates the stamps of blocks with the initial weights. */
-    public BlockStamps(int blocks) {
+    /**
+     * Creates the stamps of blocks that no record has changed.
+     *
+     * @param start a number that two processes have in common only if they started with the same weights; 0 for the initial
+     *     weights of the model
+     */
+    public BlockStamps(int blocks, long start) {
         this.epochs = new long[blocks];
         this.positions = new long[blocks];
+        Arrays.fill(positions, start);
     }
 
     /** The number of blocks. */
@@ -28,7 +36,7 @@ public final class BlockStamps {
         return epochs[block];
     }
 
-    /** The position of the last record that changed the block; 0 if there is none. */
+    /** The position of the last record that changed the block; the number of the start if there is none. */
     public long position(int block) {
         return positions[block];
     }

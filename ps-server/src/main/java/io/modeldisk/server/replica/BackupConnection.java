@@ -116,6 +116,8 @@ final class BackupConnection implements AutoCloseable {
             lock.unlock();
         }
         BlockStamps theirs = opened.readStamps(backups.source().blocks());
+        // The records change the blocks of the backup one after the other.
+        backups.members().remove(peer.name());
         backups.sink().add(opened);
         int sent = sendBlocks(opened, theirs);
         lock.lock();
@@ -207,6 +209,20 @@ final class BackupConnection implements AutoCloseable {
             changed.signalAll();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Closes the stream, and connects again. The coordinator knows that the backup is not in sync. */
+    void restart(String why) throws IOException {
+        BackupStream current;
+        lock.lock();
+        try {
+            current = stream;
+        } finally {
+            lock.unlock();
+        }
+        if (current != null) {
+            lost(current, new IOException(why));
         }
     }
 

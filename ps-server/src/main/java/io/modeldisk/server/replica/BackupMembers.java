@@ -2,7 +2,10 @@ package io.modeldisk.server.replica;
 
 import java.io.IOException;
 
-/** The backups that may become the primary of a shard, as the coordinator knows them. Thread-safe. */
+/**
+ * The backups that may become the primary of a shard, as the coordinator knows them. At first, these are the backups of the
+ * former primary that had all its records. Thread-safe.
+ */
 public interface BackupMembers {
     /**
      * Adds a backup that has all records.
@@ -12,7 +15,15 @@ public interface BackupMembers {
     void add(String backup) throws IOException;
 
     /**
-     * Removes a backup that may lack records.
+     * Removes the backups of the former primary that were not added since, because they lack the next record. They are still
+     * members before, so that one of them becomes the primary if this process ends without a record.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void removeEarlier() throws IOException;
+
+    /**
+     * Removes a backup that may lack records, if it is a member.
      *
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
      */

@@ -18,9 +18,15 @@ import org.apache.logging.log4j.Logger;
  * in sync. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
  */
 final class BackupSink implements RecordSink {
-    /** Handles a backup that has failed. */
-    @FunctionalInterface
+    /** Tells the coordinator which backups lack records. */
     interface Losses {
+        /**
+         * The first records will count as durable after this method has returned. No backup has them that has no stream.
+         *
+         * @throws IOException if the coordinator cannot be told now; the sink tries again
+         */
+        void begins() throws IOException;
+
         /**
          * Makes sure that the backup does not become the primary. After this method has returned, records count as durable
          * without this backup.
@@ -45,6 +51,7 @@ final class BackupSink implements RecordSink {
     private final List<BackupStream> streams = new CopyOnWriteArrayList<>();
     private final List<Loss> failed = new ArrayList<>();
     private int sending;
+    private boolean begun;
 
     private record Loss(BackupStream stream, IOException reason) {}
 
@@ -97,20 +104,29 @@ final class BackupSink implements RecordSink {
             }
         }
         String reported = null;
-        while (!failed.isEmpty()) {
-            Loss loss = failed.getLast();
+        while (!begun || !failed.isEmpty()) {
             try {
-                losses.lost(loss.stream(), loss.reason());
-                failed.removeLast();
+                tell();
             } catch (IOException e) {
                 if (!e.getMessage().equals(reported)) {
                     reported = e.getMessage();
-                    LOG.warn("a backup is lost, and pushes wait until the coordinator knows this: {}", reported);
+                    LOG.warn("pushes wait until the coordinator knows which backups lack them: {}", reported);
                 }
                 if (!pause()) {
                     throw e;
                 }
             }
+        }
+    }
+
+    /** Tells the coordinator about one change. */
+    private void tell() throws IOException {
+        if (!begun) {
+            losses.begins();
+            begun = true;
+        } else {
+            losses.lost(failed.getLast().stream(), failed.getLast().reason());
+            failed.removeLast();
         }
     }
 

@@ -125,7 +125,7 @@ final class BackupStream implements AutoCloseable {
 
     /** Reads the stamps of the blocks that the backup has. Called before the first batch. */
     BlockStamps readStamps(int blocks) throws IOException {
-        BlockStamps stamps = new BlockStamps(blocks);
+        BlockStamps stamps = new BlockStamps(blocks, 0);
         int perPart = STAMP_PART_BYTES / BlockStamps.BYTES;
         for (int first = 0; first < blocks; first += perPart) {
             begin();

@@ -44,7 +44,7 @@ public final class Backups implements AutoCloseable {
         this.own = own;
         this.epoch = epoch;
         this.clock = clock;
-        this.sink = new BackupSink(this::lost, clock);
+        this.sink = new BackupSink(new Losses(), clock);
     }
 
     /** The sink that the record log must have. */
@@ -94,10 +94,27 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    private void lost(BackupStream stream, IOException reason) throws IOException {
+    private final class Losses implements BackupSink.Losses {
+        @Override
+        public void begins() throws IOException {
+            members.removeEarlier();
+        }
+
+        @Override
+        public void lost(BackupStream stream, IOException reason) throws IOException {
+            for (BackupConnection connection : all()) {
+                if (connection.isOf(stream)) {
+                    connection.lost(stream, reason);
+                }
+            }
+        }
+    }
+
+    /** Lets a backup catch up again, because it may have discarded its blocks. */
+    public void catchUpAgain(String backup, String reason) throws IOException {
         for (BackupConnection connection : all()) {
-            if (connection.isOf(stream)) {
-                connection.lost(stream, reason);
+            if (connection.peer().name().equals(backup)) {
+                connection.restart(reason);
             }
         }
     }

@@ -32,10 +32,10 @@ import org.apache.logging.log4j.Logger;
  *              PROMOTED
  * </pre>
  *
- * <p>At the start of a stream, no block is current, because the backup may have missed records. An IMAGE and its BLOCK make their
- * block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current if the backup has
- * the same stamp. Other records are applied only to current blocks. Records of learners are applied after the first ROSTER of the
- * stream.
+ * <p>From the first write of a stream, no block is current, because the backup may have missed records. An IMAGE and its BLOCK
+ * make their block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current if the
+ * backup has the same stamp. Other records are applied only to current blocks. Records of learners are applied after the first
+ * ROSTER of the stream.
  *
  * <p>Thread-safe.
  */
@@ -77,6 +77,10 @@ public final class RecordFollower implements AutoCloseable {
     private long epoch;
     private long batch;
     private boolean hasRoster;
+    /** Whether the stream has had a write. Before, the shard has all that it had at the end of the last stream. */
+    private boolean written;
+    /** Whether any stream has had a write. */
+    private boolean changed;
     private long lastPosition;
     /** The block of the last record, if it was an image with data. */
     private int imageBlock = NONE;
@@ -122,9 +126,7 @@ public final class RecordFollower implements AutoCloseable {
             primary = nexus;
             epoch = ofEpoch;
             batch = -1;
-            hasRoster = false;
-            imageBlock = NONE;
-            current.clear();
+            written = false;
             assembly.beginStream();
             return lastPosition;
         } finally {
@@ -147,6 +149,13 @@ public final class RecordFollower implements AutoCloseable {
         try {
             if (state != State.FOLLOWING || !primary.equals(task.nexus())) {
                 throw oldEpoch(task.nexus());
+            }
+            if (!written) {
+                written = true;
+                changed = true;
+                hasRoster = false;
+                imageBlock = NONE;
+                current.clear();
             }
             try {
                 place(task);
@@ -285,14 +294,21 @@ public final class RecordFollower implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns whether the shard has one state of the model: the initial weights, or all blocks and learners of a primary.
-     * Otherwise it has blocks of different times.
-     */
+    /** Returns whether no primary has changed the shard, which has the weights of its start. */
+    public boolean isInitial() {
+        lock.lock();
+        try {
+            return !changed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether the shard has all blocks and learners of a primary. Otherwise it may have blocks of different times. */
     public boolean isWhole() {
         lock.lock();
         try {
-            return primary == null || hasRoster && current.cardinality() == stamps.blocks();
+            return hasRoster && current.cardinality() == stamps.blocks();
         } finally {
             lock.unlock();
         }

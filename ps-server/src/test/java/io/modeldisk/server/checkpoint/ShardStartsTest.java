@@ -42,7 +42,7 @@ class ShardStartsTest {
             checkpoint = LongStream.of(loadable).filter(number -> number <= startAtMost).max().orElse(0);
             stopped = checkpoint == 0;
             if (!stopped) {
-                starts = new ShardStarts(StateDirectory.open(folder), shard, shards, checkpoint);
+                starts = ShardStarts.begin(StateDirectory.open(folder), shard, shards, checkpoint);
             }
         }
 
@@ -107,8 +107,8 @@ class ShardStartsTest {
 
     @Test
     void shardGoesBackIfItChangesWhileItAgrees() throws IOException {
-        ShardStarts first = new ShardStarts(StateDirectory.open(folder), 0, 2, 1);
-        new ShardStarts(StateDirectory.open(folder), 1, 2, 1);
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1);
+        ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1);
         AtomicInteger calls = new AtomicInteger();
         // The weights change between the check and the write of the agreement.
         assertThat(first.firstDisagreement(() -> calls.getAndIncrement() == 0)).isNotNull();

@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,10 +57,12 @@ class BackupStreamTest {
     private Path sockets;
 
     private final List<String> applied = new ArrayList<>();
-    private final BlockStamps backupStamps = new BlockStamps(BLOCKS);
-    private final BlockStamps stamps = new BlockStamps(BLOCKS);
+    private final BlockStamps backupStamps = new BlockStamps(BLOCKS, 0);
+    private final BlockStamps stamps = new BlockStamps(BLOCKS, 0);
     private final List<String> lost = new ArrayList<>();
-    private final BackupSink sink = new BackupSink((stream, reason) -> lost.add(reason.getMessage()), NanoClock.SYSTEM);
+    private final AtomicInteger begins = new AtomicInteger();
+    private volatile int refusals;
+    private final BackupSink sink = new BackupSink(new Losses(), NanoClock.SYSTEM);
     private RecordFollower follower;
     private TargetServer server;
     private RecordLog log;
@@ -73,6 +76,21 @@ class BackupStreamTest {
             .target(new BackupTarget(new BackupUnit(
                 new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), FACTS, follower))));
         source = DataMemory.allocate(BLOCK);
+    }
+
+    /** The coordinator, which knows the failures that {@link #lost} contains. */
+    private final class Losses implements BackupSink.Losses {
+        @Override
+        public void begins() throws IOException {
+            if (begins.incrementAndGet() <= refusals) {
+                throw new IOException("the coordinator does not answer");
+            }
+        }
+
+        @Override
+        public void lost(BackupStream stream, IOException reason) {
+            lost.add(reason.getMessage());
+        }
     }
 
     @AfterEach
@@ -169,6 +187,17 @@ class BackupStreamTest {
         for (int i = 0; i < BLOCKS; i++) {
             assertThat(backupStamps.is(i, stamps.epoch(i), stamps.position(i))).as("stamp of block " + i).isTrue();
         }
+    }
+
+    @Test
+    void firstRecordIsDurableAfterTheCoordinatorKnowsThatEarlierBackupsLackIt() throws Exception {
+        refusals = 3;
+        log(1, 7);
+        push(0, new SplittableRandom(3), 4096);
+        awaitDurable();
+        push(0, new SplittableRandom(3), 4096);
+        awaitDurable();
+        assertThat(begins).hasValue(refusals + 1);
     }
 
     @Test
