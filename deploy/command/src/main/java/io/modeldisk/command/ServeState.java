@@ -22,7 +22,7 @@ final class ServeState {
         description = "What survives the end of a shard. memory: nothing (the default without --state). checkpoint: the newest "
             + "checkpoint (the default with --state). journal: every acknowledged push, because a push is acknowledged after it "
             + "is on disk. replica: every acknowledged push, as long as one process in sync is left (see --replicas and "
-            + "--coordinator).")
+            + "--coordinator); with --state, also the newest checkpoint.")
     private String durability;
 
     @Option(names = "--checkpoint-every", paramLabel = "PERIOD", defaultValue = "60s",
@@ -69,14 +69,13 @@ final class ServeState {
                 check(state == null, "--durability memory keeps no state; remove --state or --durability");
                 return null;
             }
-            case CHECKPOINT, JOURNAL -> {
+            case CHECKPOINT, JOURNAL, ServeReplicas.DURABILITY -> {
+                if (state == null && hasBackups()) {
+                    return null;
+                }
                 check(state != null, "--durability " + mode + " needs a directory; give it with --state");
                 check(keep >= 1, "--keep=" + keep + " must be at least 1");
                 return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep).startingAtMost(startAtMost);
-            }
-            case ServeReplicas.DURABILITY -> {
-                check(state == null, "--durability replica keeps no state on disk; remove --state or --durability");
-                return null;
             }
             default -> throw new IllegalArgumentException(
                 "--durability '" + mode + "' must be memory, checkpoint, journal or replica");

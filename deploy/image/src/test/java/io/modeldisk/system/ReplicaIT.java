@@ -59,6 +59,8 @@ final class ReplicaIT {
     private final List<Running> learners = new ArrayList<>();
     private String coordinator;
     private String consistency;
+    /** The directory of the checkpoints; null if the shards take none. */
+    private Path state;
 
     private void start(String mode) throws Exception {
         Programs.requireMounting();
@@ -67,9 +69,12 @@ final class ReplicaIT {
         coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*",
             "$1");
         for (int i = 0; i < SHARDS; i++) {
-            Running first = serve(i);
-            first.awaitLine("ready: ");
-            processes.add(new ArrayList<>(List.of(first, serve(i))));
+            // In bsp, shards with checkpoints start together.
+            processes.add(new ArrayList<>(List.of(serve(i))));
+        }
+        for (int i = 0; i < SHARDS; i++) {
+            processes.get(i).getFirst().awaitLine("ready: ");
+            processes.get(i).add(serve(i));
         }
         for (int i = 0; i < SHARDS; i++) {
             awaitBackup(i);
@@ -84,10 +89,14 @@ final class ReplicaIT {
     }
 
     private Running serve(int shard) throws Exception {
-        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES,
-            "--block-size",
-            "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS, "--lease", "60s",
-            "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica");
+        List<Object> options = new ArrayList<>(List.of("--model", "m", "--shard", shard + "/" + SHARDS, "--size",
+            SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners",
+            LEARNERS, "--lease", "60s", "--coordinator", coordinator, "--coordinator-session", "4s", "--durability",
+            "replica"));
+        if (state != null) {
+            options.addAll(List.of("--state", state, "--replace-after", "1s"));
+        }
+        return Command.serve(sandbox, options.toArray());
     }
 
     private String url() {
@@ -144,6 +153,10 @@ final class ReplicaIT {
             assertThat(learner.output()).endsWith("finished\n");
             assertThat(rounds(learner)).isEqualTo(last);
         }
+        assertWeights(last);
+    }
+
+    private void assertWeights(long last) throws Exception {
         double sum = 0;
         for (long round = 1; round <= last; round++) {
             for (int learner = 0; learner < LEARNERS; learner++) {
@@ -210,6 +223,28 @@ final class ReplicaIT {
         }
         awaitRounds(5);
         assertFinalWeights();
+    }
+
+    @Test
+    void allShardsStartFromTheNewestCheckpointAndLearnersAreToldWhenAllProcessesOfOneShardAreKilled()
+        throws Exception {
+        state = sandbox.directory("state");
+        start("bsp");
+        awaitRounds(5);
+        Result checkpoint = sandbox.run(modeldisk("checkpoint", url()));
+        assertThat(checkpoint.status()).as(checkpoint.output()).isZero();
+        awaitRounds(5);
+        for (Running process : processes.get(1)) {
+            process.signal("KILL");
+        }
+        processes.get(1).add(serve(1));
+        for (Running learner : learners) {
+            assertThat(learner.awaitEnd()).isNotZero();
+            assertThat(learner.output()).contains("OSError: [Errno 5]");
+        }
+        String newest = status().lines().filter(line -> line.startsWith("the newest checkpoint is")).findFirst()
+            .orElseThrow();
+        assertWeights(Long.parseLong(newest.replaceFirst(".* of round (\\d+),.*", "$1")));
     }
 
     @Test
