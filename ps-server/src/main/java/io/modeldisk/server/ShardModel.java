@@ -16,6 +16,7 @@ import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
+import io.modeldisk.server.journal.JournalDirectory;
 import io.modeldisk.server.journal.JournalReader;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.model.ModelSource;
@@ -110,10 +111,14 @@ public final class ShardModel implements AutoCloseable {
         budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
         ModelFacts facts = settings.facts();
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
-        BlockStore store = new BlockStore(layout, settings.spareBlocks(),
-            settings.aggregator().stateBytesPerWeightByte());
+        // Before the checkpoint is loaded, because a former primary may still write to the journal behind it.
+        JournalDirectory journal = settings.journal() == null
+            ? null
+            : JournalDirectory.open(settings.journal(), facts, settings.clock());
+        BlockStore store = null;
         ShardModel shard = null;
         try {
+            store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerWeightByte());
             CheckpointStatus restored = settings.checkpoints() == null
                 ? CheckpointStatus.NONE
                 : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store,
@@ -122,7 +127,7 @@ public final class ShardModel implements AutoCloseable {
                 load(settings.source(), facts, store);
             }
             shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
-            shard.keepRecords();
+            shard.keepRecords(journal);
             if (shard.replication == null) {
                 shard.takeCheckpoints(restored, 0);
             }
@@ -130,18 +135,21 @@ public final class ShardModel implements AutoCloseable {
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             if (shard != null) {
                 shard.close();
-            } else {
+            } else if (store != null) {
                 store.close();
+            }
+            if (journal != null) {
+                journal.close();
             }
             throw e;
         }
     }
 
     /** Replays the journal, if the shard has one, and keeps a record of each change from now on, if the shard has sinks. */
-    private void keepRecords() throws IOException {
+    private void keepRecords(JournalDirectory directory) throws IOException {
         List<RecordSink> sinks = new ArrayList<>(settings.records());
         if (settings.journal() != null) {
-            journal = JournalSink.open(settings.journal(), facts, restored.id(),
+            journal = JournalSink.open(directory, settings.journal(), facts, restored.id(),
                 checkpoint -> JournalReader.RecordConsumer
                     .of(new RecordPlayer(store, consistency, learners, checkpoint)),
                 clock);

@@ -32,7 +32,9 @@ class JournalShardTest extends CheckpointFixture {
     @Override
     protected ServerContext contextWithoutWeights(int shard, int shards) {
         ServerContext context = super.contextWithoutWeights(shard, shards);
-        return withJournal ? context.journal(new JournalSettings(folder.resolve("state"), limitBytes)) : context;
+        return withJournal
+            ? context.journal(new JournalSettings(folder.resolve("state"), limitBytes, Duration.ZERO))
+            : context;
     }
 
     /** Ends all shards as SIGKILL does: the files stay as they are at this moment. */

@@ -235,7 +235,7 @@ final class ServeCommand implements Callable<Integer> {
             .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
             .checkpoints(state.checkpoints(startAtMost))
-            .journal(state.journal())
+            .journal(state.journal(coordination.isUsed()))
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()

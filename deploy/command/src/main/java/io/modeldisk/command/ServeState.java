@@ -5,6 +5,7 @@ import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.journal.JournalSettings;
 import java.nio.file.Path;
+import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The options for what survives the end of a shard. */
@@ -12,6 +13,7 @@ final class ServeState {
     private static final String CHECKPOINT = "checkpoint";
     private static final String JOURNAL = "journal";
     private static final long MIN_LIMIT_BYTES = 1 << 20;
+    private static final Duration FORMER_PRIMARY_WAIT = Duration.ofSeconds(60);
 
     @Option(names = "--state", paramLabel = "DIR",
         description = "The directory of the checkpoints and of the journals. All shards of the model need the same directory. A "
@@ -43,13 +45,20 @@ final class ServeState {
         return durability != null ? durability : state == null ? "memory" : CHECKPOINT;
     }
 
-    /** Returns the settings of the journal; null if the shard has none. */
-    JournalSettings journal() {
+    /**
+     * Returns the settings of the journal; null if the shard has none.
+     *
+     * @param coordinated whether a coordinator decides which process serves the shard
+     */
+    JournalSettings journal(boolean coordinated) {
         boolean journal = mode().equals(JOURNAL);
         check(journal || journalLimit == null, "--journal-limit needs --durability journal");
         check(journalLimit == null || journalLimit.bytes() >= MIN_LIMIT_BYTES,
             "--journal-limit=" + journalLimit + " must be at least 1MiB");
-        return journal ? new JournalSettings(state, journalLimit == null ? 0 : journalLimit.bytes()) : null;
+        return journal
+            ? new JournalSettings(state, journalLimit == null ? 0 : journalLimit.bytes(),
+                coordinated ? FORMER_PRIMARY_WAIT : Duration.ZERO)
+            : null;
     }
 
     /** Returns whether the shard has backups. */

@@ -1,9 +1,10 @@
 package io.modeldisk.server.journal;
 
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
-
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -11,16 +12,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The directory of the segments of one shard: {@code STATE/journal/shard-I-of-N}. The name of a segment is its number. Only the
  * process of the shard may change the directory.
  */
-final class JournalDirectory implements AutoCloseable {
+public final class JournalDirectory implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(JournalDirectory.class);
+    private static final long LOCK_PERIOD_MS = 100;
     private static final String SUFFIX = ".records";
     private static final String UNFINISHED = ".new";
     private static final Pattern NAME = Pattern.compile("\\d{12}" + Pattern.quote(SUFFIX));
@@ -32,12 +39,39 @@ final class JournalDirectory implements AutoCloseable {
     /** Its lock ends when the channel is closed. */
     private final FileChannel lock;
 
-    private JournalDirectory(Path path) throws IOException {
+    private JournalDirectory(Path path, Duration wait, NanoClock clock) throws IOException {
         this.path = path;
         this.lock = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE, StandardOpenOption.CREATE);
-        if (!isLocked()) {
+        try {
+            awaitLock(wait, clock);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
             lock.close();
-            throw new IOException("another process uses the journal " + path + "; a shard may be started only once");
+            throw new InterruptedIOException("the wait for the journal " + path + " was interrupted");
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    /** Tries again until the time has passed. No signal says that a file is no longer locked. */
+    private void awaitLock(Duration wait, NanoClock clock) throws IOException, InterruptedException {
+        long endNs = clock.nanoTime() + wait.toNanos();
+        boolean reported = false;
+        while (!isLocked()) {
+            if (clock.nanoTime() - endNs >= 0) {
+                throw new IOException("another process uses the journal " + path + (wait.isZero()
+                    ? "; a shard may be started only once"
+                    : ", also after " + wait.toSeconds() + " s; if it is a former primary that is paused, end it"));
+            }
+            if (!reported) {
+                LOG.warn(
+                    "another process, perhaps a former primary that is paused, uses the journal {}; this process waits at"
+                        + " most {} s until it ends or resumes",
+                    path, wait.toSeconds());
+                reported = true;
+            }
+            clock.sleep(LOCK_PERIOD_MS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -54,16 +88,26 @@ final class JournalDirectory implements AutoCloseable {
         return state.resolve("journal");
     }
 
-    /** Opens the directory of a shard. Creates it if it does not exist. */
-    static JournalDirectory open(Path state, ModelFacts facts) throws IOException {
-        Path path = journals(state).resolve("shard-%05d-of-%05d".formatted(facts.shard(), facts.shards()));
+    /**
+     * Opens the directory of a shard. Creates it if it does not exist. Waits while another process uses it, see
+     * {@link JournalSettings#lockWait}.
+     *
+     * @throws IOException if the directory cannot be created, or another process uses it longer
+     */
+    public static JournalDirectory open(JournalSettings settings, ModelFacts facts, NanoClock clock)
+        throws IOException {
+        Path path = journals(settings.state()).resolve("shard-%05d-of-%05d".formatted(facts.shard(), facts.shards()));
         DurableFiles.createDirectories(path);
-        return open(path);
+        return open(path, settings.lockWait(), clock);
     }
 
-    /** Opens an existing directory. */
+    /** Opens an existing directory that no other process uses. */
     static JournalDirectory open(Path path) throws IOException {
-        JournalDirectory directory = new JournalDirectory(path);
+        return open(path, Duration.ZERO, NanoClock.SYSTEM);
+    }
+
+    private static JournalDirectory open(Path path, Duration wait, NanoClock clock) throws IOException {
+        JournalDirectory directory = new JournalDirectory(path, wait, clock);
         try {
             for (Path left : directory.list(name -> name.endsWith(UNFINISHED))) {
                 Files.delete(left);

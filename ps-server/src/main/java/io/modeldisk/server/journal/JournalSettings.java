@@ -1,6 +1,7 @@
 package io.modeldisk.server.journal;
 
 import java.nio.file.Path;
+import java.time.Duration;
 
 /**
  * The settings of a journal.
@@ -8,8 +9,10 @@ import java.nio.file.Path;
  * @param state the directory of the state, which contains the checkpoints too
  * @param limitBytes the size at which the shard requests a checkpoint, so that the journal can be cut. At twice this size, the
  *     shard refuses pushes. 0 for the default, which depends on the size of the shard
+ * @param lockWait the time for which a shard that starts waits for another process that uses the journal. If a coordinator
+ *     decides which process serves, the other process is a former primary, which ends or resumes soon
  */
-public record JournalSettings(Path state, long limitBytes) {
+public record JournalSettings(Path state, long limitBytes, Duration lockWait) {
     private static final long MIN_DEFAULT_BYTES = 1L << 30;
     private static final int DEFAULT_SHARDS = 4;
 

@@ -91,16 +91,16 @@ public final class JournalSink implements RecordSink {
     /**
      * Opens the journal of a shard: reads its records, and continues it.
      *
+     * @param directory the directory of the shard, which this method closes if it fails
      * @param checkpoint the id of the checkpoint that the shard has loaded; 0 for the initial weights
      * @param consumers creates the receiver of the records that the journal contains; see {@link JournalReader}
      * @throws DamagedJournalException if the journal does not belong to this shard, or lacks records of acknowledged pushes
      */
     public static JournalSink open(
-        JournalSettings settings, ModelFacts facts, long checkpoint,
+        JournalDirectory directory, JournalSettings settings, ModelFacts facts, long checkpoint,
         LongFunction<JournalReader.RecordConsumer> consumers,
         NanoClock clock)
         throws IOException {
-        JournalDirectory directory = JournalDirectory.open(settings.state(), facts);
         try {
             OldJournals old = new OldJournals(facts, checkpoint);
             if (facts.shard() == 0) {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -48,7 +49,7 @@ final class Journal implements AutoCloseable {
     }
 
     Journal(Path state, ModelFacts facts, long checkpoint, long segmentBytes) throws IOException {
-        directory = JournalDirectory.open(state, facts);
+        directory = JournalDirectory.open(new JournalSettings(state, 0, Duration.ZERO), facts, NanoClock.SYSTEM);
         try {
             SegmentHeader.Facts own = SegmentHeader.Facts.of(facts);
             JournalContents contents = new OldJournals(facts, checkpoint).deleteIfOld(directory);

@@ -3,14 +3,20 @@ package io.modeldisk.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.test.Await;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -197,6 +203,35 @@ final class JournalTest {
         try (Journal journal = new Journal(state)) {
             journal.push(1);
             assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("another process uses the journal");
+        }
+    }
+
+    @Test
+    void startWaitsWithinABoundForAProcessThatUsesTheJournal() throws Exception {
+        Journal former = new Journal(state).push(1);
+        ModelFacts facts = Journal.facts("m", "sum");
+        ManualClock clock = new ManualClock();
+        JournalSettings patient = new JournalSettings(state, 0, Duration.ofSeconds(60));
+        CompletableFuture<Void> start = CompletableFuture.runAsync(() -> {
+            try {
+                JournalDirectory.open(patient, facts, clock).close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        Await.await("the start waits", () -> clock.waitingThreads() > 0 || start.isDone());
+        assertThat(start).isNotDone();
+        former.close();
+        Await.await("the start goes on", () -> {
+            clock.advance(Duration.ofMillis(100));
+            return start.isDone();
+        });
+        assertThat(start).isCompleted();
+        try (Journal other = new Journal(state)) {
+            other.push(2);
+            JournalSettings hasty = new JournalSettings(state, 0, Duration.ofMillis(1));
+            assertThatThrownBy(() -> JournalDirectory.open(hasty, facts, NanoClock.SYSTEM))
+                .hasMessageContaining("another process uses the journal").hasMessageContaining("is paused, end it");
         }
     }
 
