@@ -39,6 +39,8 @@ final class ShardMembership {
     /** The number of the shard's history at the last call of {@link #agreed()}; 0 if it is not known. */
     private long history;
     private long loggedInNs;
+    /** Whether the session has joined. A process that does not serve the shard closes sessions that try to join. */
+    private boolean joined;
     private int shortLives;
 
     /**
@@ -94,6 +96,7 @@ final class ShardMembership {
             Cancellation.NONE)) {
             throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
         }
+        joined = true;
         answer = JoinCommand.answer(
             memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
@@ -101,7 +104,7 @@ final class ShardMembership {
     private void logIn() throws IOException {
         long nowNs = clock.nanoTime();
         if (session != null) {
-            shortLives = nowNs - loggedInNs < SHORT_LIFE_NS ? shortLives + 1 : 0;
+            shortLives = joined && nowNs - loggedInNs < SHORT_LIFE_NS ? shortLives + 1 : 0;
             if (shortLives == SUSPICIOUS_LOSSES) {
                 shortLives = 0;
                 LOG.warn(
@@ -111,6 +114,7 @@ final class ShardMembership {
             }
             session.close();
         }
+        joined = false;
         session = shard.logIn(LEARNER_ISID, label);
         loggedInNs = clock.nanoTime();
     }

@@ -8,19 +8,13 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.ManualClock;
+import io.modeldisk.test.WarningLog;
 import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.apache.logging.log4j.Level;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LogEvent;
-import org.apache.logging.log4j.core.Logger;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -159,39 +153,18 @@ class ReconnectTest {
         }
     }
 
-    /** Stores the logged warnings. */
-    private static final class Warnings extends AbstractAppender {
-        private final List<String> messages = new CopyOnWriteArrayList<>();
-
-        Warnings() {
-            super("warnings", null, null, true, Property.EMPTY_ARRAY);
-        }
-
-        @Override
-        public void append(LogEvent event) {
-            if (event.getLevel() == Level.WARN) {
-                messages.add(event.getMessage().getFormattedMessage());
-            }
-        }
-    }
-
     @Test
     void warningIsLoggedWhenTwoLearnersUseTheSameLabel() throws IOException {
         serve(MIB, BLOCK, 1);
-        Warnings warnings = new Warnings();
-        warnings.start();
-        Logger log = (Logger) LogManager.getLogger(ShardMembership.class);
-        log.addAppender(warnings);
-        try (StripedModel other = StripedModel.connect(
-            new StripedModelContext(shards.address()).learner("tester").clock(new ManualClock()))) {
+        try (WarningLog warnings = new WarningLog();
+            StripedModel other = StripedModel.connect(
+                new StripedModelContext(shards.address()).learner("tester").clock(new ManualClock()))) {
             for (int i = 0; i < 10; i++) {
                 model.push(0, memory, 0, BLOCK, Cancellation.NONE);
                 other.push(0, memory, 0, BLOCK, Cancellation.NONE);
             }
-        } finally {
-            log.removeAppender(warnings);
+            assertThat(warnings.messages()).anySatisfy(
+                message -> assertThat(message).contains("another process may use the label 'tester'"));
         }
-        assertThat(warnings.messages).anySatisfy(
-            message -> assertThat(message).contains("another process may use the label 'tester'"));
     }
 }
