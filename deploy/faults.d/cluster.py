@@ -110,16 +110,16 @@ class Process:
             self.changed.notify_all()
 
     def await_line(self, start, seconds):
-        """Waits for a line that begins with `start`."""
+        """Waits for a line that begins with `start`, or with one of several starts."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
                 if any(text and text.startswith(start) for _, text in self.lines):
                     return
                 if self.lines and self.lines[-1][1] is None:
-                    raise Failure(f"{self.name} ended before it printed '{start}'")
+                    raise Failure(f"{self.name} ended before it printed {start!r}")
                 if not self.changed.wait(deadline - time.monotonic()) and time.monotonic() > deadline:
-                    raise Failure(f"{self.name} did not print '{start}' within {seconds} s")
+                    raise Failure(f"{self.name} did not print {start!r} within {seconds} s")
 
     def runs(self):
         return self.popen.poll() is None
@@ -251,8 +251,8 @@ class Shard(Server):
         self.processes.append(self.start_process([MODELDISK, *options]))
 
     def await_ready(self):
-        # A process with a coordinator begins as a backup.
-        self.process.await_line("backup: " if self.cluster.coordinator else "ready: ", READY_SECONDS)
+        # A process with a coordinator may begin as a backup.
+        self.process.await_line(("ready: ", "backup: "), READY_SECONDS)
 
     def epochs(self):
         """Returns (time, shard, epoch, process) of each time at which a process of this machine began to serve."""
