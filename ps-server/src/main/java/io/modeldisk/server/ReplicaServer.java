@@ -174,7 +174,7 @@ public final class ReplicaServer {
         if (turn == RoleState.PRIMARY && !(whole && role.hadAllUpdates())) {
             beginAnew(epoch);
         } else if (whole) {
-            server.shard().continueCheckpoints();
+            continueCheckpoints();
         } else {
             return;
         }
@@ -218,6 +218,17 @@ public final class ReplicaServer {
         server.shard().beginCheckpoints();
         while (holds(epoch) && !server.shard().otherShardsHaveStarted()) {
             NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Goes on with the checkpoints. A directory that cannot be used must not end the process, which may have the only copy. */
+    private void continueCheckpoints() {
+        try {
+            server.shard().continueCheckpoints();
+        } catch (IOException e) {
+            LOG.error(
+                "this primary serves with all updates, but takes no checkpoints; mend the directory, then hand over: {}",
+                e.getMessage());
         }
     }
 

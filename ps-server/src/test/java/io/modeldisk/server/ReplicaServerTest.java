@@ -29,6 +29,7 @@ import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -439,6 +440,21 @@ class ReplicaServerTest {
             new Process();
             awaitPrimary();
             assertThat(round(model, memory, 7)).as("no learner was told of a loss").isEqualTo(25);
+        }
+    }
+
+    @Test
+    void processWithAllUpdatesServesAlsoIfTheDirectoryOfTheCheckpointsCannotBeUsed() throws Exception {
+        takeCheckpoints();
+        startTwo();
+        Process first = awaitPrimaryWithBackup();
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            round(model, memory, 3);
+            Files.move(checkpoints.state(), state.resolve("moved"));
+            Files.createFile(checkpoints.state());
+            first.endSession();
+            assertThat(round(model, memory, 4)).isEqualTo(7);
+            Files.delete(checkpoints.state());
         }
     }
 
