@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.modeldisk.protocol.dialect.CheckpointCommand;
+import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -140,7 +141,8 @@ class JoinCommandTest {
     void rawUnitHasNoVendorCommands() throws Exception {
         try (ShardModel shard = shard()) {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
-                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE, CheckpointCommand.USAGE);
+                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE, CheckpointCommand.USAGE,
+                HandOverCommand.USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }
