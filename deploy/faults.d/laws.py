@@ -247,6 +247,8 @@ class Judge:
     def check_told(self, bases):
         """A learner whose acknowledged pushes a shard has lost is told before the shard acknowledges its next push."""
         for shard, backs in enumerate(self.returns):
+            # The pushes that earlier returns have taken back, which the learner was told then.
+            gone = set()
             for back in backs:
                 base = (
                     ledger.shares(bases[back.checkpoint])[0][shard :: self.shards]
@@ -254,14 +256,17 @@ class Judge:
                     else None
                 )
                 for each in self.records:
-                    self.check_told_of(each, shard, back, base)
+                    self.check_told_of(each, shard, back, base, gone)
 
-    def check_told_of(self, each, shard, back, base):
+    def check_told_of(self, each, shard, back, base, gone):
         lost = [
             push.number
             for push in each.pushes.values()
-            if push.done < back.at and (base is None or not base[:, push.learner, push.number].all())
+            if push.done < back.at
+            and (base is None or not base[:, push.learner, push.number].all())
+            and (push.learner, push.number) not in gone
         ]
+        gone.update((each.learner, number) for number in lost)
         served = [push for push in each.pushes.values() if push.begun > back.at and push.done < math.inf]
         if lost and served:
             first = min(served, key=lambda push: push.done)

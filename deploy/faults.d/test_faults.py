@@ -189,6 +189,23 @@ class LawsTest(unittest.TestCase):
         cluster.push(0, 2, 3, 4, times=1 / 2)
         self.assert_violates(cluster.violations(), "have a round with a mean of 2 gradients that has not 2 gradients")
 
+    def test_learner_need_not_be_told_again_of_pushes_that_an_earlier_return_took_back(self):
+        cluster = Cluster()
+        cluster.kills += [(10, 1), (30, 1)]
+        cluster.loads[1].append((31, 7))
+        cluster.push(0, 1, 1, 2, blocks=[0, 2])
+        cluster.records[0].told.append(11)
+        cluster.push(0, 2, 12, 13)
+        checkpoint = cluster.weights.copy()
+        cluster.push(0, 3, 32, 33)
+        judge = cluster.judge()
+        judge.check_told({7: checkpoint})
+        self.assertEqual(judge.violations, [])
+        cluster.push(0, 4, 14, 15, blocks=[0, 2])
+        judge = cluster.judge()
+        judge.check_told({7: checkpoint})
+        self.assert_violates(judge.violations, "learner 0 was not told that shard 1 has lost 1 of its pushes: its push 3")
+
     def test_bsp_checkpoint_with_a_round_in_some_blocks_only_is_a_violation(self):
         cluster = Cluster("bsp", learners=1)
         cluster.push(0, 1, 1, 9, blocks=[0])
