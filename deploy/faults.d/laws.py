@@ -11,7 +11,7 @@ import numpy as np
 
 import ledger
 
-ABSENT, PRESENT, EITHER, AS_BASE, REPEATED = range(5)
+ABSENT, PRESENT, EITHER, AS_BASE = range(4)
 MOST_MESSAGES = 20
 # The durabilities that keep every acknowledged push.
 LOSE_NOTHING = ("journal", "replica")
@@ -23,7 +23,7 @@ class Push:
     number: int
     begun: float
     done: float = math.inf
-    # The learner was told that it is unknown whether the shards have applied this push (ESTALE), and then pushed it again.
+    # The learner was told that a shard has forgotten it in the middle of this push (ESTALE). The mount discards the rest of it.
     doubtful: bool = False
 
 
@@ -122,11 +122,9 @@ class Judge:
     def violate(self, text):
         self.violations.append(text)
 
-    def present(self, shares, times=1):
-        """Returns where a push was applied this number of times, once or twice."""
-        once = [1, 1 / 2, 1 / 3] if self.bsp else [1]
-        good = once if times == 1 else {first + second for first in once for second in once}
-        return np.isclose(shares[..., None], sorted(good)).any(axis=-1)
+    def present(self, shares):
+        """Returns where a push was applied once."""
+        return np.isclose(shares[..., None], [1, 1 / 2, 1 / 3] if self.bsp else [1]).any(axis=-1)
 
     def expected(self, push, back, moment):
         """Returns what the weights must show of a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the checkpoint)."""
@@ -135,8 +133,6 @@ class Judge:
         acknowledged = push.done < moment.after
         if back and push.done < back.at:
             return AS_BASE
-        if push.doubtful:
-            return REPEATED
         if back is None:
             return PRESENT if acknowledged else EITHER
         told = min((at for at in self.records[push.learner].told if at > back.at), default=math.inf)
@@ -162,7 +158,7 @@ class Judge:
             self.check_rounds(name, shares)
 
     def check_shard(self, name, shares, base, back, moment):
-        present, twice = self.present(shares), self.present(shares, 2)
+        present = self.present(shares)
         wrong = collections.Counter()
         known = np.zeros(shares.shape[1:], bool)
         for each in self.records:
@@ -175,7 +171,6 @@ class Judge:
                     PRESENT: present[at],
                     EITHER: (shares[at] == 0) | present[at],
                     AS_BASE: np.isclose(shares[at], base[at]),
-                    REPEATED: (shares[at] == 0) | present[at] | twice[at],
                 }[expected]
                 if not good.all():
                     values = sorted(set(np.round(shares[at][~good], 3).tolist()))
@@ -186,7 +181,6 @@ class Judge:
             ABSENT: "0, because it began later",
             PRESENT: "once, because it was acknowledged",
             EITHER: "at most once",
-            REPEATED: "at most twice",
             AS_BASE: (
                 "as often as in the checkpoint that the shard went back to"
                 if back and back.checkpoint
@@ -202,10 +196,7 @@ class Judge:
             self.violate(f"{name}: and {len(wrong) - MOST_MESSAGES} more pushes that count wrongly")
 
     def check_rounds(self, name, shares):
-        """In bsp, each block has whole rounds, and all blocks have the same ones, except for pushes of learners that were lost.
-
-        A learner that was removed in the middle of a push goes on one round later in the blocks that were pushed before.
-        """
+        """In bsp, each block has whole rounds, and all blocks have the same ones, except for pushes that were abandoned."""
         doubtful = any(push.doubtful for each in self.records for push in each.pushes.values())
         for parts in () if doubtful else (2, 3):
             count = np.isclose(shares, 1 / parts).sum(axis=(1, 2))
@@ -216,10 +207,9 @@ class Judge:
                 )
         applied = shares > 0
         for each in self.records:
-            lost = min([push.begun for push in each.pushes.values() if push.doubtful] + each.removed, default=math.inf)
             for push in each.pushes.values():
                 column = applied[:, push.learner, push.number]
-                if push.done < lost and column.any() and not column.all() and self.same_return():
+                if push.done < math.inf and column.any() and not column.all() and self.same_return():
                     self.violate(
                         f"{name}: push {push.number} of learner {push.learner} is in {int(column.sum())} of {len(column)} blocks"
                     )

@@ -87,7 +87,7 @@ class Learner:
                 self.failed(None, error)
 
     def fsync(self, push):
-        """Calls fsync until it succeeds, or a shard has gone back. Returns the push that is acknowledged now, or None.
+        """Calls fsync until it succeeds, or the mount has discarded the gradient. Returns the push that is acknowledged now, or None.
 
         With overlap, an fsync acknowledges the push of the fsync before.
         """
@@ -97,7 +97,7 @@ class Learner:
                 os.fsync(self.fd)
             except OSError as error:
                 if self.failed(due, error):
-                    # The mount has discarded the gradients, which belong to other weights.
+                    # The mount has discarded the gradients, because a shard has gone back or has forgotten this learner.
                     self.first = push + 1
                     return None
                 if self.overlap:
@@ -109,7 +109,7 @@ class Learner:
             return due
 
     def failed(self, push, error):
-        """Records an error, and waits a moment. Returns whether the reason is that a shard has gone back to older weights.
+        """Records an error, and waits a moment. Returns whether the mount has discarded the gradients.
 
         Raises the error if it is useless to try again.
         """
@@ -119,7 +119,7 @@ class Learner:
         if error.errno not in AGAIN or self.stopping:
             raise error
         time.sleep(PAUSE_SECONDS)
-        return went_back
+        return went_back or error.errno == errno.ESTALE
 
     def rollbacks(self):
         """Returns how often the mount has noticed that a shard went back to older weights."""

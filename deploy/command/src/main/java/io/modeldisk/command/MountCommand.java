@@ -61,9 +61,10 @@ final class MountCommand implements Callable<Integer> {
     private String pull;
 
     @Option(names = "--on-rollback", paramLabel = "fail|continue", defaultValue = "fail",
-        description = "The reaction when a shard was restarted and has gone back to earlier weights. fail: the next fsync fails "
-            + "with EIO, its gradient is discarded, and the learner can go on from the weights of the shards. continue: the same "
-            + "without an error. The log has the number of rounds that are taken back.")
+        description = "The reaction when a shard was restarted and has gone back to earlier weights, or has forgotten this "
+            + "learner in the middle of a gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is discarded, "
+            + "and the learner can go on from the weights of the shards. continue: the same without an error. The log has the "
+            + "reason, and the number of rounds that are taken back.")
     private String onRollback;
 
     @Option(names = "--learner", paramLabel = "LABEL",

@@ -18,9 +18,9 @@ import org.apache.logging.log4j.Logger;
  * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
  * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
  *
- * <p><b>Shards that go back.</b> After a shard has gone back to earlier weights, the fsync in progress or the next fsync discards
- * the gradients, which belong to other weights, and starts to pull the weights. So the learner goes on as after an open. With
- * {@link OnRollback#FAIL}, this fsync fails.
+ * <p><b>Shards that go back or forget.</b> After a shard has gone back to earlier weights, or has forgotten the learner in the
+ * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights. So the
+ * learner goes on as after an open. With {@link OnRollback#FAIL}, this fsync fails.
  */
 abstract class BufferedExchange implements LocalExchange {
     /** The maximum time that the last push of a learner continues after the learner has closed the model. */
@@ -163,7 +163,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Pulls the weights into the active set, also if a shard has gone back. The caller holds {@code turn}. */
+    /** Pulls the weights into the active set, also if {@link OnRollback#isReason} is true. The caller holds {@code turn}. */
     private void pullActive(Cancellation cancellation) throws IOException {
         try {
             exchangeActive(false, cancellation);
@@ -172,7 +172,7 @@ abstract class BufferedExchange implements LocalExchange {
                 throw e;
             }
             rollback = e;
-            counters.wentBack(model.goOn());
+            counters.wentOn(e, model.goOn());
             exchangeActive(false, cancellation);
         }
     }
@@ -185,8 +185,8 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Lets the learner go on after an fsync has failed because a shard has gone back. Discards the gradients, and starts to pull
-     * the weights. The caller holds {@code turn}.
+     * Lets the learner go on after an fsync has failed for a reason of {@link OnRollback}. Discards the gradients, and starts to
+     * pull the weights. The caller holds {@code turn}.
      *
      * @throws IOException {@code reason}, if another reason has let the fsync fail, or if the learner is to be told
      */
@@ -196,7 +196,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
         background.awaitEnd(Cancellation.NONE);
         if (rollback == null) {
-            counters.wentBack(model.goOn());
+            counters.wentOn(reason, model.goOn());
         }
         rollback = null;
         left = false;
@@ -226,7 +226,7 @@ abstract class BufferedExchange implements LocalExchange {
         return null;
     }
 
-    /** Returns whether the learner is not told that a shard has gone back. */
+    /** Returns whether the learner is not told this failure, because it goes on by itself. */
     protected final boolean ignores(IOException failure) {
         return onRollback == OnRollback.CONTINUE && OnRollback.isReason(failure);
     }

@@ -14,8 +14,8 @@ import org.apache.logging.log4j.Logger;
  * An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from the memory of its
  * request.
  *
- * <p>After a shard has gone back to earlier weights, reads return these weights, and the gradients of the writes until the next
- * fsync are discarded. With {@link OnRollback#FAIL}, this fsync fails.
+ * <p>After a shard has gone back to earlier weights or has forgotten the learner, reads return the weights of the shards, and the
+ * gradients of the writes until the next fsync are discarded. With {@link OnRollback#FAIL}, this fsync fails.
  */
 final class DirectExchange implements Exchange {
     private static final Logger LOG = LogManager.getLogger(DirectExchange.class);
@@ -43,7 +43,7 @@ final class DirectExchange implements Exchange {
         round = learner ? model.nextRound() : 0;
     }
 
-    /** Lets the learner go on if a call has failed because a shard has gone back. Throws any other failure. */
+    /** Lets the learner go on if {@link OnRollback#isReason} is true. Throws any other failure. */
     private void goOn(IOException failure) throws IOException {
         counters.failed(failure);
         if (!OnRollback.isReason(failure)) {
@@ -52,7 +52,7 @@ final class DirectExchange implements Exchange {
         synchronized (this) {
             if (rollback == null) {
                 LOG.warn("{}; the gradient until the next fsync is discarded", failure.getMessage());
-                counters.wentBack(model.goOn());
+                counters.wentOn(failure, model.goOn());
             } else {
                 model.goOn();
             }

@@ -1,5 +1,7 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.protocol.initiator.ShardException;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
@@ -81,10 +83,12 @@ public final class ExchangeCounters {
         lastError = String.valueOf(e.getMessage());
     }
 
-    /** Records that shards have gone back to earlier weights, which takes back this number of the learner's rounds. */
-    void wentBack(long rounds) {
-        rollbacks.increment();
-        roundsTakenBack.add(rounds);
+    /** Records that the learner goes on after a failure, and the number of its rounds that were taken back. */
+    void wentOn(IOException reason, long rounds) {
+        if (OnRollback.is(reason, ShardException.Kind.WENT_BACK)) {
+            rollbacks.increment();
+            roundsTakenBack.add(rounds);
+        }
     }
 
     /** Returns how many times shards have gone back to earlier weights while the learner used them. */

@@ -6,9 +6,12 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What a learner sees after a shard has gone back to earlier weights. In both cases, the log has the number of lost rounds. */
+/**
+ * What a learner sees after its gradient was discarded, because a shard has gone back to earlier weights, or has forgotten the
+ * learner in the middle of the gradient. In both cases, the log has the reason, and the number of lost rounds.
+ */
 public enum OnRollback {
-    /** The next fsync fails once, with EIO. */
+    /** The next fsync fails once: with EIO if a shard has gone back, with ESTALE if it has forgotten the learner. */
     FAIL,
     /** No call fails. The learner goes on from the weights of the shards. */
     CONTINUE;
@@ -33,10 +36,15 @@ public enum OnRollback {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns whether a call has failed because a shard has gone back. */
+    /** Returns whether a call has failed because a shard has gone back, or has forgotten the learner. */
     static boolean isReason(IOException failure) {
+        return is(failure, ShardException.Kind.WENT_BACK) || is(failure, ShardException.Kind.LEARNER_FORGOTTEN);
+    }
+
+    /** Returns whether a call has failed because of a failure of a kind. */
+    static boolean is(IOException failure, ShardException.Kind kind) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ShardException shard && shard.kind() == ShardException.Kind.WENT_BACK) {
+            if (cause instanceof ShardException shard && shard.kind() == kind) {
                 return true;
             }
         }

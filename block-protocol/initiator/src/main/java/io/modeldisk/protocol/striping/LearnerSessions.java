@@ -11,22 +11,30 @@ import java.util.function.Supplier;
 /**
  * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost
  * connection, the learner continues on a new connection. If a shard has forgotten the learner, the learner joins this shard again
- * and continues at the same round on every shard. If a shard has gone back to earlier weights, all pushes and pulls fail until
- * {@link #goOn}. Thread-safe.
+ * and continues at the same round on every shard. If a shard has gone back to earlier weights, or has forgotten the learner in
+ * the middle of a gradient, all pushes and pulls fail until {@link #goOn}. Thread-safe.
  */
 final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
     private final Striping striping;
     private final long paddedBytes;
+    private final boolean hasRounds;
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
 
+    /**
+     * Creates the sessions of a learner that has not joined.
+     *
+     * @param hasRounds whether the consistency mode of the shards depends on the learners' rounds
+     */
     LearnerSessions(
-        List<ShardClient> shards, Striping striping, long paddedBytes, Supplier<Reconnection> reconnections) {
+        List<ShardClient> shards, Striping striping, long paddedBytes, boolean hasRounds,
+        Supplier<Reconnection> reconnections) {
         this.shards = shards;
         this.striping = striping;
         this.paddedBytes = paddedBytes;
+        this.hasRounds = hasRounds;
         this.reconnections = reconnections;
     }
 
@@ -125,16 +133,39 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             if (back) {
                 recordWentBack();
             }
-            if (joinsAtCurrentRounds()) {
-                admitNewcomers();
-            } else {
-                agree();
-            }
+            joinAgain(back);
         } else {
             // A call of agree() may have failed after this shard had already postponed the learner's next round. The ledger then
             // does not contain this round yet.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
+        }
+    }
+
+    /**
+     * Joins all shards again after one has forgotten the learner. Abandons the gradient if the rest of it would belong to another
+     * round than the part that was pushed: from then on, each gradient would belong to two rounds.
+     *
+     * @param back whether the gradient was abandoned already, because a shard has gone back
+     */
+    private void joinAgain(boolean back) throws IOException {
+        ShardId torn = null;
+        long current = ledger.currentRound(0);
+        boolean same = true;
+        for (int i = 0; i < shards.size(); i++) {
+            torn = torn == null && shards.get(i).membership().isNewcomer() && ledger.isPartial(i)
+                ? shards.get(i).id()
+                : torn;
+            same &= ledger.currentRound(i) == current && !ledger.isPartial(i);
+        }
+        if (joinsAtCurrentRounds()) {
+            admitNewcomers();
+        } else {
+            torn = torn == null && !same ? shards.getFirst().id() : torn;
+            agree();
+        }
+        if (torn != null && hasRounds && !back) {
+            ledger.abandon(PartRounds.forgotten(torn, "a part of the gradient has counted"), 0);
         }
     }
 
@@ -172,7 +203,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
                 rounds = Math.max(rounds, ledger.lastRound(i) - shard.joinRound() + 1);
             }
         }
-        ledger.wentBack(new ShardException(ShardException.Kind.WENT_BACK, first, first
+        ledger.abandon(new ShardException(ShardException.Kind.WENT_BACK, first, first
             + " was restarted and has gone back to earlier weights, which takes back " + rounds
             + (rounds == 1 ? " round" : " rounds") + " of this learner"), rounds);
     }

@@ -22,7 +22,7 @@ final class PartRounds {
      * Begins a call.
      *
      * @param account the learner's ledger; null for a call that does not belong to a learner
-     * @throws ShardException if a shard has gone back, and the learner has not been told
+     * @throws ShardException if the gradient was abandoned, and the learner has not been told
      */
     void begin(Direction direction, long offset, long bytes, PushLedger account) throws ShardException {
         ledger = direction.lun() == 0 ? account : null;
@@ -42,13 +42,13 @@ final class PartRounds {
      *
      * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of the same
      *     block
-     * @throws ShardException if the shard forgot the learner while the part was in flight, or a shard has gone back
+     * @throws ShardException if the shard forgot the learner while the part was in flight, or the gradient was abandoned
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {
         if (ledger == null) {
             return part.bytes;
         }
-        ledger.checkNotBack(begun);
+        ledger.checkNotAbandoned(begun);
         if (part.granted) {
             int epoch = ledger.epoch(shard);
             if (part.epoch == epoch) {
@@ -62,12 +62,13 @@ final class PartRounds {
             }
             if (part.doubtful) {
                 ledger.takeDoubt(shard);
-                throw forgotten(id, "the push at byte " + (start + part.offset) + " was in flight");
+                throw forgotten(id, "the push at byte " + (start + part.offset)
+                    + " was in flight and may count once or not at all");
             }
         }
         if (pushes) {
             if (ledger.takeDoubt(shard)) {
-                throw forgotten(id, "a push to it had failed");
+                throw forgotten(id, "a push to it had failed and may count once or not at all");
             }
             part.granted = false;
             ledger.push(first(part), end(part), grant);
@@ -80,10 +81,10 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
     }
 
-    private static ShardException forgotten(ShardId id, String push) {
+    /** Returns the failure of a learner that a shard has forgotten. {@code push} says what happens to its gradient. */
+    static ShardException forgotten(ShardId id, String push) {
         return new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
-            + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push
-            + " and may count once or not at all");
+            + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push);
     }
 
     /** Returns the round of a part; 0 (any round) for a call that does not belong to a learner. */

@@ -55,11 +55,11 @@ final class PushLedger {
     private final int[] epoch;
     /** For each shard, whether it forgot the learner after a call had failed whose parts may have reached the shard. */
     private final boolean[] doubtful;
-    /** The last time that a shard went back; null before the first time. */
-    private ShardException wentBack;
-    private int timesBack;
+    /** Why the learner's gradient was last abandoned; null if it never was. */
+    private ShardException reason;
+    private int timesAbandoned;
     private long roundsBack;
-    /** Whether the learner does not know yet that a shard went back. */
+    /** Whether the learner does not know yet that its gradient was abandoned. */
     private boolean untold;
 
     /** Creates a ledger without pushes and without memberships. */
@@ -110,30 +110,35 @@ final class PushLedger {
     }
 
     /**
-     * Records that a shard went back to earlier weights. All pushes and pulls that have begun fail, and no push or pull begins
-     * until {@link #goOn}.
+     * Abandons the gradient that the learner pushes now, because a shard went back to earlier weights or has forgotten the
+     * learner. All pushes and pulls that have begun fail, and no push or pull begins until {@link #goOn}.
      *
      * @param rounds the number of rounds of this learner that are taken back
      */
-    synchronized void wentBack(ShardException reason, long rounds) {
-        wentBack = reason;
+    synchronized void abandon(ShardException why, long rounds) {
+        reason = why;
         roundsBack = Math.max(untold ? roundsBack : 0, rounds);
-        timesBack++;
+        timesAbandoned++;
         untold = true;
     }
 
     /**
-     * Lets pushes and pulls begin again. The next push of a block belongs to the next round, also if the push of the block had
-     * failed.
+     * Lets pushes and pulls begin again, with the next gradient. It belongs to the same round on all blocks, also if a part of
+     * the abandoned gradient was pushed.
      *
      * @return the number of rounds that were taken back since the last call
      */
     synchronized long goOn() {
         long rounds = untold ? roundsBack : 0;
-        if (untold) {
-            untold = false;
-            repeatable.clear(0, total);
-            Arrays.fill(doubtful, false);
+        untold = false;
+        repeatable.clear(0, total);
+        Arrays.fill(doubtful, false);
+        long next = 0;
+        for (int shard = 0; shard < firstRound.length; shard++) {
+            next = Math.max(next, nextRound(shard));
+        }
+        for (int shard = 0; shard < firstRound.length; shard++) {
+            firstRound[shard] = next;
         }
         return rounds;
     }
@@ -141,21 +146,26 @@ final class PushLedger {
     /**
      * Checks that a push or pull may begin.
      *
-     * @return a number for {@link #checkNotBack}
-     * @throws ShardException if a shard has gone back
+     * @return a number for {@link #checkNotAbandoned}
+     * @throws ShardException if the gradient was abandoned
      */
     synchronized int beginCall() throws ShardException {
         if (untold) {
-            throw wentBack.again();
+            throw reason.again();
         }
-        return timesBack;
+        return timesAbandoned;
     }
 
-    /** Checks that no shard has gone back since a call of {@link #beginCall}. */
-    synchronized void checkNotBack(int begun) throws ShardException {
-        if (begun != timesBack) {
-            throw wentBack.again();
+    /** Checks that the gradient was not abandoned since a call of {@link #beginCall}. */
+    synchronized void checkNotAbandoned(int begun) throws ShardException {
+        if (begun != timesAbandoned) {
+            throw reason.again();
         }
+    }
+
+    /** Returns whether the learner has pushed a part of its current gradient to a shard, and not all of it. */
+    synchronized boolean isPartial(int shard) {
+        return currentRound(shard) < nextRound(shard);
     }
 
     /** Returns the highest round of which the learner has pushed a whole block to a shard; 0 if there is none. */

@@ -47,7 +47,8 @@ public interface RemoteModel extends AutoCloseable {
      *
      * <p>If a call fails, the shards may have some of its logical blocks. The caller can repeat the call for the same range:
      * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
-     * the repeated call, or if the call failed with {@link ShardException.Kind#LEARNER_FORGOTTEN}.
+     * the repeated call. After {@link ShardException.Kind#LEARNER_FORGOTTEN}, the caller must not repeat the call, but calls
+     * {@link #goOn}.
      */
     void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
@@ -64,9 +65,10 @@ public interface RemoteModel extends AutoCloseable {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * Continues after a call has failed with {@link ShardException.Kind#WENT_BACK}: a shard has gone back to earlier weights.
-     * Until this call, all pushes and pulls of the learner fail. The caller first ends its calls in progress, and discards
-     * gradients of the old weights.
+     * Continues after a call has failed because a shard has gone back to earlier weights
+     * ({@link ShardException.Kind#WENT_BACK}) or has forgotten the learner ({@link ShardException.Kind#LEARNER_FORGOTTEN}). Until
+     * this call, pushes and pulls of the learner can fail. The caller first ends its calls in progress, and discards its
+     * gradient: the next push begins a new one.
      *
      * @return the number of rounds of this learner that were taken back; 0 if no shard has gone back since the last call
      */

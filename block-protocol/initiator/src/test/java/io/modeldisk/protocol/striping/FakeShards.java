@@ -56,7 +56,11 @@ final class FakeShards implements AutoCloseable {
     }
 
     static ModelFacts facts(long bytes, int block, int shard, int shards) {
-        return new ModelFacts(MODEL, bytes, block, shard, shards, "assign", "asp", 1, "zeros");
+        return facts(bytes, block, shard, shards, "asp");
+    }
+
+    static ModelFacts facts(long bytes, int block, int shard, int shards, String consistency) {
+        return new ModelFacts(MODEL, bytes, block, shard, shards, "assign", consistency, 1, "zeros");
     }
 
     static FakeShards of(long bytes, int block, int count) throws IOException {

@@ -62,6 +62,31 @@ class PushLedgerTest {
     }
 
     @Test
+    void gradientAfterAnAbandonedOneHasTheSameRoundInAllBlocks() {
+        push(0, 4);
+        push(0, 4);
+        push(4, 8);
+        assertThat(ledger.isPartial(0)).isTrue();
+        begin(8, 10);
+        end(8, 10, false);
+        ledger.goOn();
+        assertThat(push(0, 4)).isEqualTo(3);
+        assertThat(push(4, 8)).isEqualTo(3);
+        assertThat(push(8, 12)).isEqualTo(3);
+        assertThat(ledger.hasRepeatable(0, 17)).isFalse();
+    }
+
+    @Test
+    void gradientThatAShardHasWhollyIsNotPartial() {
+        assertThat(ledger.isPartial(0)).isFalse();
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.isPartial(0)).isTrue();
+        push(16, 17);
+        assertThat(ledger.isPartial(0)).isFalse();
+    }
+
+    @Test
     void nextRoundOfAShardFollowsTheHighestPushedRoundOfItsBlocks() {
         assertThat(ledger.nextRound(0)).isEqualTo(1);
         push(0, 4);

@@ -338,56 +338,6 @@ class StripedModelTest {
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
     }
 
-    @Test
-    void pushInFlightFailsWhenItsShardForgetsTheLearner() throws Exception {
-        serve(4 * MIB, BLOCK, 2);
-        model.join();
-        parking(true);
-        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
-        parking(false);
-        shards.shards.get(1).membership = 2;
-        shards.restart(1);
-        shards.restart(0);
-        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
-            .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count once or not").cause()
-            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
-        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
-    }
-
-    @Test
-    void callsFailUntilTheLearnerGoesOnAfterShardsHaveGoneBack() throws Exception {
-        serve(4 * MIB, BLOCK, 2);
-        model.join();
-        for (int round = 1; round <= 5; round++) {
-            model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
-        }
-        parking(true);
-        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
-        parking(false);
-        for (int shard = 0; shard < 2; shard++) {
-            shards.shards.get(shard).membership = 2;
-            shards.shards.get(shard).history = 2;
-            shards.shards.get(shard).joinRound = 3;
-            shards.restart(shard);
-        }
-        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
-            // Some blocks of the sixth push may have been pushed before the restart.
-            .hasMessageMatching(
-                "(?s).*has gone back to earlier weights, which takes back [34] rounds of this learner.*");
-        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
-            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
-        assertThatThrownBy(() -> model.pull(0, memory, 0, BLOCK, Cancellation.NONE))
-            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
-        model.read(0, memory, 0, BLOCK, Cancellation.NONE);
-        assertThat(model.goOn()).isBetween(3L, 4L);
-        assertThat(model.nextRound()).isEqualTo(3);
-        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
-        assertThat(model.nextRound()).isEqualTo(4);
-        assertThat(model.goOn()).as("both shards have gone back, but the learner is told once").isZero();
-    }
-
     private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
         assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
             assertThat(e.kind()).isEqualTo(kind);
@@ -550,32 +500,6 @@ class StripedModelTest {
         } catch (IOException e) {
             return false;
         }
-    }
-
-    @Test
-    void learnerForgottenByOneShardRejoinsAtTheSameRoundOnAllShards() throws IOException {
-        serve(4 * BLOCK, BLOCK, 2);
-        model.join();
-        shards.shards.get(0).joinRound = 9;
-        shards.shards.get(0).membership = 2;
-        shards.restart(0);
-        await("the learner can push again", this::pushes);
-        assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
-    }
-
-    @Test
-    void learnerForgottenByARestartedShardContinuesThereAtTheRoundOfTheOtherShards() throws IOException {
-        serve(4 * BLOCK, BLOCK, 2);
-        model.join();
-        for (int round = 1; round <= 5; round++) {
-            assertThat(pushes()).isTrue();
-        }
-        shards.shards.get(0).membership = 2;
-        shards.restart(0);
-        await("the learner can push again", this::pushes);
-        assertThat(shards.shards.get(0).joinRound).isEqualTo(6);
-        assertThat(shards.shards.get(1).joinRound).isEqualTo(1);
-        assertThat(model.nextRound()).isEqualTo(7);
     }
 
     @Test
