@@ -151,8 +151,8 @@ public final class ServerContext {
     }
 
     /**
-     * Makes this process one of several that may serve the shard. The shard starts as a backup, which serves nobody, and becomes
-     * the primary by {@link ShardModel#lead}. By default there are no backups.
+     * Sets that other processes may serve this shard too. The shard then starts as a backup, which serves nobody. After
+     * {@link ShardModel#lead} it is the primary. By default, there are no backups.
      */
     public ServerContext backups(BackupSettings backupSettings) {
         this.backups = backupSettings;

@@ -54,7 +54,7 @@ public final class ShardModel implements AutoCloseable {
     private final CheckpointStatus restored;
     /** Null if the shard takes no checkpoints. Set before the shard is served. */
     private volatile Checkpointer checkpointer;
-    /** The number of the history of a shard without checkpoints, or with backups. */
+    /** The number of the history, if the shard has no checkpoints or has backups. */
     private volatile long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
     private final Target target;

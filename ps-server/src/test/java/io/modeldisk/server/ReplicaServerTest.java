@@ -280,9 +280,7 @@ class ReplicaServerTest {
         }
     }
 
-    @Test
-    void processesStartedAlikeFindTheirRolesAndHandOverWithoutAnError() throws Exception {
-        startTwo();
+    private void handOverDuringTraining() throws Exception {
         Process first = awaitPrimaryWithBackup();
         train(() -> {
             try (StripedModel model = connect("operator")) {
@@ -292,6 +290,12 @@ class ReplicaServerTest {
             return null;
         });
         assertThat(awaitPrimaryWithBackup()).isNotSameAs(first);
+    }
+
+    @Test
+    void processesStartedAlikeFindTheirRolesAndHandOverWithoutAnError() throws Exception {
+        startTwo();
+        handOverDuringTraining();
     }
 
     @Test
@@ -328,15 +332,7 @@ class ReplicaServerTest {
         new Process();
         awaitPrimary();
         new Process();
-        Process first = awaitPrimaryWithBackup();
-        train(() -> {
-            try (StripedModel model = connect("operator")) {
-                model.requestHandOver(0);
-            }
-            await("another process is the primary", BOUND, () -> awaitPrimary() != first);
-            return null;
-        });
-        assertThat(awaitPrimaryWithBackup()).isNotSameAs(first);
+        handOverDuringTraining();
     }
 
     @Test

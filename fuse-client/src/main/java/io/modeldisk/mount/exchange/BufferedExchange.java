@@ -163,7 +163,10 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Pulls the weights into the active set, also if {@link OnRollback#isReason} is true. The caller holds {@code turn}. */
+    /**
+     * Pulls the weights into the active set. If a shard has gone back or has forgotten the learner, goes on and pulls again. The
+     * caller holds {@code turn}.
+     */
     private void pullActive(Cancellation cancellation) throws IOException {
         try {
             exchangeActive(false, cancellation);

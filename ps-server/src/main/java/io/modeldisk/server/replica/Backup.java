@@ -1,5 +1,6 @@
 package io.modeldisk.server.replica;
 
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.net.InetSocketAddress;
 
@@ -10,14 +11,12 @@ import java.net.InetSocketAddress;
  * @param address the address at which it serves
  */
 public record Backup(String name, InetSocketAddress address) {
-    private static final int DEFAULT_PORT = 3260;
-
     /**
-     * Returns the backup at {@code HOST[:PORT]}. The address is unresolved if the host is unknown.
+     * Returns the backup at {@code HOST[:PORT]}. If the host is unknown, its address is unresolved.
      *
      * @throws IllegalArgumentException if the address has another form
      */
     public static Backup at(String name, String address) {
-        return new Backup(name, ModelAddress.parsePortal(address, DEFAULT_PORT));
+        return new Backup(name, ModelAddress.parsePortal(address, TargetContext.DEFAULT_PORT));
     }
 }

@@ -15,8 +15,8 @@ public interface BackupMembers {
     void add(String backup) throws IOException;
 
     /**
-     * Removes the backups of the former primary that were not added since, because they lack the next record. They are still
-     * members before, so that one of them becomes the primary if this process ends without a record.
+     * Removes the backups of the former primary that were not added since, because they lack the next record. Until
+     * then they are members: if this process ends before its first record, one of them becomes the primary.
      *
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
      */

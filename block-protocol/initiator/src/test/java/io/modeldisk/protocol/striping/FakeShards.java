@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.striping;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -19,6 +21,7 @@ import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -81,6 +84,11 @@ final class FakeShards implements AutoCloseable {
             other.login(1, 3, "InitiatorName=iqn.test:other", "TargetName=" + ModelFacts.TARGET_PREFIX + MODEL);
             other.manage(TaskManagementRequestPdu.TARGET_WARM_RESET, RawInitiator.NONE);
         }
+    }
+
+    /** Lets the shards keep commands waiting, or not. */
+    void parking(boolean now) {
+        shards.forEach(shard -> shard.parking = now);
     }
 
     /** Restarts two shards, each at the address of the other shard. */
@@ -252,6 +260,14 @@ final class FakeShards implements AutoCloseable {
                 return page;
             }
         }
+    }
+
+    /** Checks that a call has failed because of a shard. */
+    static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
+        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
+            assertThat(e.kind()).isEqualTo(kind);
+            assertThat(e.shard().index()).isEqualTo(shard);
+        });
     }
 
     /** A call that may fail. */

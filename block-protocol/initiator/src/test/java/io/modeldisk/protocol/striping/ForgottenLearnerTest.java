@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
 import static io.modeldisk.protocol.striping.FakeShards.async;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,17 +45,6 @@ class ForgottenLearnerTest {
         model = StripedModel.connect(context(shards.address()));
     }
 
-    private void parking(boolean now) {
-        shards.shards.forEach(shard -> shard.parking = now);
-    }
-
-    private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
-        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
-            assertThat(e.kind()).isEqualTo(kind);
-            assertThat(e.shard().index()).isEqualTo(shard);
-        });
-    }
-
     private boolean pushes() {
         try {
             model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
@@ -81,10 +71,10 @@ class ForgottenLearnerTest {
     void pushInFlightFailsWhenItsShardForgetsTheLearner() throws Exception {
         serve(4 * MIB);
         model.join();
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
-        parking(false);
+        shards.parking(false);
         shards.shards.get(1).membership = 2;
         shards.restart(1);
         shards.restart(0);
@@ -151,10 +141,10 @@ class ForgottenLearnerTest {
         for (int round = 1; round <= 5; round++) {
             model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
         }
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
-        parking(false);
+        shards.parking(false);
         for (int shard = 0; shard < 2; shard++) {
             shards.shards.get(shard).membership = 2;
             shards.shards.get(shard).history = 2;

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -41,13 +42,6 @@ class ReconnectTest {
     private void serve(long bytes, int block, int count) throws IOException {
         shards = FakeShards.of(bytes, block, count);
         model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
-    }
-
-    private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
-        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
-            assertThat(e.kind()).isEqualTo(kind);
-            assertThat(e.shard().index()).isEqualTo(shard);
-        });
     }
 
     private void pull() throws IOException {

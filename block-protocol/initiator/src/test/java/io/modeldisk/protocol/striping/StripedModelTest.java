@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
 import static io.modeldisk.test.Await.await;
 import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -82,10 +83,6 @@ class StripedModelTest {
 
     private byte[] get(long at, int length) {
         return memory.segment(at, length).toArray(ValueLayout.JAVA_BYTE);
-    }
-
-    private void parking(boolean now) {
-        shards.shards.forEach(shard -> shard.parking = now);
     }
 
     private int parkings() {
@@ -192,10 +189,10 @@ class StripedModelTest {
         put(data, 0);
         model.push(0, memory, 0, data.length, Cancellation.NONE);
         memory.slab(0).fill((byte) 0);
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("every command has received BUSY several times", () -> parkings() > 60 || pull.isDone());
-        parking(false);
+        shards.parking(false);
         pull.get(30, TimeUnit.SECONDS);
         assertThat(get(0, data.length)).isEqualTo(data);
     }
@@ -208,11 +205,11 @@ class StripedModelTest {
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.join();
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
         await("a command of the push waits in the shard", () -> parkings() > 0 || push.isDone());
         // Commands that are sent again after the reset must not wait in the shard.
-        parking(false);
+        shards.parking(false);
         shards.reset(0);
         push.get(30, TimeUnit.SECONDS);
         memory.slab(0).fill((byte) 0);
@@ -223,10 +220,10 @@ class StripedModelTest {
     @Test
     void synchronizeCacheIsSentAgainWhileAShardIsBusy() throws Exception {
         serveImpatiently(4);
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
         await("SYNCHRONIZE CACHE is sent again after BUSY", () -> parkings() > 2 || call.isDone());
-        parking(false);
+        shards.parking(false);
         call.get(30, TimeUnit.SECONDS);
         assertThat(shards.shards).allMatch(shard -> shard.admitted.get() == 1);
     }
@@ -236,7 +233,7 @@ class StripedModelTest {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(50)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
-        parking(true);
+        shards.parking(true);
         assertThatThrownBy(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE))
             .hasMessageContaining("waited for a round");
     }
@@ -267,7 +264,7 @@ class StripedModelTest {
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.write(0, memory, 0, 4 * MIB, Cancellation.NONE);
-        parking(true);
+        shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
         await("commands of the pull wait in the shards", () -> parkedCount() > 1);
@@ -276,7 +273,7 @@ class StripedModelTest {
             .hasCauseInstanceOf(CancelledException.class);
         memory.slab(0).fill((byte) 7);
         byte[] sevens = get(0, 4 * MIB);
-        parking(false);
+        shards.parking(false);
         model.pull(0, memory, 4 * MIB, 4 * MIB, Cancellation.NONE);
         assertThat(get(0, 4 * MIB)).isEqualTo(sevens);
         assertThat(get(4 * MIB, 4 * MIB)).as("a pull after the cancelled pull").isEqualTo(data);
@@ -297,7 +294,7 @@ class StripedModelTest {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
-        parking(true);
+        shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
         await("SYNCHRONIZE CACHE waits in the shard", () -> parkedCount() == 1);
@@ -316,10 +313,10 @@ class StripedModelTest {
         put(data, 0);
         model.write(0, memory, 0, data.length, Cancellation.NONE);
         memory.slab(0).fill((byte) 0);
-        parking(true);
+        shards.parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("commands of the pull wait in the shards", () -> parkedCount() > 1);
-        parking(false);
+        shards.parking(false);
         shards.restart(1);
         shards.restart(0);
         pull.get(30, TimeUnit.SECONDS);
@@ -336,13 +333,6 @@ class StripedModelTest {
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
         cancellation.cancel();
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
-    }
-
-    private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
-        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
-            assertThat(e.kind()).isEqualTo(kind);
-            assertThat(e.shard().index()).isEqualTo(shard);
-        });
     }
 
     @Test

@@ -94,9 +94,10 @@ public final class ProtocolBench {
             datamover == Route.Preference.TCP ? aggregator : aggregator + " over " + datamover);
         long before = shard.movedBytes();
         try (
-            MemoryBaseline alone = datamover == Route.Preference.SHM && shard.isOwn() && plan != null
-                ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
-                : null;
+            MemoryBaseline alone = datamover == Route.Preference.SHM && durability != Durability.JOURNAL
+                && shard.isOwn() && plan != null
+                    ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
+                    : null;
             DiskBaseline disk = durability == Durability.JOURNAL && plan != null
                 ? new DiskBaseline(Math.toIntExact(Math.min(MAX_GROUP_BYTES, bufferBytes())))
                 : null;
