@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Target;
@@ -410,6 +411,14 @@ public final class ShardModel implements AutoCloseable {
             return journal.history();
         }
         return checkpointer == null || replication != null ? ownHistory : checkpointer.history();
+    }
+
+    /** In bsp, the round of the checkpoint from which the shard has started; 0 if later rounds may have been restored too. */
+    long startRound() {
+        boolean onlyCheckpoint = journal == null && replication == null;
+        return onlyCheckpoint && facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP
+            ? learners.firstRound() - 1
+            : 0;
     }
 
     /** The checkpoints of the shard; null if the shard takes none. */

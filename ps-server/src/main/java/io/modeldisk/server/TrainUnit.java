@@ -166,7 +166,8 @@ final class TrainUnit extends ShardUnit {
             shard().learnersChanged();
         }
         awaitRecords();
-        return JoinCommand.data(new JoinCommand.Answer(member.joinRound(), member.number(), shard().history()));
+        return JoinCommand.data(new JoinCommand.Answer(member.joinRound(), member.number(), shard().history(),
+            shard().startRound()));
     }
 
     /** Waits until the learners are durable, so that a shard that starts again gives the same answers. */

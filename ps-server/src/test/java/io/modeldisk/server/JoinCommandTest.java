@@ -110,7 +110,7 @@ class JoinCommandTest {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
             byte[] first = join(train, 0, 0);
-            assertThat(first).hasSize(24);
+            assertThat(first).hasSize(32);
             assertThat(join(train, 0, 0)).isEqualTo(first);
             byte[] anew = join(train, 1, 0);
             assertThat(ByteBuffer.wrap(anew).getLong(0)).isEqualTo(1);

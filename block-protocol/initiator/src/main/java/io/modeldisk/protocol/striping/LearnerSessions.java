@@ -153,10 +153,10 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         long current = ledger.currentRound(0);
         boolean same = true;
         for (int i = 0; i < shards.size(); i++) {
-            torn = torn == null && shards.get(i).membership().isNewcomer() && ledger.isPartial(i)
-                ? shards.get(i).id()
-                : torn;
-            same &= ledger.currentRound(i) == current && !ledger.isPartial(i);
+            boolean newcomer = shards.get(i).membership().isNewcomer();
+            boolean partial = newcomer ? ledger.isPartial(i) : ledger.isInProgress(i);
+            torn = torn == null && newcomer && partial ? shards.get(i).id() : torn;
+            same &= ledger.currentRound(i) == current && !partial;
         }
         if (joinsAtCurrentRounds()) {
             admitNewcomers();
@@ -241,7 +241,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         for (int i = 0; i < shards.size(); i++) {
             ShardMembership shard = shards.get(i).membership();
             if (shard.isNewcomer()) {
-                ledger.reset(i, shard.joinRound());
+                ledger.reset(i, shard.joinRound(), shard.lastKnownRound());
                 shard.agreed();
             }
         }

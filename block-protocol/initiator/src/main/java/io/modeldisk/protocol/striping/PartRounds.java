@@ -60,7 +60,7 @@ final class PartRounds {
                 part.epoch = epoch;
                 return part.bytes;
             }
-            if (part.doubtful) {
+            if (part.doubtful && ledger.mayHave(shard, part.round)) {
                 ledger.takeDoubt(shard);
                 throw forgotten(id, "the push at byte " + (start + part.offset)
                     + " was in flight and may count once or not at all");

@@ -53,6 +53,8 @@ final class PushLedger {
     private final BitRanges repeatable;
     private final long[] firstRound;
     private final int[] epoch;
+    /** For each shard, the last round of which it may have pushes of an earlier membership. */
+    private final long[] lastKnownRound;
     /** For each shard, whether it forgot the learner after a call had failed whose parts may have reached the shard. */
     private final boolean[] doubtful;
     /** Why the learner's gradient was last abandoned; null if it never was. */
@@ -76,18 +78,21 @@ final class PushLedger {
         this.repeatable = new BitRanges(total);
         this.firstRound = new long[striping.shards()];
         this.epoch = new int[striping.shards()];
+        this.lastKnownRound = new long[striping.shards()];
         this.doubtful = new boolean[striping.shards()];
     }
 
     /**
      * Begins a new membership of the learner in a shard. The first round of the membership is {@code joinRound}. Discards the
-     * pushes of the previous membership.
+     * pushes of the previous membership. The shard has no push of a round after {@code lastKnown}.
      */
-    synchronized void reset(int shard, long joinRound) {
+    synchronized void reset(int shard, long joinRound, long lastKnown) {
         epoch[shard]++;
         firstRound[shard] = joinRound;
+        lastKnownRound[shard] = lastKnown;
         for (int block = shard; block < round.length; block += striping.shards()) {
-            doubtful[shard] |= repeatable.any((long) block * perBlock, endOf(block, total));
+            doubtful[shard] |= round[block] <= lastKnown
+                && repeatable.any((long) block * perBlock, endOf(block, total));
             outstanding[block] = 0;
             clock[block] = 0;
             begin(block, 0);
@@ -102,6 +107,11 @@ final class PushLedger {
         boolean taken = doubtful[shard];
         doubtful[shard] = false;
         return taken;
+    }
+
+    /** Returns whether a shard may have a push of this round and of an earlier membership, whose result is not known. */
+    synchronized boolean mayHave(int shard, long ofRound) {
+        return ofRound <= lastKnownRound[shard];
     }
 
     /** Postpones the learner's next rounds on a shard to {@code joinRound} or later. The membership continues. */
@@ -163,9 +173,23 @@ final class PushLedger {
         }
     }
 
-    /** Returns whether the learner has pushed a part of its current gradient to a shard, and not all of it. */
-    synchronized boolean isPartial(int shard) {
+    /** Returns whether the push of the learner's current gradient to a shard has begun and has not ended. */
+    synchronized boolean isInProgress(int shard) {
         return currentRound(shard) < nextRound(shard);
+    }
+
+    /**
+     * Returns whether a shard has a part of the learner's current gradient, and not all of it. A part that waits because the
+     * shard is BUSY does not count.
+     */
+    synchronized boolean isPartial(int shard) {
+        long current = currentRound(shard);
+        for (int block = shard; block < round.length && current < nextRound(shard); block += striping.shards()) {
+            if (round[block] == current && taken.any((long) block * perBlock, endOf(block, total))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the highest round of which the learner has pushed a whole block to a shard; 0 if there is none. */

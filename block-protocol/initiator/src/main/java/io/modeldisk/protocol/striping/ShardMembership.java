@@ -38,6 +38,8 @@ final class ShardMembership {
     private long membership;
     /** The number of the shard's history at the last call of {@link #agreed()}; 0 if it is not known. */
     private long history;
+    /** The start round of the shard at the last call of {@link #agreed()}; see {@link JoinCommand.Answer}. */
+    private long startRound;
     private long loggedInNs;
     /** Whether the session has joined. A process that does not serve the shard closes sessions that try to join. */
     private boolean joined;
@@ -134,10 +136,20 @@ final class ShardMembership {
         return history != 0 && answer.history() != 0 && answer.history() != history;
     }
 
+    /**
+     * Returns the last round of which the shard may have pushes of the earlier membership. {@link Long#MAX_VALUE} if the last
+     * JOIN does not tell.
+     */
+    synchronized long lastKnownRound() {
+        boolean restarted = history != 0 && answer.history() == history && answer.startRound() > startRound;
+        return restarted ? answer.startRound() : Long.MAX_VALUE;
+    }
+
     /** Records that the caller accepts the membership in the last result of JOIN. Makes the session available. */
     synchronized void agreed() {
         membership = answer.membership();
         history = answer.history();
+        startRound = answer.startRound();
         agreed = session;
     }
 
@@ -146,6 +158,7 @@ final class ShardMembership {
         answer = null;
         membership = 0;
         history = 0;
+        startRound = 0;
         shortLives = 0;
         if (session != null) {
             session.close();

@@ -123,6 +123,7 @@ final class FakeShards implements AutoCloseable {
         volatile long joinRound = 1;
         volatile long membership = 1;
         volatile long history = 1;
+        volatile long startRound;
         /** Whether the initiator declared the last push free of NaN and infinity. */
         volatile boolean declaredFinite;
         volatile byte[] page;
@@ -247,7 +248,7 @@ final class FakeShards implements AutoCloseable {
                     }
                 }
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
-                return JoinCommand.data(new JoinCommand.Answer(joinRound, membership, history));
+                return JoinCommand.data(new JoinCommand.Answer(joinRound, membership, history, startRound));
             }
 
             @Override

@@ -86,6 +86,24 @@ class ForgottenLearnerTest {
     }
 
     @Test
+    void pushInFlightIsSentAgainIfTheShardHasStartedAfterAnEarlierRound() throws Exception {
+        serveBsp();
+        shards.parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
+        await("a command of the push waits in each shard",
+            () -> shards.shards.stream().noneMatch(shard -> shard.parked.isEmpty()));
+        shards.parking(false);
+        for (int shard = 0; shard < 2; shard++) {
+            shards.shards.get(shard).membership = 2;
+            shards.shards.get(shard).startRound = 1;
+            shards.shards.get(shard).joinRound = 2;
+            shards.restart(shard);
+        }
+        push.get(30, TimeUnit.SECONDS);
+        assertThat(model.nextRound()).isEqualTo(3);
+    }
+
+    @Test
     void bspGradientOfWhichAForgetfulShardHasAPartIsAbandoned() throws IOException {
         serveBsp();
         model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);

@@ -16,8 +16,8 @@ class PushLedgerTest {
     private final PushLedger.Grant grant = new PushLedger.Grant();
 
     PushLedgerTest() {
-        ledger.reset(0, 1);
-        ledger.reset(1, 1);
+        ledger.reset(0, 1, Long.MAX_VALUE);
+        ledger.reset(1, 1, Long.MAX_VALUE);
     }
 
     /** Begins a push and returns its round; 0 if the push must wait. */
@@ -77,6 +77,19 @@ class PushLedgerTest {
     }
 
     @Test
+    void gradientOfWhichAShardHasAcceptedNothingIsNotPartial() {
+        push(0, 4);
+        push(8, 12);
+        push(16, 17);
+        begin(0, 4);
+        begin(8, 12);
+        assertThat(ledger.isInProgress(0)).isTrue();
+        assertThat(ledger.isPartial(0)).isFalse();
+        end(8, 12, true);
+        assertThat(ledger.isPartial(0)).isTrue();
+    }
+
+    @Test
     void gradientThatAShardHasWhollyIsNotPartial() {
         assertThat(ledger.isPartial(0)).isFalse();
         push(0, 4);
@@ -115,9 +128,9 @@ class PushLedgerTest {
     void nearestRoundAfterAResetIsTheFirstOrSecondRoundOfTheMembership() {
         push(0, 4);
         assertThat(ledger.nearestRound(0, 3)).isEqualTo(3);
-        ledger.reset(0, 1);
+        ledger.reset(0, 1, Long.MAX_VALUE);
         assertThat(ledger.nearestRound(0, 9)).isEqualTo(2);
-        ledger.reset(0, 20);
+        ledger.reset(0, 20, Long.MAX_VALUE);
         assertThat(ledger.nearestRound(0, 9)).isEqualTo(20);
     }
 
@@ -135,9 +148,9 @@ class PushLedgerTest {
     void shardThatForgetsTheLearnerAfterAFailedPushIsDoubtfulOnce() {
         begin(0, 4);
         end(0, 4, false);
-        ledger.reset(1, 9);
+        ledger.reset(1, 9, Long.MAX_VALUE);
         assertThat(ledger.takeDoubt(1)).isFalse();
-        ledger.reset(0, 9);
+        ledger.reset(0, 9, Long.MAX_VALUE);
         assertThat(ledger.takeDoubt(0)).isTrue();
         assertThat(ledger.takeDoubt(0)).isFalse();
     }
@@ -145,7 +158,7 @@ class PushLedgerTest {
     @Test
     void shardThatForgetsTheLearnerAfterItsPushesSucceededIsNotDoubtful() {
         push(0, 4);
-        ledger.reset(0, 9);
+        ledger.reset(0, 9, Long.MAX_VALUE);
         assertThat(ledger.takeDoubt(0)).isFalse();
     }
 
@@ -184,7 +197,7 @@ class PushLedgerTest {
     @Test
     void grantEndsBeforeABlockWithADifferentRound() {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
-        single.reset(0, 5);
+        single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
         single.ended(4, 8, grant.epoch(), true);
         single.push(0, 16, grant);
@@ -202,13 +215,28 @@ class PushLedgerTest {
         begin(8, 12);
         int before = grant.epoch();
         push(4, 8);
-        ledger.reset(0, 7);
+        ledger.reset(0, 7, Long.MAX_VALUE);
         assertThat(ledger.epoch(0)).isNotEqualTo(before);
         ledger.ended(8, 12, before, true);
         assertThat(clock(0, 4)).isZero();
         assertThat(push(8, 12)).isEqualTo(7);
         assertThat(push(0, 4)).isEqualTo(7);
         assertThat(push(4, 8)).isEqualTo(2);
+    }
+
+    @Test
+    void failedPushIsDoubtfulOnlyIfTheShardMayHaveItsRound() {
+        push(0, 4);
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(0, 2, 1);
+        assertThat(ledger.takeDoubt(0)).isFalse();
+        assertThat(ledger.mayHave(0, 1)).isTrue();
+        assertThat(ledger.mayHave(0, 2)).isFalse();
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(0, 2, 2);
+        assertThat(ledger.takeDoubt(0)).isTrue();
     }
 
     @Test

@@ -11,9 +11,9 @@ import java.nio.ByteBuffer;
  * nexus already is a learner and does not request a new membership, JOIN returns the first round of that learner.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
- * earliest round to join at (0: any round). All other bytes are zero. The command returns 24 bytes: the round at which the
- * learner has joined, the random number that identifies this membership, and the random number that identifies the history of
- * the shard. All numbers are big-endian.
+ * earliest round to join at (0: any round). All other bytes are zero. The command returns 32 bytes: the round at which the
+ * learner has joined, the random number that identifies this membership, the random number that identifies the history of the
+ * shard, and the round after which the shard has started. All numbers are big-endian.
  *
  * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
  * can join. Then the learner joins all shards at the latest of these rounds, so that it starts with the same round on all shards.
@@ -26,7 +26,7 @@ public final class JoinCommand {
     public static final CdbUsage USAGE = CdbUsage.parse("C0 01 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 
     /** The number of bytes that JOIN returns. */
-    public static final int DATA_BYTES = 3 * Long.BYTES;
+    public static final int DATA_BYTES = 4 * Long.BYTES;
 
     static final String OPCODE_TEXT = "C0h";
 
@@ -42,8 +42,10 @@ public final class JoinCommand {
      *     forgotten the rounds of the earlier membership
      * @param history the random number that identifies the updates of the shard. If it changes, the shard has lost some of them,
      *     for example because it was restarted from a checkpoint. 0 from a shard of an older version
+     * @param startRound in bsp, the round of the checkpoint from which the shard has started: at its start, it had all pushes of
+     *     its history up to this round, and none of a later round. 0 if the shard does not know such a round
      */
-    public record Answer(long joinRound, long membership, long history) {}
+    public record Answer(long joinRound, long membership, long history, long startRound) {}
 
     private JoinCommand() {}
 
@@ -75,12 +77,12 @@ public final class JoinCommand {
     /** Encodes the data that JOIN returns. */
     public static byte[] data(Answer answer) {
         return ByteBuffer.allocate(DATA_BYTES).putLong(answer.joinRound).putLong(answer.membership)
-            .putLong(answer.history).array();
+            .putLong(answer.history).putLong(answer.startRound).array();
     }
 
     /** Decodes the data that JOIN returned. */
     public static Answer answer(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
-        return new Answer(buffer.getLong(), buffer.getLong(), buffer.getLong());
+        return new Answer(buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong());
     }
 }
