@@ -45,10 +45,8 @@ import org.apache.logging.log4j.Logger;
  */
 public final class ReplicaServer {
     private static final Logger LOG = LogManager.getLogger(ReplicaServer.class);
-    /** The maximum time for which a handover waits until the backups have all records. */
-    private static final Duration DRAIN_LIMIT = Duration.ofSeconds(5);
-    /** The maximum time for which a primary waits until its successor serves. */
-    private static final Duration ACCEPT_LIMIT = Duration.ofSeconds(5);
+    /** The lowest maximum time for each step of a handover. */
+    private static final Duration MIN_STEP_LIMIT = Duration.ofSeconds(5);
 
     /** Creates the configuration of each launch. */
     @FunctionalInterface
@@ -311,16 +309,17 @@ public final class ReplicaServer {
         boolean interrupted = Thread.interrupted();
         try {
             RecordLog log = server.shard().records();
-            if (!log.awaitDurable(log.status().appended(), DRAIN_LIMIT)) {
-                throw new IOException("the backups did not apply all records within " + DRAIN_LIMIT.toSeconds() + " s");
+            Duration limit = stepLimit();
+            if (!log.awaitDurable(log.status().appended(), limit)) {
+                throw new IOException("the backups did not apply all records within " + limit.toMillis() + " ms");
             }
             role.offer(to);
-            awaitAcceptance(epoch, to);
+            awaitAcceptance(epoch, to, limit);
             if (holds(epoch)) {
                 members.withdraw(to);
                 backups.catchUpAgain(to, "it did not accept the epoch that the primary offered");
-                throw new IOException("backup " + to + " did not begin to serve within " + ACCEPT_LIMIT.toSeconds()
-                    + " s; its log has the reason");
+                throw new IOException("backup " + to + " did not begin to serve within " + limit.toMillis()
+                    + " ms; its log has the reason");
             }
         } catch (IOException e) {
             LOG.warn("this primary did not hand over{}: {}", holds(epoch) ? ", and serves on" : "", e.getMessage());
@@ -337,8 +336,14 @@ public final class ReplicaServer {
         return !holds(epoch);
     }
 
-    private void awaitAcceptance(long epoch, String successor) throws InterruptedException {
-        long endNs = NanoClock.SYSTEM.nanoTime() + ACCEPT_LIMIT.toNanos();
+    /** The maximum time for each step of a handover: until the backups have all records, and until the successor serves. */
+    private Duration stepLimit() {
+        Duration timeout = server.shard().replication().timeout();
+        return timeout.compareTo(MIN_STEP_LIMIT) > 0 ? timeout : MIN_STEP_LIMIT;
+    }
+
+    private void awaitAcceptance(long epoch, String successor, Duration limit) throws InterruptedException {
+        long endNs = NanoClock.SYSTEM.nanoTime() + limit.toNanos();
         while (holds(epoch) && role.replicas().containsKey(successor) && NanoClock.SYSTEM.nanoTime() - endNs < 0) {
             NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
         }

@@ -22,6 +22,7 @@ import io.modeldisk.server.replica.Backups;
 import io.modeldisk.server.replica.BlockImage;
 import io.modeldisk.server.replica.RecordFollower;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -71,6 +72,11 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         } finally {
             block.unlock();
         }
+    }
+
+    /** The time within which a backup must apply records. */
+    Duration timeout() {
+        return settings.timeout();
     }
 
     /** The logical unit that accepts records. */

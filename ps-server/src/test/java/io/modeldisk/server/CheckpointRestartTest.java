@@ -128,6 +128,25 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(histories(start(2))).as("after the death of both shards").doesNotContainAnyElementsOf(before);
     }
 
+    @Test
+    void shardThatIsStoppedLaterSavesTheRoundOfTheFirstOneAndLosesNoPush() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (ShardModel shard : shards) {
+            push(shard, 1, 1);
+        }
+        List<Long> before = histories(shards);
+        ShardModel early = shards.get(1);
+        awaitStopped(shards, List.of(inBackground(() -> early.saveLast(() -> {}))));
+        early.close();
+        ShardModel late = shards.getFirst();
+        assertThat(tryPush(late, 2, 2)).as("a push of a round that the stopped shard cannot save").isFalse();
+        CompletableFuture<Void> stopping = inBackground(() -> late.saveLast(() -> {}));
+        assertThat(stopping).succeedsWithin(Duration.ofSeconds(10));
+        late.close();
+        open.clear();
+        assertThat(histories(start(2))).isEqualTo(before);
+    }
+
     private static boolean tryPush(ShardModel shard, long round, float value) {
         try {
             shard.learners().join(LEARNER);

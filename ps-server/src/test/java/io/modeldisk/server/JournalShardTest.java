@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -185,6 +186,28 @@ class JournalShardTest extends CheckpointFixture {
         step(shards.subList(0, 1));
         assertThat(goneBack).isEmpty();
         assertThat(weights(again)).containsOnly(3);
+    }
+
+    @Test
+    void pushWaitsWhileAnotherShardIsStoppedAndGoesOnWhenThatShardIsBack() throws Exception {
+        List<ShardModel> shards = start(2);
+        pushAll(shards, 1, 1);
+        ShardModel first = shards.getFirst();
+        ShardModel stopped = shards.get(1);
+        CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> stopped.saveLast(() -> {}));
+        await("shard 1 has stopped", () -> {
+            step(shards);
+            clock.advance(TICK);
+            return stop.isDone();
+        });
+        stopped.close();
+        open.remove(1);
+        FakeTask push = new FakeTask(LEARNER, 0, (int) first.facts().bytesOfShard()).fill(2).ofRound(2);
+        assertThat(first.target().units().get(0).write(push)).isFalse();
+        start(context(1, 2));
+        step(List.of(first));
+        write(first, push);
+        assertThat(weights(first)).containsOnly(3);
     }
 
     @Test

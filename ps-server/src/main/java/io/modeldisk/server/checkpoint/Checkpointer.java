@@ -76,6 +76,8 @@ public final class Checkpointer implements AutoCloseable {
     private PartWriter writer;
     /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
     private long begun;
+    /** Whether the shard holds the pushes of rounds after the last checkpoint. */
+    private boolean held;
     private String lastFailure;
     private long ticks;
 
@@ -224,6 +226,10 @@ public final class Checkpointer implements AutoCloseable {
             if (log != null) {
                 watchJournal();
             }
+            if (held && !stop.mustHold()) {
+                held = false;
+                consistency.holdAfter(Long.MAX_VALUE);
+            }
             if (requests != null) {
                 schedule();
             }
@@ -353,10 +359,11 @@ public final class Checkpointer implements AutoCloseable {
                 + " shards: each model needs its own directory with --state");
         }
         status = status.writing(partial.number());
-        if (stop.isStopping()) {
+        held = stop.mustHold();
+        if (held) {
             consistency.holdAfter(wanted.round());
         }
-        stop.begun(partial.number(), wanted.round());
+        stop.begun(partial.number(), wanted.round(), held);
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
         if (log != null) {
             log.begin(begun);

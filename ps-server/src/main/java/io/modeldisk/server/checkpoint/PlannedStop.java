@@ -44,8 +44,9 @@ final class PlannedStop {
      *
      * @param number the number of the checkpoint
      * @param round in bsp, the round of the checkpoint
+     * @param held in bsp, whether all shards hold the pushes of later rounds
      */
-    private record Saved(long number, long updates, long rawWrites, long round) {}
+    private record Saved(long number, long updates, long rawWrites, long round, boolean held) {}
 
     /**
      * Begins to record the progress of a shard.
@@ -62,7 +63,7 @@ final class PlannedStop {
         this.clock = clock;
         this.stops = new ShardStops(state, facts.shard(), facts.shards());
         this.saved = new Saved(newest, ofOther == 0 ? progress.updates() : UNKNOWN, progress.rawWrites().getAsLong(),
-            progress.openedRound());
+            progress.openedRound(), false);
         long stopped = stops.takeHistory(newest);
         long continued = ofOther == 0 ? stopped : ofOther;
         this.history = continued != 0 ? continued : ThreadLocalRandom.current().nextLong() | 1;
@@ -73,9 +74,12 @@ final class PlannedStop {
         return history;
     }
 
-    /** Returns whether this shard waits for its last checkpoint. */
-    boolean isStopping() {
-        return stopping;
+    /**
+     * Returns whether this shard must hold the pushes of the rounds after the next checkpoint, because this or another shard
+     * stops or has stopped. Shards that are stopped a little later then save the same round, and lose no push.
+     */
+    boolean mustHold() throws IOException {
+        return inRounds && (stopping || stops.hasOther());
     }
 
     /** Returns, on shard 0, whether shards stop and need a checkpoint that has not been requested yet. */
@@ -89,13 +93,13 @@ final class PlannedStop {
     }
 
     /** Records that the shard has begun to write a checkpoint. */
-    void begun(long number, long round) {
-        pending = new Saved(number, 0, progress.rawWrites().getAsLong(), round);
+    void begun(long number, long round, boolean held) {
+        pending = new Saved(number, 0, progress.rawWrites().getAsLong(), round, held);
     }
 
     /** Records that the shard has written its part of the checkpoint, with this number of updates. */
     void written(long updates) {
-        pending = new Saved(pending.number(), updates, pending.rawWrites(), pending.round());
+        pending = new Saved(pending.number(), updates, pending.rawWrites(), pending.round(), pending.held());
     }
 
     /** Records that a checkpoint is complete. */
@@ -119,11 +123,15 @@ final class PlannedStop {
         stopping = true;
     }
 
-    /** Waits at most 10 s until {@link #isSaved}. Returns early if the shard must go back. */
+    /**
+     * Waits at most 10 s until {@link #isSaved}, in bsp by a checkpoint after which all shards hold the pushes. Returns early if
+     * the shard must go back.
+     */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
         boolean alone = false;
-        while (!goneBack.getAsBoolean() && !isSaved() && clock.nanoTime() - endNs < 0) {
+        while (!goneBack.getAsBoolean() && !(isSaved() && (saved.held() || !inRounds))
+            && clock.nanoTime() - endNs < 0) {
             if (!alone && !first && stops.isFirstStopped()) {
                 // Shard 0 may have published the last checkpoint just now. It will not request another one.
                 alone = true;

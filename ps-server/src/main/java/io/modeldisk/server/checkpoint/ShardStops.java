@@ -95,6 +95,16 @@ final class ShardStops {
         return found;
     }
 
+    /** Returns whether another shard stops, or has stopped and not started again. */
+    boolean hasOther() throws IOException {
+        for (int i = 0; i < shards; i++) {
+            if (i != shard && read(i) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private Path file(int number) {
         return state.path().resolve("stop-%05d-of-%05d.json".formatted(number + 1, shards));
     }
