@@ -36,6 +36,7 @@ POLL_SECONDS = 0.25
 LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
 PRIMARY = re.compile(r"ready: .*, primary of epoch (\d+)")
 STOPS_SERVING = re.compile(r"epoch \d+ of shard .*: this process stops serving")
+SHARD_AWAY = re.compile(r"modeldisk mount: shard .* does not respond")
 WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
 
 
@@ -120,6 +121,11 @@ class Process:
                     raise Failure(f"{self.name} ended before it printed {start!r}")
                 if not self.changed.wait(deadline - time.monotonic()) and time.monotonic() > deadline:
                     raise Failure(f"{self.name} did not print {start!r} within {seconds} s")
+
+    def has(self, pattern):
+        """Returns whether a line of the output matches."""
+        with self.changed:
+            return any(text and pattern.search(text) for _, text in self.lines)
 
     def runs(self):
         return self.popen.poll() is None
@@ -282,7 +288,17 @@ class Learner(Member):
         self.mount = self.start_process([MODELDISK, *options], "-mount")
 
     def await_mount(self):
-        self.mount.await_line("ready: ", READY_SECONDS)
+        """Waits until the mount is ready. A mount that ends because a shard is away is started again, as systemd does."""
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            try:
+                self.mount.await_line("ready: ", READY_SECONDS)
+                return
+            except Failure:
+                if self.mount.runs() or not self.mount.has(SHARD_AWAY) or time.monotonic() > deadline:
+                    raise
+            time.sleep(POLL_SECONDS)
+            self.start_mount()
 
     def start_learning(self):
         options = ["--directory", self.directory, "--events", self.events_file, "--number", self.number]
