@@ -2,9 +2,14 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.VersionProbe;
+import io.modeldisk.mount.file.ControlFile;
 import io.modeldisk.mount.file.FailureErrno;
 import io.modeldisk.mount.file.GeneratedFile;
+import io.modeldisk.mount.file.MappedFile;
 import io.modeldisk.mount.file.ModelFile;
+import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
@@ -14,6 +19,7 @@ import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,6 +30,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final WeightsFile weights;
     private final IterationTrace trace;
     private final TraceEvents traceEvents;
+    private final StatusReport report;
     private final List<MountedFile> files;
 
     ModelFiles(MountContext context) throws IOException {
@@ -31,13 +38,26 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(),
             new ExchangeSettings(context.pull(), context.onRollback(), trace));
-        this.model = new ModelFile(context.remoteModel(), exchange, context.clock());
-        StatusReport report = new StatusReport(context, exchange, model);
+        VersionProbe probe = new VersionProbe(context.remoteModel(), context.clock());
+        ModelUse use = new ModelUse(context.remoteModel(), exchange, context.clock());
+        this.model = new ModelFile(context.remoteModel(), exchange, use, probe, context.clock());
+        this.report = new StatusReport(context, exchange, use);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());
-        this.files = List.of(model, weights, new GeneratedFile(MountEntry.PARTITION.fileName(), model::partitionJson),
+        List<MountedFile> all = new ArrayList<>(List.of(model, weights,
+            new GeneratedFile(MountEntry.PARTITION.fileName(), use::partitionJson),
             new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text()),
-            new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson()));
+            new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson())));
+        if (exchange instanceof LocalExchange local) {
+            all.add(new ControlFile(local, use, probe));
+            all.addAll(MappedFile.of(local, model.sizeBytes()));
+        }
+        this.files = List.copyOf(all);
+    }
+
+    /** Sets how processes get the memory that is the content of a file, for the status. */
+    void memoryFiles(String way) {
+        report.memoryFiles(way);
     }
 
     @Override

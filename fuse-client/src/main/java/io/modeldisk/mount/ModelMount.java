@@ -42,8 +42,9 @@ public final class ModelMount implements AutoCloseable {
         ModelFiles files = new ModelFiles(context);
         ModelMount mount;
         try {
-            mount = new ModelMount(mountPoint, files,
-                context.binding().mount(mountPoint.path(), files, context.fuseOptions()), context.clock());
+            FuseSession session = context.binding().mount(mountPoint.path(), files, context.fuseOptions());
+            files.memoryFiles(session.memoryFiles());
+            mount = new ModelMount(mountPoint, files, session, context.clock());
         } catch (IOException | RuntimeException e) {
             files.close();
             throw e;

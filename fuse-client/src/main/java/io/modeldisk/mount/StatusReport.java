@@ -8,7 +8,7 @@ import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.WeightsInUse;
-import io.modeldisk.mount.file.ModelFile;
+import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -25,13 +25,19 @@ final class StatusReport {
 
     private final MountContext context;
     private final Exchange exchange;
-    private final ModelFile modelFile;
+    private final ModelUse use;
     private final Instant mountedAt = Instant.now();
+    private volatile String memoryFiles = "";
 
-    StatusReport(MountContext context, Exchange exchange, ModelFile modelFile) {
+    StatusReport(MountContext context, Exchange exchange, ModelUse use) {
         this.context = context;
         this.exchange = exchange;
-        this.modelFile = modelFile;
+        this.use = use;
+    }
+
+    /** Sets how processes get the memory that is the content of a file. */
+    void memoryFiles(String way) {
+        memoryFiles = way;
     }
 
     /** Returns the current status as JSON in UTF-8. If a shard does not respond, its error replaces the status of all shards. */
@@ -60,7 +66,8 @@ final class StatusReport {
             .put("learner", context.learner())
             .put("datamover", context.datamover())
             .put("access", context.access().toString())
-            .put("training", modelFile.hasLearner())
+            .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
+            .put("training", use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())
             .put(Metric.ITERATIONS.key(), counters.iterations())

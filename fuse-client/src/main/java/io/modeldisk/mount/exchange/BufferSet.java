@@ -27,29 +27,54 @@ final class BufferSet implements AutoCloseable {
         NONE, OLD, FRESH
     }
 
+    private final int number;
     private final long bytes;
     private final DirtyBlocks dirty;
     private DataMemory weights;
     private DataMemory gradient;
     private volatile boolean lent;
     private volatile boolean unsynchronized;
+    private volatile boolean whole;
     private volatile Weights state = Weights.NONE;
     private volatile long pulledAtNs;
     private volatile long version = VersionProbe.UNKNOWN;
 
-    BufferSet(long bytes) {
+    /**
+     * Creates a set without buffers.
+     *
+     * @param number the number of the set in its exchange, from 0
+     * @param bytes the size of each buffer, a multiple of the logical block
+     */
+    BufferSet(int number, long bytes) {
+        this.number = number;
         this.bytes = bytes;
         this.dirty = new DirtyBlocks(bytes);
+    }
+
+    /** Returns the number of the set in its exchange. */
+    int number() {
+        return number;
     }
 
     /** Allocates the missing buffers, in memory that the datamover can use. */
     void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
-            weights = model.allocate(bytes);
+            weights = model.allocate(model.facts().sizeBytes());
         }
         if (withGradient && gradient == null) {
-            gradient = model.allocate(bytes);
+            gradient = model.allocate(model.facts().sizeBytes());
         }
+    }
+
+    /**
+     * Sets whether the learner replaces the whole gradient in each iteration. If so, a push leaves the gradient as it is, because
+     * no byte of it belongs to two iterations.
+     */
+    void wholeGradients(boolean now) {
+        if (whole && !now && gradient != null) {
+            Memories.zero(gradient, 0, bytes);
+        }
+        whole = now;
     }
 
     DataMemory weights() {
@@ -118,9 +143,10 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Pushes the dirty blocks of a range. Sets each pushed part of the gradient to zero and clears its marks, so that no part is
-     * pushed twice. Several threads may push different ranges at the same time. These ranges must start at multiples of 256 KiB,
-     * because {@link DirtyBlocks} has one word of marks for each 256 KiB.
+     * Pushes the dirty blocks of a range. Clears the marks of each pushed part, so that no part is pushed twice, and sets it to
+     * zero unless the learner replaces {@linkplain #wholeGradients whole gradients}. Several threads may push different ranges at
+     * the same time. These ranges must start at multiples of 256 KiB, because {@link DirtyBlocks} has one word of marks for each
+     * 256 KiB.
      *
      * @return the number of bytes that were pushed
      */
@@ -160,10 +186,12 @@ final class BufferSet implements AutoCloseable {
 
     /**
      * Sets a range of the gradient to zero and clears its marks. A push sends whole blocks, so bytes that the learner does not
-     * write in the next iteration must be zero.
+     * write in the next iteration must be zero. See also {@link #wholeGradients}.
      */
     private void clear(long from, long length) {
-        Memories.zero(gradient, from, length);
+        if (!whole) {
+            Memories.zero(gradient, from, length);
+        }
         dirty.clear(from, length);
     }
 

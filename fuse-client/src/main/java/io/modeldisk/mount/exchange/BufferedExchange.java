@@ -45,7 +45,12 @@ abstract class BufferedExchange implements LocalExchange {
     /** Why a pull of a read has failed after a shard had gone back, which the next fsync reports; null if there is no reason. */
     private IOException rollback;
     protected boolean learning;
-    protected long iteration = 1;
+    /** Whether the learner maps the buffers. */
+    private boolean mapped;
+    /** Whether the last fsync of a learner that maps the buffers has not ended its iteration. */
+    private boolean unfinished;
+    /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
+    protected volatile long iteration = 1;
     protected long computingSinceNs;
 
     /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@link #turn}. */
@@ -65,19 +70,31 @@ abstract class BufferedExchange implements LocalExchange {
         this.counters = counters;
         this.onRollback = settings.onRollback();
         this.background = new BackgroundExchange(model, pacing, counters, trace);
-        this.active = new BufferSet(bytes);
+        this.active = new BufferSet(0, bytes);
     }
 
     @Override
-    public void prepare(boolean learner, Cancellation cancellation) throws IOException {
+    public final void prepare(boolean learner, Cancellation cancellation) throws IOException {
+        prepare(learner, false, cancellation);
+    }
+
+    @Override
+    public final void prepareMapped(Cancellation cancellation) throws IOException {
+        prepare(true, true, cancellation);
+        awaitWeights(cancellation);
+    }
+
+    private void prepare(boolean learner, boolean maps, Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
             // The last open may have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
             left = false;
+            activateFirst(cancellation);
             active.allocate(model, learner);
-            BufferSet copy = learner ? allocateSecond() : null;
+            active.wholeGradients(maps);
+            BufferSet copy = learner ? allocateSecond(maps) : null;
             lendActive(cancellation);
             if (copy != null) {
                 copy.lend();
@@ -85,6 +102,8 @@ abstract class BufferedExchange implements LocalExchange {
             background.start(ExchangeJob.pull(active, copy));
             rollback = null;
             learning = learner;
+            mapped = maps;
+            unfinished = false;
             round = learner ? model.nextRound() : 0;
             iteration = 1;
             computationBegins();
@@ -93,9 +112,50 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Allocates the second set, which receives a copy of the weights at an open. Returns null if the scheme has only one set. */
-    protected BufferSet allocateSecond() throws IOException {
+    /** Makes set 0 the active set. The caller holds {@code turn}. */
+    protected void activateFirst(Cancellation cancellation) throws IOException {
+        // The scheme has only one set.
+    }
+
+    /**
+     * Allocates the second set, which receives a copy of the weights at an open. Returns null if the scheme has only one set.
+     *
+     * @param wholeGradients see {@link BufferSet#wholeGradients}
+     */
+    protected BufferSet allocateSecond(boolean wholeGradients) throws IOException {
         return null;
+    }
+
+    /** Returns a set. The caller holds {@code turn}. */
+    protected BufferSet set(int number) {
+        return active;
+    }
+
+    @Override
+    public int sets() {
+        return 1;
+    }
+
+    @Override
+    public final int activeSet() {
+        return active.number();
+    }
+
+    @Override
+    public final long iterations() {
+        return iteration - 1;
+    }
+
+    @Override
+    public final DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
+        long mine = turn.lockExclusive(cancellation);
+        try {
+            BufferSet set = set(number);
+            set.allocate(model, gradient);
+            return gradient ? set.gradient() : set.weights();
+        } finally {
+            turn.unlock(mine);
+        }
     }
 
     /** Records that the learner begins to compute. The caller holds {@code turn}. */
@@ -218,6 +278,11 @@ abstract class BufferedExchange implements LocalExchange {
             sets.unlock(stamp);
         }
         round = model.nextRound();
+        if (mapped) {
+            // A learner that maps the weights cannot wait for them when it reads them.
+            background.awaitEnd(Cancellation.NONE);
+            unfinished = !active.isReadable();
+        }
         computationBegins();
         if (onRollback == OnRollback.FAIL) {
             throw reason;
@@ -314,6 +379,10 @@ abstract class BufferedExchange implements LocalExchange {
 
     /** Records that the learner has called fsync. The caller holds {@code turn}. */
     protected final void computationEnded(long nowNs) {
+        if (mapped && !unfinished) {
+            active.written(0, bytes);
+        }
+        unfinished = true;
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }
@@ -325,6 +394,7 @@ abstract class BufferedExchange implements LocalExchange {
         counters.stalled(nowNs - stalledSinceNs);
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
         counters.age(nowNs - active.pulledAtNs());
+        unfinished = false;
         iteration++;
     }
 
@@ -333,6 +403,7 @@ abstract class BufferedExchange implements LocalExchange {
         long mine = turn.lockExclusive();
         try {
             learning = false;
+            mapped = false;
             round = 0;
             left = false;
             if (!background.end(DRAIN_TIMEOUT_NS)) {
@@ -356,7 +427,7 @@ abstract class BufferedExchange implements LocalExchange {
      */
     protected void learnerGone() {
         if (active.isLent()) {
-            active = new BufferSet(bytes);
+            active = new BufferSet(active.number(), bytes);
         }
         long droppedBytes = active.drop();
         if (droppedBytes > 0) {

@@ -19,6 +19,33 @@ public interface LocalExchange extends Exchange {
     /** Returns the buffer for the gradient, valid until the next {@link #synchronize}. */
     DataMemory gradient();
 
+    /**
+     * Like {@link #prepare}, for a learner that maps the buffers. Each {@link #synchronize} pushes the whole gradient of the
+     * active set and leaves it as it is. Set 0 is the active set. Returns when its weights may be read.
+     *
+     * <p>If {@link #synchronize} fails, and not because of {@link OnRollback}, the next call ends the same iteration: it pushes
+     * no part of the gradient again that the shards have.
+     */
+    void prepareMapped(Cancellation cancellation) throws IOException;
+
+    /** Returns the number of buffer sets. */
+    int sets();
+
+    /** Returns the number of the active set, which the learner uses until the next {@link #synchronize}. */
+    int activeSet();
+
+    /** Returns how many calls of {@link #synchronize} have succeeded since the learner joined. */
+    long iterations();
+
+    /**
+     * Returns a buffer of a set. Allocates the buffer if it does not exist yet. It then exists until {@link #close}, unless an
+     * exchange that could not be ended still uses it when a learner leaves.
+     *
+     * @param set from 0 to {@link #sets} - 1
+     * @param gradient whether to return the buffer of the gradient instead of that of the weights
+     */
+    DataMemory buffer(int set, boolean gradient, Cancellation cancellation) throws IOException;
+
     /** Records that the learner has written a range of the gradient. Only recorded ranges are pushed. */
     void written(long offset, long lengthBytes);
 }

@@ -43,13 +43,31 @@ final class OverlapExchange extends BufferedExchange {
         PullScheduler scheduler) {
         super(model, settings, counters, new OverlapPacing(model, settings, scheduler, counters));
         this.scheduler = scheduler;
-        this.other = new BufferSet(bytes);
+        this.other = new BufferSet(1, bytes);
     }
 
     @Override
-    protected BufferSet allocateSecond() throws IOException {
+    protected void activateFirst(Cancellation cancellation) throws IOException {
+        if (active.number() != 0) {
+            other = replaceActive(other, cancellation);
+        }
+    }
+
+    @Override
+    protected BufferSet allocateSecond(boolean wholeGradients) throws IOException {
         other.allocate(model, true);
+        other.wholeGradients(wholeGradients);
         return other;
+    }
+
+    @Override
+    protected BufferSet set(int number) {
+        return active.number() == number ? active : other;
+    }
+
+    @Override
+    public int sets() {
+        return 2;
     }
 
     @Override
@@ -140,7 +158,7 @@ final class OverlapExchange extends BufferedExchange {
     protected void learnerGone() {
         scheduler.computationIsAbandoned();
         if (other.isLent()) {
-            other = new BufferSet(bytes);
+            other = new BufferSet(other.number(), bytes);
         }
         long lostBytes = other.drop();
         if (lostBytes > 0) {

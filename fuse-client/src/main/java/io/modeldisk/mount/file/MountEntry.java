@@ -7,6 +7,17 @@ public enum MountEntry {
     /** The weights as a plain file. */
     WEIGHTS("weights",
         "The weights as a plain file, to initialise, save and restore the model. A write replaces weights."),
+    /** The weights of a buffer set, as memory. */
+    MAPPED_WEIGHTS("mapped/weights.N",
+        "With `sync` and `overlap`: the weights of set N, to be mapped (MAP_SHARED). N is 0, and with `overlap` also 1."),
+    /** The gradient of a buffer set, as memory. */
+    MAPPED_GRADIENT("mapped/gradient.N",
+        "With `sync` and `overlap`: the gradient of set N, to be mapped. A learner that maps it replaces the whole gradient."),
+    /** The end of an iteration of a learner that maps the buffers. */
+    CONTROL("mapped/control",
+        "With `sync` and `overlap`: an open for writing joins as a learner that maps the buffers, an fsync ends the iteration,"
+            + " and a read returns one line of JSON: `set` is the number of the active set, `iteration` the number of iterations"
+            + " that have ended, `version` the lowest number of updates among all blocks of the weights."),
     /** The learner's part of the training data. */
     PARTITION("partition",
         "The part of the training data that belongs to the learner in its current iteration, as JSON: `rank` is the"
@@ -27,7 +38,7 @@ public enum MountEntry {
         this.description = description;
     }
 
-    /** Returns the name in the mounted directory. */
+    /** Returns the path in the mounted directory; N stands for a number. */
     public String fileName() {
         return fileName;
     }

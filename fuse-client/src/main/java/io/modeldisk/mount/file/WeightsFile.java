@@ -52,6 +52,16 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
+    public boolean hasWeights() {
+        return true;
+    }
+
+    @Override
+    public boolean isWritableByMap() {
+        return true;
+    }
+
+    @Override
     public long sizeBytes() {
         return size.bytes();
     }

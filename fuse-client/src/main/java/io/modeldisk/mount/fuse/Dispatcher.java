@@ -20,18 +20,27 @@ final class Dispatcher {
         Errno.EACCES, Errno.EINTR);
 
     private final FuseFileSystem fileSystem;
-    private final List<MountedFile> files;
+    private final Nodes nodes;
+    private final MemoryFiles memories;
     private final HandleTable handles;
     private final Interrupts interrupts;
     private final FailureLog failures;
     private final Lanes lanes;
     private final FileAccess access;
+    private final boolean mapsFiles;
     private final long startedMs = Instant.now().toEpochMilli();
 
-    Dispatcher(FuseFileSystem fileSystem, FuseOptions options, HandleTable handles, Lanes lanes,
-        Interrupts interrupts) {
+    /**
+     * Creates a dispatcher.
+     *
+     * @param mapsFiles whether processes can map files that are not memory
+     */
+    Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
+        Interrupts interrupts, boolean mapsFiles) {
+        this.mapsFiles = mapsFiles;
         this.fileSystem = fileSystem;
-        this.files = fileSystem.files();
+        this.memories = memories;
+        this.nodes = new Nodes(fileSystem.files());
         this.access = options.access();
         this.failures = new FailureLog(options.clock());
         this.handles = handles;
@@ -78,15 +87,15 @@ final class Dispatcher {
             case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData(request)
                 ? RequestKind.DATA
                 : RequestKind.IMMEDIATE;
-            case Opcode.OPEN -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
+            case Opcode.OPEN, Opcode.READLINK -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
             case Opcode.GETXATTR -> RequestKind.INQUIRY;
             default -> RequestKind.IMMEDIATE;
         };
     }
 
     private boolean movesData(RequestView request) {
-        long index = request.node() - KernelProtocol.FIRST_FILE_NODE;
-        return index >= 0 && index < files.size() && files.get((int) index).movesData();
+        MountedFile file = nodes.file(request.node());
+        return file != null && file.movesData();
     }
 
     private void serveNow(RequestSlot slot) {
@@ -129,10 +138,7 @@ final class Dispatcher {
         switch (request.opcode()) {
             case Opcode.READ -> read(slot, request);
             case Opcode.WRITE -> write(slot, request);
-            case Opcode.FSYNC -> {
-                handles.handle(request.handle()).synchronize(slot.cancellation());
-                slot.replyBody();
-            }
+            case Opcode.FSYNC -> synchronize(slot, request);
             case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique(), slot);
             case Opcode.FORGET, Opcode.BATCH_FORGET -> {
                 // The kernel expects no reply to FORGET. There is nothing to do, because nodes are never removed.
@@ -141,8 +147,14 @@ final class Dispatcher {
             case Opcode.GETATTR -> attributes(slot, request.node());
             case Opcode.SETATTR -> setAttributes(slot, request);
             case Opcode.OPEN -> open(slot, request);
+            case Opcode.READLINK -> {
+                slot.body().bytes(MemoryFiles.target(link(request.node()).memory(slot.cancellation())));
+                slot.replyBody();
+            }
             case Opcode.FLUSH -> {
-                handles.handle(request.handle()).flush(slot.cancellation());
+                if (!file(request.node()).isMemory()) {
+                    handles.handle(request.handle()).flush(slot.cancellation());
+                }
                 slot.replyBody();
             }
             case Opcode.RELEASE -> release(slot, request);
@@ -152,7 +164,7 @@ final class Dispatcher {
             }
             case Opcode.READDIR -> readDirectory(slot, request);
             case Opcode.STATFS -> {
-                slot.body().statistics((fileSystem.capacityBytes() + 4095) / 4096, files.size());
+                slot.body().statistics((fileSystem.capacityBytes() + 4095) / 4096, nodes.fileCount());
                 slot.replyBody();
             }
             case Opcode.LISTXATTR -> listAttributes(slot, request);
@@ -175,7 +187,32 @@ final class Dispatcher {
         }
     }
 
+    private void synchronize(RequestSlot slot, RequestView request) throws IOException {
+        if (!file(request.node()).isMemory()) {
+            try {
+                handles.handle(request.handle()).synchronize(slot.cancellation());
+            } finally {
+                invalidateMaps(slot);
+            }
+        }
+        slot.replyBody();
+    }
+
+    /** Lets maps of the weights show the weights of this moment. */
+    private void invalidateMaps(RequestSlot slot) throws IOException {
+        for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
+            long node = KernelProtocol.FIRST_FILE_NODE + i;
+            if (nodes.file(node).hasWeights()) {
+                slot.notifyInvalid(node);
+            }
+        }
+    }
+
     private void write(RequestSlot slot, RequestView request) throws IOException {
+        if (request.isWriteBack() && !file(request.node()).isWritableByMap()) {
+            throw new ErrnoException(Errno.EIO, "pages of a map of " + file(request.node()).name()
+                + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
+        }
         int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
         int written = handles.handle(request.handle()).write(request.offset(), sizeBytes, slot);
         slot.body().size(written);
@@ -183,27 +220,44 @@ final class Dispatcher {
     }
 
     private void lookup(RequestSlot slot, RequestView request) throws IOException {
-        if (request.node() != KernelProtocol.ROOT_NODE) {
+        List<Nodes.Entry> entries = nodes.entries(request.node());
+        if (entries == null) {
             throw new ErrnoException(Errno.ENOTDIR, "the kernel looked up a name in a file instead of a directory");
         }
-        String name = request.name();
-        for (int i = 0; i < files.size(); i++) {
-            if (files.get(i).name().equals(name)) {
-                slot.body().entry(KernelProtocol.FIRST_FILE_NODE + i, files.get(i), access);
-                slot.replyBody();
-                return;
-            }
+        long node = Nodes.find(entries, request.name());
+        if (node == 0) {
+            throw new ErrnoException(Errno.ENOENT, "the mount has no file '" + request.name() + "'");
         }
-        throw new ErrnoException(Errno.ENOENT, "the mount has no file '" + name + "'");
+        slot.body().entry(node);
+        addAttributes(slot, node);
+        slot.replyBody();
     }
 
     private void attributes(RequestSlot slot, long node) throws IOException {
-        if (node == KernelProtocol.ROOT_NODE) {
+        slot.body().attributesHeader();
+        addAttributes(slot, node);
+        slot.replyBody();
+    }
+
+    private void addAttributes(RequestSlot slot, long node) throws ErrnoException {
+        if (nodes.entries(node) != null) {
             slot.body().directoryAttributes(node, startedMs, access);
         } else {
-            slot.body().fileAttributes(node, file(node), access);
+            MountedFile file = file(node);
+            slot.body().fileAttributes(node, file, typeOf(file), access);
         }
-        slot.replyBody();
+    }
+
+    private ReplyView.Type typeOf(MountedFile file) {
+        return file.isMemory() && memories.areLinks() ? ReplyView.Type.LINK : ReplyView.Type.FILE;
+    }
+
+    private MountedFile link(long node) throws ErrnoException {
+        MountedFile file = file(node);
+        if (typeOf(file) != ReplyView.Type.LINK) {
+            throw new ErrnoException(Errno.EINVAL, file.name() + " is not a symbolic link");
+        }
+        return file;
     }
 
     private void setAttributes(RequestSlot slot, RequestView request) throws IOException {
@@ -232,6 +286,11 @@ final class Dispatcher {
 
     private void open(RequestSlot slot, RequestView request) throws IOException {
         MountedFile file = file(request.node());
+        if (file.isMemory()) {
+            slot.body().openMemory(memories.opened(request.node(), file.memory(slot.cancellation())));
+            slot.replyBody();
+            return;
+        }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
         long handle = handles.add(file.open(writable, slot.cancellation()));
         slot.body().open(handle, KernelProtocol.OPEN_FLAGS);
@@ -239,28 +298,42 @@ final class Dispatcher {
     }
 
     private void release(RequestSlot slot, RequestView request) throws IOException {
-        FileHandle handle = handles.remove(request.handle());
-        if (handle != null) {
-            handle.release();
-        }
-        slot.replyBody();
-    }
-
-    private void readDirectory(RequestSlot slot, RequestView request) throws IOException {
-        for (long at = request.offset(); at < files.size() + 2L; at++) {
-            boolean directory = at < 2;
-            String name = at == 0 ? "." : at == 1 ? ".." : files.get((int) at - 2).name();
-            long node = directory ? KernelProtocol.ROOT_NODE : KernelProtocol.FIRST_FILE_NODE + at - 2;
-            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-            if (!slot.body().directoryEntry(node, at + 1, directory, bytes, request.sizeBytes())) {
-                break;
+        if (file(request.node()).isMemory()) {
+            memories.released(request.node());
+        } else {
+            FileHandle handle = handles.remove(request.handle());
+            if (handle != null) {
+                handle.release();
             }
         }
         slot.replyBody();
     }
 
+    private void readDirectory(RequestSlot slot, RequestView request) throws IOException {
+        List<Nodes.Entry> entries = nodes.entries(request.node());
+        if (entries == null) {
+            throw new ErrnoException(Errno.ENOTDIR, "the kernel lists a file instead of a directory");
+        }
+        boolean fits = true;
+        for (long at = request.offset(); fits && at < entries.size() + 2L; at++) {
+            fits = switch ((int) at) {
+                case 0 -> addEntry(slot, request, new Nodes.Entry(".", request.node()), at + 1);
+                // All subdirectories are in the root.
+                case 1 -> addEntry(slot, request, new Nodes.Entry("..", KernelProtocol.ROOT_NODE), at + 1);
+                default -> addEntry(slot, request, entries.get((int) at - 2), at + 1);
+            };
+        }
+        slot.replyBody();
+    }
+
+    private boolean addEntry(RequestSlot slot, RequestView request, Nodes.Entry entry, long next) {
+        MountedFile file = nodes.file(entry.node());
+        return slot.body().directoryEntry(entry.node(), next, file == null ? ReplyView.Type.DIRECTORY : typeOf(file),
+            entry.name().getBytes(StandardCharsets.UTF_8), request.sizeBytes());
+    }
+
     private void attribute(RequestSlot slot, RequestView request) throws IOException {
-        Optional<String> value = request.node() == KernelProtocol.ROOT_NODE
+        Optional<String> value = nodes.entries(request.node()) != null
             ? fileSystem.attribute(request.attributeName())
             : file(request.node()).attribute(request.attributeName());
         if (value.isEmpty()) {
@@ -273,7 +346,7 @@ final class Dispatcher {
 
     private void listAttributes(RequestSlot slot, RequestView request) throws IOException {
         StringBuilder names = new StringBuilder();
-        List<String> found = request.node() == KernelProtocol.ROOT_NODE
+        List<String> found = nodes.entries(request.node()) != null
             ? fileSystem.attributeNames()
             : file(request.node()).attributeNames();
         found.forEach(name -> names.append(name).append('\0'));
@@ -295,20 +368,20 @@ final class Dispatcher {
     }
 
     private MountedFile file(long node) throws ErrnoException {
-        long index = node - KernelProtocol.FIRST_FILE_NODE;
-        if (node == KernelProtocol.ROOT_NODE) {
-            throw new ErrnoException(Errno.EISDIR, "the kernel sent a file request for the directory");
+        MountedFile file = nodes.file(node);
+        if (file == null && nodes.entries(node) != null) {
+            throw new ErrnoException(Errno.EISDIR, "the kernel sent a file request for a directory");
         }
-        if (index < 0 || index >= files.size()) {
+        if (file == null) {
             throw new ErrnoException(Errno.ENOENT, "no file has the node number " + node);
         }
-        return files.get((int) index);
+        return file;
     }
 
     private String what(RequestSlot slot) {
         RequestView request = slot.request();
-        long index = request.node() - KernelProtocol.FIRST_FILE_NODE;
-        String name = index >= 0 && index < files.size() ? files.get((int) index).name() : "the directory";
+        MountedFile file = nodes.file(request.node());
+        String name = file != null ? file.name() : "a directory";
         return switch (request.opcode()) {
             case Opcode.READ -> "read of " + name + " at byte " + request.offset();
             case Opcode.WRITE ->

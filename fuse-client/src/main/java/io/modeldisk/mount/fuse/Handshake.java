@@ -7,8 +7,8 @@ import java.io.IOException;
 final class Handshake {
     private Handshake() {}
 
-    /** Receives INIT and replies to it. */
-    static void perform(RequestSlot slot, boolean wholeBlockWrites) throws IOException {
+    /** Receives INIT and replies to it. Returns the capabilities of the second word that both sides have. */
+    static int perform(RequestSlot slot, boolean wholeBlockWrites) throws IOException {
         long length = slot.receive();
         RequestView request = slot.request();
         if (length < 0 || request.opcode() != Opcode.INIT) {
@@ -28,8 +28,10 @@ final class Handshake {
         // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
         // limit of bytes is lower, so that the kernel reaches this limit first and splits between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
-        slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed,
+        int more = request.moreCapabilities() & (KernelProtocol.PASSTHROUGH | KernelProtocol.ALLOW_MMAP);
+        slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed, more,
             KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);
         slot.replyBody();
+        return more;
     }
 }

@@ -18,6 +18,17 @@ public final class KernelBinding implements FuseBinding {
     private static final String SOURCE = "modeldisk";
 
     private final Path device = Path.of(DEVICE);
+    private final boolean passthrough;
+
+    /** Creates a binding that lets the kernel use the memory of files, if the kernel can. */
+    public KernelBinding() {
+        this(true);
+    }
+
+    /** Creates a binding. If {@code passthrough} is false, the files that are memory are symbolic links. */
+    KernelBinding(boolean passthrough) {
+        this.passthrough = passthrough;
+    }
 
     @Override
     public String unavailabilityCause() {
@@ -74,10 +85,10 @@ public final class KernelBinding implements FuseBinding {
         return serve(directory, fd, fileSystem, options, new RootUnmounter());
     }
 
-    private static FuseSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
+    private FuseSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
         Unmounter unmounter) throws IOException {
         try {
-            return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
+            return KernelSession.serve(directory, fd, fileSystem, options, unmounter, passthrough);
         } catch (IOException | RuntimeException e) {
             // The descriptor is closed before the unmount, so that the unmount does not wait for a reply of this session.
             Descriptors.close(fd);

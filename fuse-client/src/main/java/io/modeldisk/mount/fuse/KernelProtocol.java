@@ -5,15 +5,35 @@ final class KernelProtocol {
     static final int MAJOR = 7;
 
     /** The newest minor version that modeldisk supports. */
-    static final int MINOR = 38;
+    static final int MINOR = 40;
 
     /** The oldest minor version that modeldisk supports (Linux 3.15). The INIT reply of older versions is shorter. */
     static final int OLDEST_MINOR = 23;
 
     static final int MAX_PAGES = 1 << 22;
 
-    /** The capabilities that modeldisk requests: ASYNC_READ, BIG_WRITES, ASYNC_DIO, PARALLEL_DIROPS and MAX_PAGES. */
-    static final int CAPABILITIES = 1 | 1 << 5 | 1 << 15 | 1 << 18 | MAX_PAGES;
+    /** INIT_EXT: INIT has a second word of capabilities. */
+    static final int INIT_EXT = 1 << 30;
+
+    /**
+     * The capabilities that modeldisk requests: ASYNC_READ, BIG_WRITES, ASYNC_DIO, PARALLEL_DIROPS, MAX_PAGES and INIT_EXT.
+     */
+    static final int CAPABILITIES = 1 | 1 << 5 | 1 << 15 | 1 << 18 | MAX_PAGES | INIT_EXT;
+
+    /** PASSTHROUGH, in the second word: the kernel can use the memory of a file without requests. */
+    static final int PASSTHROUGH = 1 << 5;
+
+    /** DIRECT_IO_ALLOW_MMAP, in the second word: processes can map files that bypass the page cache. */
+    static final int ALLOW_MMAP = 1 << 4;
+
+    /** FUSE_WRITE_CACHE: a WRITE request with this flag has pages of a map. */
+    static final int WRITE_CACHE = 1;
+
+    /** FUSE_NOTIFY_INVAL_INODE: a message to the kernel that the cached pages of a node are outdated. */
+    static final int NOTIFY_INVALID = 2;
+
+    /** FOPEN_PASSTHROUGH: the kernel uses the memory of an opened file without requests. */
+    static final int OPEN_PASSTHROUGH = 1 << 7;
 
     /** The maximum number of asynchronous requests in flight. */
     static final int BACKGROUND = 24;

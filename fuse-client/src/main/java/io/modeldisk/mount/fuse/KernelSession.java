@@ -21,12 +21,13 @@ final class KernelSession implements FuseSession {
     private final Arena arena = Arena.ofShared();
     private final HandleTable handles = new HandleTable();
     private final Interrupts interrupts;
+    private final MemoryFiles memories;
     private final WorkerPool workers;
     private final CompletableFuture<Void> ended;
     private boolean closed;
 
-    private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter)
-        throws IOException {
+    private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
+        boolean passthrough) throws IOException {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
@@ -37,12 +38,14 @@ final class KernelSession implements FuseSession {
         }
         Lanes lanes = new Lanes(options.dataRequests());
         this.interrupts = new Interrupts(slots, lanes);
-        Dispatcher dispatcher = new Dispatcher(fileSystem, options, handles, lanes, interrupts);
-        this.workers = new WorkerPool(fd, slots, options, dispatcher);
-        this.ended = workers.ended().thenRun(handles::releaseAll);
         try {
             slots[0].attach(fd);
-            Handshake.perform(slots[0], options.wholeBlockWrites());
+            int capabilities = Handshake.perform(slots[0], options.wholeBlockWrites());
+            this.memories = new MemoryFiles(fd, passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0);
+            Dispatcher dispatcher = new Dispatcher(fileSystem, options, memories, handles, lanes, interrupts,
+                (capabilities & KernelProtocol.ALLOW_MMAP) != 0);
+            this.workers = new WorkerPool(fd, slots, options, dispatcher);
+            this.ended = workers.ended().thenRun(handles::releaseAll);
             workers.start();
         } catch (IOException | RuntimeException e) {
             memory.close();
@@ -55,11 +58,17 @@ final class KernelSession implements FuseSession {
      * Starts to serve a mounted file system.
      *
      * @param fd the descriptor of /dev/fuse; the session owns it when this method has returned
+     * @param passthrough whether the kernel may use the memory of files
      */
     static KernelSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
-        Unmounter unmounter)
+        Unmounter unmounter, boolean passthrough)
         throws IOException {
-        return new KernelSession(directory, fd, fileSystem, options, unmounter);
+        return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough);
+    }
+
+    @Override
+    public String memoryFiles() {
+        return memories.toString();
     }
 
     @Override

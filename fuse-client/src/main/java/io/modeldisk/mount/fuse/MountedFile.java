@@ -1,13 +1,14 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
 /** A file of the mount. Thread-safe. */
 public interface MountedFile {
-    /** Returns the name in the directory. */
+    /** Returns the path in the mounted directory: a name, or the name of a subdirectory, a slash and a name. */
     String name();
 
     /** Returns whether the file can be opened for writing. */
@@ -22,6 +23,33 @@ public interface MountedFile {
     /** Returns the time of the last change of the contents, in milliseconds since 1970. */
     long modifiedMs();
 
+    /** Returns whether the content of the file are weights, which any fsync of the mount can change. */
+    default boolean hasWeights() {
+        return false;
+    }
+
+    /** Returns whether a process may change the file by storing into a map of it (MAP_SHARED). */
+    default boolean isWritableByMap() {
+        return false;
+    }
+
+    /**
+     * Returns whether the content of the file is memory of this process. If so, the kernel or the process that opens the file
+     * uses {@link #memory} directly, and {@link #open} is not called.
+     */
+    default boolean isMemory() {
+        return false;
+    }
+
+    /**
+     * Returns the shareable memory that is the content of the file.
+     *
+     * @throws IOException if the memory cannot be allocated, or the call was cancelled
+     */
+    default DataMemory memory(Cancellation cancellation) throws IOException {
+        throw new UnsupportedOperationException(name() + " is not memory");
+    }
+
     /** Returns the names of the extended attributes, such as {@code user.x}. */
     default List<String> attributeNames() {
         return List.of();
@@ -33,10 +61,12 @@ public interface MountedFile {
     }
 
     /**
-     * Opens the file.
+     * Opens a file that is not memory.
      *
      * @param writable whether the file is opened for writing
      * @throws IOException if the open fails; {@link FileHandle} describes the error number that the process receives
      */
-    FileHandle open(boolean writable, Cancellation cancellation) throws IOException;
+    default FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
+        throw new UnsupportedOperationException(name() + " is memory");
+    }
 }

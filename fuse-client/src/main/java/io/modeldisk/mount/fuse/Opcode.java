@@ -6,6 +6,7 @@ final class Opcode {
     static final int FORGET = 2;
     static final int GETATTR = 3;
     static final int SETATTR = 4;
+    static final int READLINK = 5;
     static final int SYMLINK = 6;
     static final int MKNOD = 8;
     static final int MKDIR = 9;

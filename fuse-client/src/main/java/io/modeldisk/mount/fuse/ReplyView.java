@@ -15,8 +15,10 @@ final class ReplyView {
     private static final int BODY = HEADER_BYTES;
     private static final int MODE_DIRECTORY = 0040000;
     private static final int MODE_FILE = 0100000;
+    private static final int MODE_LINK = 0120777;
     private static final int TYPE_DIRECTORY = 4;
     private static final int TYPE_FILE = 8;
+    private static final int TYPE_LINK = 10;
     // The kernel may cache names for 1 h and attributes for 1 s. Names are fixed, but writes change attributes.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
@@ -44,7 +46,8 @@ final class ReplyView {
     }
 
     /** Writes {@code struct fuse_init_out} of protocol 7.23 and later. */
-    void init(int minor, int readaheadBytes, int capabilities, int background, int maxWriteBytes, int maxPages) {
+    void init(int minor, int readaheadBytes, int capabilities, int moreCapabilities, int background, int maxWriteBytes,
+        int maxPages) {
         zeros(64);
         out.set(JAVA_INT, BODY, KernelProtocol.MAJOR);
         out.set(JAVA_INT, BODY + 4, minor);
@@ -55,27 +58,49 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 20, maxWriteBytes);
         out.set(JAVA_INT, BODY + 24, 1_000_000);
         out.set(JAVA_SHORT, BODY + 28, (short) maxPages);
+        out.set(JAVA_INT, BODY + 32, moreCapabilities);
+        // max_stack_depth: the memory of a file is not a file of another FUSE mount.
+        out.set(JAVA_INT, BODY + 36, (moreCapabilities & KernelProtocol.PASSTHROUGH) != 0 ? 1 : 0);
     }
 
-    /** Writes {@code struct fuse_entry_out}. */
-    void entry(long node, MountedFile file, FileAccess access) {
-        zeros(40 + ATTR_BYTES);
+    /** The type of a node. */
+    enum Type {
+        DIRECTORY(TYPE_DIRECTORY), FILE(TYPE_FILE), LINK(TYPE_LINK);
+
+        private final int number;
+
+        Type(int number) {
+            this.number = number;
+        }
+    }
+
+    /** Begins {@code struct fuse_entry_out}, which {@link #attributes} completes. */
+    void entry(long node) {
+        zeros(40);
         out.set(JAVA_LONG, BODY, node);
         out.set(JAVA_LONG, BODY + 16, NAME_VALID_S);
         out.set(JAVA_LONG, BODY + 24, ATTRIBUTES_VALID_S);
-        fileAttributes(BODY + 40, node, file, access);
     }
 
-    /** Writes {@code struct fuse_attr_out} for a file. */
-    void fileAttributes(long node, MountedFile file, FileAccess access) {
-        attributesHeader();
-        fileAttributes(BODY + 16, node, file, access);
+    /** Begins {@code struct fuse_attr_out}, which {@link #attributes} completes. */
+    void attributesHeader() {
+        zeros(16);
+        out.set(JAVA_LONG, BODY, ATTRIBUTES_VALID_S);
     }
 
-    /** Writes {@code struct fuse_attr_out} for the directory. */
+    /** Adds the attributes of a directory. */
     void directoryAttributes(long node, long modifiedMs, FileAccess access) {
-        attributesHeader();
-        attributes(BODY + 16, node, 0, MODE_DIRECTORY | access.directoryBits(), modifiedMs, access);
+        attributes(node, 0, MODE_DIRECTORY | access.directoryBits(), modifiedMs, access);
+    }
+
+    /** Adds the attributes of a file, or of the link that stands for the file. */
+    void fileAttributes(long node, MountedFile file, Type type, FileAccess access) {
+        if (type == Type.LINK) {
+            attributes(node, 0, MODE_LINK, file.modifiedMs(), access);
+        } else {
+            attributes(node, file.sizeBytes(), MODE_FILE | access.fileBits(file.isWritable()), file.modifiedMs(),
+                access);
+        }
     }
 
     /** Writes {@code struct fuse_open_out}. */
@@ -83,6 +108,18 @@ final class ReplyView {
         zeros(16);
         out.set(JAVA_LONG, BODY, handle);
         out.set(JAVA_INT, BODY + 8, flags);
+    }
+
+    /** Writes {@code struct fuse_open_out} for a file whose memory the kernel uses under this backing number. */
+    void openMemory(int backing) {
+        open(0, KernelProtocol.OPEN_PASSTHROUGH);
+        out.set(JAVA_INT, BODY + 12, backing);
+    }
+
+    /** Writes {@code struct fuse_notify_inval_inode_out} for all pages of a node. */
+    void invalid(long node) {
+        zeros(24);
+        out.set(JAVA_LONG, BODY, node);
     }
 
     /** Writes a number of bytes, as {@code struct fuse_write_out} or {@code struct fuse_getxattr_out}. */
@@ -114,7 +151,7 @@ final class ReplyView {
      * @param limitBytes the largest length of the body
      * @return false if the entry does not fit into the body
      */
-    boolean directoryEntry(long node, long next, boolean directory, byte[] name, int limitBytes) {
+    boolean directoryEntry(long node, long next, Type type, byte[] name, int limitBytes) {
         int bytes = (24 + name.length + 7) & ~7;
         if (bodyBytes + bytes > Math.min(limitBytes, CAPACITY_BYTES - HEADER_BYTES)) {
             return false;
@@ -124,24 +161,17 @@ final class ReplyView {
         out.set(JAVA_LONG, at, node);
         out.set(JAVA_LONG, at + 8, next);
         out.set(JAVA_INT, at + 16, name.length);
-        out.set(JAVA_INT, at + 20, directory ? TYPE_DIRECTORY : TYPE_FILE);
+        out.set(JAVA_INT, at + 20, type.number);
         MemorySegment.copy(MemorySegment.ofArray(name), 0, out, at + 24, name.length);
         bodyBytes += bytes;
         return true;
     }
 
-    private void attributesHeader() {
-        zeros(16 + ATTR_BYTES);
-        out.set(JAVA_LONG, BODY, ATTRIBUTES_VALID_S);
-    }
-
-    private void fileAttributes(int at, long node, MountedFile file, FileAccess access) {
-        attributes(at, node, file.sizeBytes(), MODE_FILE | access.fileBits(file.isWritable()), file.modifiedMs(),
-            access);
-    }
-
-    /** Writes {@code struct fuse_attr} at this offset. */
-    private void attributes(int at, long node, long sizeBytes, int mode, long modifiedMs, FileAccess access) {
+    /** Adds {@code struct fuse_attr}. */
+    private void attributes(long node, long sizeBytes, int mode, long modifiedMs, FileAccess access) {
+        int at = BODY + bodyBytes;
+        out.asSlice(at, ATTR_BYTES).fill((byte) 0);
+        bodyBytes += ATTR_BYTES;
         out.set(JAVA_LONG, at, node);
         out.set(JAVA_LONG, at + 8, sizeBytes);
         out.set(JAVA_LONG, at + 16, (sizeBytes + 511) / 512);
@@ -150,7 +180,7 @@ final class ReplyView {
             out.set(JAVA_INT, at + 48 + 4 * time, (int) (modifiedMs % 1000) * 1_000_000);
         }
         out.set(JAVA_INT, at + 60, mode);
-        out.set(JAVA_INT, at + 64, (mode & MODE_DIRECTORY) != 0 ? 2 : 1);
+        out.set(JAVA_INT, at + 64, (mode & MODE_DIRECTORY) == MODE_DIRECTORY ? 2 : 1);
         out.set(JAVA_INT, at + 68, access.userId());
         out.set(JAVA_INT, at + 72, access.groupId());
         out.set(JAVA_INT, at + 80, 4096);

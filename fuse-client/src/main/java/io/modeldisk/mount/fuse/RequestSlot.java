@@ -154,6 +154,17 @@ final class RequestSlot implements DataRequest {
         send(errno.number(), ReplyView.HEADER_BYTES, 1);
     }
 
+    /**
+     * Tells the kernel that the cached pages of a node are outdated. Must be called before the reply to the request in this slot.
+     */
+    void notifyInvalid(long node) throws IOException {
+        reply.invalid(node);
+        length(outVector, 0, ReplyView.HEADER_BYTES + reply.bodyBytes());
+        reply.header(0, -KernelProtocol.NOTIFY_INVALID, ReplyView.HEADER_BYTES + reply.bodyBytes());
+        write(fd, ReplyView.HEADER_BYTES + reply.bodyBytes(), 1);
+        reply.reset();
+    }
+
     /** Replies to a parked request with an error. May be called only if the request in this slot needs no reply. */
     void replyError(ParkedRequest parked, Errno errno) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);

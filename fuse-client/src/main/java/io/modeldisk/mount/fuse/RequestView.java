@@ -79,6 +79,11 @@ final class RequestView {
         return head.get(JAVA_INT, BODY + 12);
     }
 
+    /** Returns the second word of capabilities, from an INIT request; 0 if the kernel has none. */
+    int moreCapabilities() {
+        return (capabilities() & KernelProtocol.INIT_EXT) == 0 ? 0 : head.get(JAVA_INT, BODY + 16);
+    }
+
     /** Returns the flags of open(2), from an OPEN request. */
     int openFlags() {
         return head.get(JAVA_INT, BODY);
@@ -97,6 +102,11 @@ final class RequestView {
     /** Returns the length, from a READ, WRITE or READDIR request. */
     int sizeBytes() {
         return head.get(JAVA_INT, BODY + 16);
+    }
+
+    /** Returns whether a WRITE request has pages that a process has changed in a map. */
+    boolean isWriteBack() {
+        return (head.get(JAVA_INT, BODY + 20) & KernelProtocol.WRITE_CACHE) != 0;
     }
 
     /** Returns the bits of the attributes to set, from a SETATTR request. */

@@ -25,10 +25,11 @@ public interface RemoteModel extends AutoCloseable {
      * Allocates memory of the kind that the datamovers need for pushes and pulls. A push or pull may refuse memory that was
      * allocated in another way. The caller closes the memory when no call uses it any more.
      *
+     * @return {@linkplain DataMemory#allocateShareable shareable} memory
      * @throws IOException if the machine does not have enough memory
      */
     default DataMemory allocate(long bytes) throws IOException {
-        return DataMemory.allocate(bytes);
+        return DataMemory.allocateShareable(bytes);
     }
 
     /**

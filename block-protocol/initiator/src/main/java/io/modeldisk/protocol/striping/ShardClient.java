@@ -74,7 +74,7 @@ final class ShardClient implements AutoCloseable {
         this.index = index;
         InetSocketAddress portal = context.locator().portal(index);
         this.place = new Place(portal, id(portal), route(context.datamover(), portal));
-        this.scratch = allocate(SCRATCH_BYTES);
+        this.scratch = DataMemory.allocateShareable(SCRATCH_BYTES);
         this.commands = new ControlCommands(scratch);
         this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(), context.clock());
     }
@@ -147,13 +147,6 @@ final class ShardClient implements AutoCloseable {
     /** The learner's membership of this shard. */
     ShardMembership membership() {
         return membership;
-    }
-
-    /** Allocates memory that the sessions of this shard can use for data. */
-    DataMemory allocate(long bytes) throws IOException {
-        return route().portal().needsShareableMemory()
-            ? DataMemory.allocateShareable(bytes)
-            : DataMemory.allocate(bytes);
     }
 
     /** Sets the facts of shard 0. Every later login checks that the target is the expected shard of the same model. */

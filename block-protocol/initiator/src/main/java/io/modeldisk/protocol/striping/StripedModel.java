@@ -100,11 +100,7 @@ public final class StripedModel implements RemoteModel {
     /** Allocates memory that the sessions of every shard can use. */
     @Override
     public DataMemory allocate(long bytes) throws IOException {
-        ShardClient choosy = shards.getFirst();
-        for (ShardClient shard : shards) {
-            choosy = shard.route().portal().needsShareableMemory() ? shard : choosy;
-        }
-        DataMemory memory = choosy.allocate(bytes);
+        DataMemory memory = DataMemory.allocateShareable(bytes);
         try {
             for (ShardClient shard : shards) {
                 if (shard.route().portal().needsPreparedMemory()) {

@@ -24,16 +24,18 @@ public final class DataMemory implements AutoCloseable {
 
     private static final int SLAB_SHIFT = 30;
     private static final int PAGE_BYTES = 4096;
+    /** The descriptor of memory that is not shareable. */
+    private static final int PRIVATE = -1;
 
     private final Arena arena;
     private final MemorySegment[] slabs;
-    private final int[] descriptors;
+    private final int descriptor;
     private final long bytes;
 
-    private DataMemory(Arena arena, MemorySegment[] slabs, int[] descriptors, long bytes) {
+    private DataMemory(Arena arena, MemorySegment[] slabs, int descriptor, long bytes) {
         this.arena = arena;
         this.slabs = slabs;
-        this.descriptors = descriptors;
+        this.descriptor = descriptor;
         this.bytes = bytes;
     }
 
@@ -55,20 +57,20 @@ public final class DataMemory implements AutoCloseable {
             arena.close();
             throw e;
         }
-        return new DataMemory(arena, slabs, new int[0], bytes);
+        return new DataMemory(arena, slabs, PRIVATE, bytes);
     }
 
     /**
-     * Allocates memory that another process on this host can map. That process needs the {@link #descriptor} of each slab.
+     * Allocates memory that another process on this host can map. That process needs the {@link #descriptor}.
      *
-     * @param bytes the size, more than 0
+     * @param bytes the size of the file that the descriptor refers to, more than 0. The memory ends with the last page of the
+     *     file
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IOException if the memory limit of this process is too low, or this machine does not support shareable memory.
      *     The message has the reason
      */
     public static DataMemory allocateShareable(long bytes) throws IOException {
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
-        int[] descriptors = new int[slabs.length];
         Arena arena = Arena.ofShared();
         try {
             SharedMemory.ensureAvailability();
@@ -76,16 +78,16 @@ public final class DataMemory implements AutoCloseable {
             if (!limit.allows(bytes)) {
                 throw new IOException(limit.describe());
             }
+            SharedMemory.Mapping mapping = SharedMemory.create(bytes, arena);
+            long mapped = mapping.segment().byteSize();
             for (int i = 0; i < slabs.length; i++) {
-                SharedMemory.Slab slab = SharedMemory.create(slabBytes(i, bytes), arena);
-                slabs[i] = slab.segment();
-                descriptors[i] = slab.descriptor();
+                slabs[i] = mapping.segment().asSlice((long) i << SLAB_SHIFT, slabBytes(i, mapped));
             }
+            return new DataMemory(arena, slabs, mapping.descriptor(), mapped);
         } catch (IOException e) {
             arena.close();
             throw new IOException("cannot allocate " + bytes + " bytes of shareable memory: " + e.getMessage(), e);
         }
-        return new DataMemory(arena, slabs, descriptors, bytes);
     }
 
     /**
@@ -93,7 +95,7 @@ public final class DataMemory implements AutoCloseable {
      * may be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
      */
     public static DataMemory viewOf(MemorySegment... slabs) {
-        return new DataMemory(null, slabs.clone(), new int[0], (long) slabs.length << SLAB_SHIFT);
+        return new DataMemory(null, slabs.clone(), PRIVATE, (long) slabs.length << SLAB_SHIFT);
     }
 
     private static int slabsFor(long bytes) {
@@ -109,12 +111,12 @@ public final class DataMemory implements AutoCloseable {
 
     /** Whether another process can map this memory. */
     public boolean isShareable() {
-        return descriptors.length > 0;
+        return descriptor != PRIVATE;
     }
 
-    /** The file descriptor of a slab of shareable memory. {@link #close()} closes the descriptor. */
-    public int descriptor(int slab) {
-        return descriptors[slab];
+    /** The file descriptor of shareable memory, a sealed memfd. {@link #close()} closes the descriptor. */
+    public int descriptor() {
+        return descriptor;
     }
 
     /** Whether the memory is still open. */

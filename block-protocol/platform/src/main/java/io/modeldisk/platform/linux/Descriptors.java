@@ -70,7 +70,12 @@ public final class Descriptors {
     /** Executes a request of ioctl(2) whose argument is a pointer to an int. */
     public static int ioctl(int descriptor, long request, int argument) {
         try (Arena arena = Arena.ofConfined()) {
-            return (int) CLibrary.call(IOCTL, descriptor, request, arena.allocateFrom(JAVA_INT, argument));
+            return ioctl(descriptor, request, arena.allocateFrom(JAVA_INT, argument));
         }
+    }
+
+    /** Executes a request of ioctl(2) whose argument is a pointer to a structure. */
+    public static int ioctl(int descriptor, long request, MemorySegment argument) {
+        return (int) CLibrary.call(IOCTL, descriptor, request, argument);
     }
 }

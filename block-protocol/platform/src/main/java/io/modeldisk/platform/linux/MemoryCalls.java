@@ -73,9 +73,9 @@ final class MemoryCalls {
             Descriptors.fcntl(descriptor, command, argument));
     }
 
-    static long mmap(long bytes, int flags, int descriptor) throws IOException {
+    static long mmap(long bytes, int flags, int descriptor, long offset) throws IOException {
         return Errno.check("cannot map " + bytes + " bytes of shared memory",
-            CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, 0L));
+            CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, offset));
     }
 
     static void munmap(long address, long bytes) throws IOException {

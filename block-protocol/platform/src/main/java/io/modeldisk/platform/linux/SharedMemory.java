@@ -16,6 +16,7 @@ public final class SharedMemory {
     private static final String CAUSE = missing();
 
     private static final long STAT_BLOCK_BYTES = 512;
+    private static final int PAGE_BYTES = 4096;
 
     private SharedMemory() {}
 
@@ -49,14 +50,16 @@ public final class SharedMemory {
         }
     }
 
-    /** A mapped memfd and its descriptor. */
-    public record Slab(MemorySegment segment, int descriptor) {}
+    /** A mapped memfd and its descriptor. The segment has whole pages; the memfd can end within the last page. */
+    public record Mapping(MemorySegment segment, int descriptor) {}
 
     /**
      * Creates shared memory that contains zeros, and allocates all its pages. Closing the arena unmaps the memory and closes the
      * descriptor.
+     *
+     * @param bytes the size of the memfd
      */
-    public static Slab create(long bytes, Arena arena) throws IOException {
+    public static Mapping create(long bytes, Arena arena) throws IOException {
         ensureAvailability();
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
         try {
@@ -66,27 +69,38 @@ public final class SharedMemory {
             MemoryCalls.fallocate(descriptor, bytes);
             MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS,
                 MemoryCalls.F_SEAL_SHRINK | MemoryCalls.F_SEAL_GROW | MemoryCalls.F_SEAL_SEAL);
-            return new Slab(mapped(descriptor, bytes, arena, descriptor), descriptor);
+            return new Mapping(mapped(descriptor, 0, wholePages(bytes), arena, descriptor), descriptor);
         } catch (IOException | RuntimeException e) {
             Descriptors.close(descriptor);
             throw e;
         }
     }
 
-    /**
-     * Maps memory that another process created. First checks that the memory cannot harm this process. The caller keeps the
-     * descriptor, and may close it after the call. Closing the arena unmaps the memory.
-     *
-     * @param maxBytes the maximum size of the memory
-     * @throws IOException if the memory is larger than {@code maxBytes}, has an unsealed size, lacks pages or is not a memfd; the
-     *     message states the reason
-     */
-    public static MemorySegment map(int descriptor, long maxBytes, Arena arena) throws IOException {
-        ensureAvailability();
-        return mapped(descriptor, checkedSize(descriptor, maxBytes), arena, -1);
+    private static long wholePages(long bytes) {
+        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    private static long checkedSize(int descriptor, long maxBytes) throws IOException {
+    /**
+     * Maps a part of the memory that another process created. First checks that the memory cannot harm this process. The caller
+     * keeps the descriptor, and may close it after the call. Closing the arena unmaps the memory.
+     *
+     * @param offset the start of the part, a multiple of the page size
+     * @param maxBytes the maximum size of the part, which otherwise ends with the last page of the memory
+     * @throws IOException if the memory does not reach beyond {@code offset}, has an unsealed size, lacks pages or is not a
+     *     memfd; the message states the reason
+     */
+    public static MemorySegment map(int descriptor, long offset, long maxBytes, Arena arena) throws IOException {
+        ensureAvailability();
+        long bytes = checkedSize(descriptor);
+        if (offset < 0 || offset >= bytes || offset % PAGE_BYTES != 0) {
+            throw new IOException(
+                "the shared memory has a size of " + bytes + " bytes, so no part of it begins at byte "
+                    + offset);
+        }
+        return mapped(descriptor, offset, Math.min(maxBytes, wholePages(bytes - offset)), arena, -1);
+    }
+
+    private static long checkedSize(int descriptor) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(MemoryCalls.STATUS_BYTES, Long.BYTES);
             MemoryCalls.fstatfs(descriptor, status);
@@ -100,11 +114,6 @@ public final class SharedMemory {
             }
             MemoryCalls.statx(descriptor, status);
             long bytes = status.get(JAVA_LONG, MemoryCalls.STATX_SIZE);
-            if (bytes <= 0 || bytes > maxBytes) {
-                throw new IOException(
-                    "the shared memory has a size of " + bytes + " bytes, but the size must be from 1 to "
-                        + maxBytes + " bytes");
-            }
             long allocatedBytes = status.get(JAVA_LONG, MemoryCalls.STATX_BLOCKS) * STAT_BLOCK_BYTES;
             if (allocatedBytes < bytes) {
                 // The first access to a hole allocates a page, which counts against the memory limit of the accessing process.
@@ -118,8 +127,9 @@ public final class SharedMemory {
 
     // The restricted call is safe: the segment has the address and the length of a mapping that exists as long as the arena.
     @SuppressWarnings("restricted")
-    private static MemorySegment mapped(int descriptor, long bytes, Arena arena, int ownDescriptor) throws IOException {
-        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor);
+    private static MemorySegment mapped(int descriptor, long offset, long bytes, Arena arena, int ownDescriptor)
+        throws IOException {
+        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor, offset);
         return MemorySegment.ofAddress(address).reinterpret(bytes, arena, _ -> {
             try {
                 MemoryCalls.munmap(address, bytes);

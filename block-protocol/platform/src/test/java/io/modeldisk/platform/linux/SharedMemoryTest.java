@@ -62,9 +62,9 @@ final class SharedMemoryTest {
         return descriptor;
     }
 
-    private static void assertRefused(int descriptor, long maxBytes, String reason) {
+    private static void assertRefused(int descriptor, long offset, String reason) {
         try (Arena arena = Arena.ofConfined()) {
-            assertThatThrownBy(() -> SharedMemory.map(descriptor, maxBytes, arena))
+            assertThatThrownBy(() -> SharedMemory.map(descriptor, offset, BYTES, arena))
                 .isInstanceOf(IOException.class).hasMessageContaining(reason);
         } finally {
             Descriptors.close(descriptor);
@@ -74,9 +74,9 @@ final class SharedMemoryTest {
     @Test
     void bothMappingsOfSharedMemoryShowTheSameBytes() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            SharedMemory.Slab slab = SharedMemory.create(3 * 4096, arena);
+            SharedMemory.Mapping slab = SharedMemory.create(3 * 4096, arena);
             assertThat(slab.segment().mismatch(MemorySegment.ofArray(new byte[3 * 4096]))).isEqualTo(-1);
-            MemorySegment other = SharedMemory.map(slab.descriptor(), BYTES, arena);
+            MemorySegment other = SharedMemory.map(slab.descriptor(), 0, BYTES, arena);
             assertThat(other.byteSize()).isEqualTo(3 * 4096);
             slab.segment().set(ValueLayout.JAVA_LONG, 4096, 42);
             assertThat(other.get(ValueLayout.JAVA_LONG, 4096)).isEqualTo(42);
@@ -88,7 +88,7 @@ final class SharedMemoryTest {
     @Test
     void ownerCannotShrinkSharedMemory() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            SharedMemory.Slab slab = SharedMemory.create(BYTES, arena);
+            SharedMemory.Mapping slab = SharedMemory.create(BYTES, arena);
             assertThatThrownBy(() -> MemoryCalls.ftruncate(slab.descriptor(), 4096))
                 .isInstanceOf(IOException.class).hasMessageContaining("not permitted");
         }
@@ -96,16 +96,31 @@ final class SharedMemoryTest {
 
     @Test
     void memoryWithoutAShrinkSealIsNotMapped() throws IOException {
-        assertRefused(memfd(MemoryCalls.F_SEAL_GROW), BYTES, "F_SEAL_SHRINK");
+        assertRefused(memfd(MemoryCalls.F_SEAL_GROW), 0, "F_SEAL_SHRINK");
     }
 
     @Test
     void memoryWithHolesIsNotMapped() throws IOException {
-        assertRefused(memfdWithoutPages(MemoryCalls.F_SEAL_SHRINK), BYTES, "holes");
+        assertRefused(memfdWithoutPages(MemoryCalls.F_SEAL_SHRINK), 0, "holes");
     }
 
     @Test
-    void memoryLargerThanTheLimitIsNotMapped() throws IOException {
-        assertRefused(memfd(MemoryCalls.F_SEAL_SHRINK), BYTES - 1, "size of 1048576 bytes");
+    void partOfSharedMemoryIsMappedUpToTheLimitOrTheLastPage() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            SharedMemory.Mapping slab = SharedMemory.create(3 * 4096 - 100, arena);
+            assertThat(slab.segment().byteSize()).isEqualTo(3 * 4096);
+            assertThat(SharedMemory.map(slab.descriptor(), 0, 8192, arena).byteSize()).isEqualTo(8192);
+            MemorySegment last = SharedMemory.map(slab.descriptor(), 8192, BYTES, arena);
+            assertThat(last.byteSize()).isEqualTo(4096);
+            last.set(ValueLayout.JAVA_BYTE, 4095, (byte) 7);
+            assertThat(slab.segment().get(ValueLayout.JAVA_BYTE, 3 * 4096 - 1)).isEqualTo((byte) 7);
+        }
+    }
+
+    @Test
+    void partThatDoesNotBeginAtAPageOfTheMemoryIsNotMapped() throws IOException {
+        for (long offset : new long[]{-4096, 100, BYTES}) {
+            assertRefused(memfd(MemoryCalls.F_SEAL_SHRINK), offset, "no part of it begins at byte " + offset);
+        }
     }
 }

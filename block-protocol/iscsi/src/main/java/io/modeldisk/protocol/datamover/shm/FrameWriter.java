@@ -167,8 +167,8 @@ final class FrameWriter {
      * Sends a frame that is not a PDU. If {@code descriptor} is not negative, the file descriptor is sent with the frame. The
      * caller holds {@code lock}.
      */
-    void send(byte kind, int tag, int descriptor) throws IOException {
-        begin(kind, tag, 0);
+    void send(byte kind, int tag, long offset, int descriptor) throws IOException {
+        begin(kind, tag, offset);
         send(Frame.BYTES, descriptor);
     }
 

@@ -49,7 +49,7 @@ final class OwnMemory {
             throw new IllegalArgumentException("the connection already uses " + PeerMemory.MAX_TAGS
                 + " slabs of shareable memory (up to 1 GiB each), which is the limit; close unused memory");
         }
-        writer.send(Frame.REGISTER, tag, memory.descriptor(slab));
+        writer.send(Frame.REGISTER, tag, (long) slab * DataMemory.SLAB_BYTES, memory.descriptor());
         memories[tag] = memory;
         slabs[tag] = slab;
         return tag;
@@ -59,7 +59,7 @@ final class OwnMemory {
     private void invalidateClosed() throws IOException {
         for (int tag = 0; tag < memories.length; tag++) {
             if (memories[tag] != null && !memories[tag].isOpen()) {
-                writer.send(Frame.INVALIDATE, tag, -1);
+                writer.send(Frame.INVALIDATE, tag, 0, -1);
                 memories[tag] = null;
                 slabs[tag] = 0;
             }

@@ -31,10 +31,11 @@ final class PeerMemory {
     /**
      * Maps a slab under a steering tag.
      *
-     * @param descriptor the slab's file descriptor, which the caller must close
+     * @param descriptor the file descriptor of the memory with the slab, which the caller must close
+     * @param offset the start of the slab in that memory
      * @throws IOException if the memory is not safe to map or exceeds a limit. The message has the reason
      */
-    void register(int tag, int descriptor) throws IOException {
+    void register(int tag, int descriptor, long offset) throws IOException {
         if (tag < 0 || tag >= MAX_TAGS) {
             throw new ProtocolException("the initiator registered steering tag " + tag + ", which must be from 0 to "
                 + (MAX_TAGS - 1));
@@ -45,7 +46,7 @@ final class PeerMemory {
         Arena arena = Arena.ofShared();
         MemorySegment slab;
         try {
-            slab = SharedMemory.map(descriptor, DataMemory.SLAB_BYTES, arena);
+            slab = SharedMemory.map(descriptor, offset, DataMemory.SLAB_BYTES, arena);
             if (mappedBytes + slab.byteSize() > limits.connectionBytes()) {
                 throw new IOException("the connection would map " + (mappedBytes + slab.byteSize())
                     + " bytes, but the limit is " + limits.connectionBytes() + " bytes");

@@ -78,7 +78,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
         out.lock();
         try {
             if (!greeted) {
-                out.send(Frame.HELLO, Frame.NO_TAG, -1);
+                out.send(Frame.HELLO, Frame.NO_TAG, 0, -1);
                 greeted = true;
             }
             if (data != null) {

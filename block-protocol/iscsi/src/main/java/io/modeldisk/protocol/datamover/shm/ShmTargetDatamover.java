@@ -118,7 +118,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 "the initiator registered steering tag " + in.tag() + " without a file descriptor");
         }
         try {
-            memory.register(in.tag(), descriptor);
+            memory.register(in.tag(), descriptor, in.offset());
         } catch (ProtocolException e) {
             throw e;
         } catch (IOException e) {

@@ -51,7 +51,7 @@ final class ShmSafetyTest {
         peer = new FrameStream(near, "the target", NanoClock.SYSTEM);
         target = new ShmTargetDatamover(pair[1], "the initiator", engine, limits, NanoClock.SYSTEM);
         engine.datamover(target);
-        peer.writer().send(Frame.HELLO, Frame.NO_TAG, -1);
+        peer.writer().send(Frame.HELLO, Frame.NO_TAG, 0, -1);
         target.receive(engine);
     }
 
@@ -73,7 +73,7 @@ final class ShmSafetyTest {
     }
 
     private void register(int tag) throws IOException {
-        peer.writer().send(Frame.REGISTER, tag, memory.descriptor(0));
+        peer.writer().send(Frame.REGISTER, tag, 0, memory.descriptor());
         target.receive(engine);
     }
 
@@ -106,7 +106,7 @@ final class ShmSafetyTest {
     @Test
     void commandWithAnInvalidatedSteeringTagFails() throws IOException {
         register(TAG);
-        peer.writer().send(Frame.INVALIDATE, TAG, -1);
+        peer.writer().send(Frame.INVALIDATE, TAG, 0, -1);
         target.receive(engine);
         command(7, 4096, TAG, 0);
         assertThat(engine.failed).containsEntry(7, DataError.WRONG_MEMORY);
@@ -145,14 +145,14 @@ final class ShmSafetyTest {
 
     @Test
     void registrationOfADescriptorThatIsNotAMemfdIsRefused() throws IOException {
-        peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
+        peer.writer().send(Frame.REGISTER, TAG, 0, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
             .hasMessageContaining("is not a memfd");
     }
 
     @Test
     void registrationWithoutADescriptorIsAProtocolError() throws IOException {
-        peer.writer().send(Frame.REGISTER, TAG, -1);
+        peer.writer().send(Frame.REGISTER, TAG, 0, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
@@ -161,7 +161,7 @@ final class ShmSafetyTest {
         register(TAG);
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10; i++) {
-                peer.writer().send(Frame.PDU, Frame.NO_TAG, memory.descriptor(0));
+                peer.writer().send(Frame.PDU, Frame.NO_TAG, 0, memory.descriptor());
                 target.receive(engine);
             }
         }).isInstanceOf(ProtocolException.class).hasMessageContaining("descriptors");
@@ -170,7 +170,7 @@ final class ShmSafetyTest {
     @ParameterizedTest
     @CsvSource({"0", "1", "5", "6", "-1"})
     void frameOfUnexpectedKindIsAProtocolError(byte kind) throws IOException {
-        peer.writer().send(kind, Frame.NO_TAG, -1);
+        peer.writer().send(kind, Frame.NO_TAG, 0, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 

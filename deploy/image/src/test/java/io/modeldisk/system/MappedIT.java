@@ -1,0 +1,175 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.protocol.datamover.shm.MappingLimits;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.engine.TargetContext;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests that no byte is copied between the gradient that a learner stores into a map, and the aggregator of a shard. */
+@Tag("mount")
+@Timeout(180)
+final class MappedIT {
+    private static final int SIZE = 3 << 20;
+
+    /**
+     * A learner that stores a number of its own in the gradient of each set, waits for a file, stores 0.5 * (n + 1) in iteration
+     * n, and at last a gradient of zero. Prints the weights, and exits when the file has gone.
+     */
+    private static final String LEARNER = """
+        import os, sys, time
+        import numpy as np
+        folder, sets, iterations, go = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+        control = os.open(folder + '/control', os.O_RDWR)
+        weights = [np.memmap(f'{folder}/weights.{n}', np.float32, 'r') for n in range(sets)]
+        gradient = [np.memmap(f'{folder}/gradient.{n}', np.float32, 'r+') for n in range(sets)]
+        for n in range(sets):
+            gradient[n][:] = MARK + n
+        print('mapped', flush=True)
+        while not os.path.exists(go):
+            time.sleep(0.05)
+        for n in range(iterations + 1):
+            gradient[n % sets][:] = 0.5 * (n + 1) if n < iterations else 0
+            os.fsync(control)
+        print('trained', weights[(iterations + 1) % sets][0], flush=True)
+        while os.path.exists(go):
+            time.sleep(0.05)
+        """;
+
+    private static final int ITERATIONS = 4;
+    /** The first number in the gradient of set 0 at the end. */
+    private static final float MARK = 12345;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    /** Adds gradients to the weights, and counts the bytes that it reads from each range of memory. */
+    private static final class Counting implements Aggregator {
+        private final Map<Long, LongAdder> bytesAt = new ConcurrentHashMap<>();
+
+        @Override
+        public void aggregate(
+            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+            float scale) {
+            bytesAt.computeIfAbsent(gradient.address() + gradientOffset, at -> new LongAdder()).add(lengthBytes);
+            for (long at = 0; at < lengthBytes; at += Float.BYTES) {
+                float old = block.weights().get(ValueLayout.JAVA_FLOAT, offset + at);
+                block.weights().set(ValueLayout.JAVA_FLOAT, offset + at,
+                    old + scale * gradient.get(ValueLayout.JAVA_FLOAT, gradientOffset + at));
+            }
+        }
+
+        long bytes() {
+            return bytesAt.values().stream().mapToLong(LongAdder::sum).sum();
+        }
+
+        /** Returns the number of bytes that were read from each memfd, by its inode, and from other memory, by the key 0. */
+        Map<Long, Long> bytesByInode() throws Exception {
+            Map<Long, Long> found = new HashMap<>();
+            List<Range> ranges = Range.ofMemfds(ProcessHandle.current().pid());
+            bytesAt.forEach((address, bytes) -> found.merge(ranges.stream().filter(range -> range.contains(address))
+                .map(Range::inode).findFirst().orElse(0L), bytes.sum(), Long::sum));
+            return found;
+        }
+    }
+
+    /** A range of addresses at which a process has mapped a memfd of modeldisk. */
+    private record Range(long from, long end, long inode) {
+        private static final Pattern LINE = Pattern
+            .compile("([0-9a-f]+)-([0-9a-f]+) \\S+ \\S+ \\S+ (\\d+) +/memfd:modeldisk.*");
+
+        boolean contains(long address) {
+            return address >= from && address < end;
+        }
+
+        static List<Range> ofMemfds(long pid) throws Exception {
+            List<Range> ranges = new ArrayList<>();
+            for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "maps"))) {
+                Matcher match = LINE.matcher(line);
+                if (match.matches()) {
+                    ranges.add(new Range(Long.parseUnsignedLong(match.group(1), 16),
+                        Long.parseUnsignedLong(match.group(2), 16),
+                        Long.parseLong(match.group(3))));
+                }
+            }
+            return ranges;
+        }
+    }
+
+    /** Returns the inodes of the memfds of a process whose first float32 is this number. */
+    private static List<Long> memfdsWith(float number, long pid) throws Exception {
+        List<Long> inodes = new ArrayList<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                if (Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:modeldisk")) {
+                    try (InputStream content = Files.newInputStream(descriptor)) {
+                        if (ByteBuffer.wrap(content.readNBytes(Float.BYTES)).order(ByteOrder.nativeOrder())
+                            .getFloat() == number) {
+                            inodes.add((Long) Files.getAttribute(descriptor, "unix:ino"));
+                        }
+                    }
+                }
+            }
+        }
+        return inodes;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, 1", "overlap, 2"})
+    void aggregatorReadsTheMemoryThatTheLearnerHasMapped(String exchange, int sets) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        Counting aggregator = new Counting();
+        Path sockets = sandbox.directory("run");
+        Shards shards = Shards.launch(sandbox, "m", 1, SIZE, context -> context.aggregator("counting", aggregator)
+            .network(new TargetContext()
+                .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())))));
+        Path directory = sandbox.directory("learner");
+        Running mount = Command.mount(sandbox, shards, directory, "--exchange", exchange, "--shm-directory", sockets);
+        assertThat(mount.awaitLine("ready: ")).contains("datamover shm");
+        Path go = sandbox.path("go");
+        Running learner = sandbox.start("learner", "python3", "-c", LEARNER.replace("MARK", Float.toString(MARK)),
+            directory.resolve("mapped").toString(), sets + "", ITERATIONS + "", go.toString());
+        learner.awaitLine("mapped");
+        long pid = mount.process().descendants().findFirst().orElse(mount.process().toHandle()).pid();
+        Set<Long> gradients = new HashSet<>();
+        for (int set = 0; set < sets; set++) {
+            List<Long> found = memfdsWith(MARK + set, pid);
+            assertThat(found).as("memory with the gradient of set %d", set).hasSize(1);
+            gradients.addAll(found);
+        }
+        Files.createFile(go);
+        assertThat(learner.awaitLine("trained")).isEqualTo("trained 5.0");
+        await("all gradients have been read once", () -> aggregator.bytes() == (ITERATIONS + 1L) * SIZE);
+        assertThat(aggregator.bytesByInode()).as("memory from which gradients were read").containsOnlyKeys(gradients);
+        Files.delete(go);
+        learner.awaitEnd();
+    }
+}

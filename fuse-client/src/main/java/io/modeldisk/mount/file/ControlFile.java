@@ -1,0 +1,124 @@
+package io.modeldisk.mount.file;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.exchange.VersionProbe;
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+
+/**
+ * The file {@code mapped/control}, for a learner that maps the buffers of the exchange ({@link MappedFile}). The mount is a
+ * learner while a process has the file open for writing. An fsync ends the iteration: it pushes the whole gradient of the active
+ * set. A read at offset 0 returns one line of JSON: the number of the active set, the number of iterations that have ended, and
+ * the version of the weights.
+ */
+public final class ControlFile implements MountedFile {
+    private final LocalExchange exchange;
+    private final ModelUse use;
+    private final VersionProbe probe;
+
+    /** Creates the file of the model whose data this exchange moves. */
+    public ControlFile(LocalExchange exchange, ModelUse use, VersionProbe probe) {
+        this.exchange = exchange;
+        this.use = use;
+        this.probe = probe;
+    }
+
+    @Override
+    public String name() {
+        return MountEntry.CONTROL.fileName();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public boolean movesData() {
+        return true;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return 0;
+    }
+
+    @Override
+    public long modifiedMs() {
+        return Instant.now().toEpochMilli();
+    }
+
+    @Override
+    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
+        return new Handle(writable ? use.open(name(), true, true, cancellation) : null);
+    }
+
+    private byte[] state() {
+        long version = exchange.weightsInUse().version();
+        long known = version == VersionProbe.UNKNOWN ? probe.ask().version() : version;
+        return (JsonNodeFactory.instance.objectNode()
+            .put("set", exchange.activeSet())
+            .put("iteration", exchange.iterations())
+            .put("version", known == VersionProbe.UNKNOWN ? null : known) + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private final class Handle implements FileHandle {
+        /** Null if the file is open for reading. */
+        private final ModelUse.Opened opened;
+        private volatile byte[] text = {};
+
+        Handle(ModelUse.Opened opened) {
+            this.opened = opened;
+        }
+
+        @Override
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
+            if (opened != null) {
+                opened.inUse();
+            }
+            byte[] line = offset == 0 ? state() : text;
+            text = line;
+            int within = (int) Math.clamp(line.length - offset, 0L, lengthBytes);
+            if (within > 0) {
+                Memories.copy(line, (int) offset, request.memory(), request.memoryOffset(), within);
+                request.reply(request.memory(), request.memoryOffset(), within);
+            }
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+            throw new ErrnoException(Errno.EINVAL,
+                name() + " has no data to write: store the gradient in mapped/gradient.N, and call fsync");
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) throws IOException {
+            if (opened != null) {
+                opened.synchronize(cancellation);
+            }
+        }
+
+        @Override
+        public void flush(Cancellation cancellation) throws IOException {
+            if (opened != null) {
+                opened.flush(cancellation);
+            }
+        }
+
+        @Override
+        public void release() {
+            if (opened != null) {
+                opened.release();
+            }
+        }
+    }
+}

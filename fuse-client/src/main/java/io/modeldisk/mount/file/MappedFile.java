@@ -1,0 +1,76 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A file whose content is a buffer of the exchange, such as {@code mapped/weights.0}. A learner maps it (MAP_SHARED), reads
+ * weights or stores a gradient there, and calls fsync on {@link ControlFile}. The datamover moves the same memory, so no byte is
+ * copied.
+ */
+public final class MappedFile implements MountedFile {
+    private final LocalExchange exchange;
+    private final int set;
+    private final boolean gradient;
+    private final long bytes;
+    private final long createdMs = Instant.now().toEpochMilli();
+
+    private MappedFile(LocalExchange exchange, int set, boolean gradient, long bytes) {
+        this.exchange = exchange;
+        this.set = set;
+        this.gradient = gradient;
+        this.bytes = bytes;
+    }
+
+    /** Returns the files of all buffers of an exchange of a model of this size. */
+    public static List<MountedFile> of(LocalExchange exchange, long sizeBytes) {
+        List<MountedFile> files = new ArrayList<>();
+        for (int set = 0; set < exchange.sets(); set++) {
+            files.add(new MappedFile(exchange, set, false, sizeBytes));
+            files.add(new MappedFile(exchange, set, true, sizeBytes));
+        }
+        return files;
+    }
+
+    @Override
+    public String name() {
+        return (gradient ? MountEntry.MAPPED_GRADIENT : MountEntry.MAPPED_WEIGHTS).fileName().replace("N",
+            Integer.toString(set));
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public boolean movesData() {
+        return true;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return bytes;
+    }
+
+    @Override
+    public long modifiedMs() {
+        return createdMs;
+    }
+
+    @Override
+    public boolean isMemory() {
+        return true;
+    }
+
+    @Override
+    public DataMemory memory(Cancellation cancellation) throws IOException {
+        return exchange.buffer(set, gradient, cancellation);
+    }
+}

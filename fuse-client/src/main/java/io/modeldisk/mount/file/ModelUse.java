@@ -1,0 +1,181 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The use of the model by the processes that have its files open. The mount is a learner while a handle is writable: it joins the
+ * rounds at the first open for writing. It leaves when the kernel releases the last writable handle, which also happens when the
+ * process dies. A learner uses either the file {@code model} or {@code mapped/control}, not both. Thread-safe.
+ */
+public final class ModelUse {
+    private static final Logger LOG = LogManager.getLogger(ModelUse.class);
+
+    private final RemoteModel model;
+    private final Exchange exchange;
+    private final LearnerPartition partition;
+    private final PendingReleases releases;
+    // A thread holds this lock while the mount joins or leaves, so that an open waits until the previous learner has left.
+    private final CancellableLock lock = new CancellableLock();
+    // The number of open handles. Guarded by {@code lock}.
+    private int handles;
+    // The number of writable handles. Writes of this field are guarded by {@code lock}; the status reads it without the lock.
+    private volatile int learners;
+    /** The file that the writable handles belong to. Guarded by {@code lock}. */
+    private String learnersFile;
+
+    /** Creates the use of a model whose data this exchange moves. */
+    public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock) {
+        this.model = model;
+        this.exchange = exchange;
+        this.partition = new LearnerPartition(model, exchange);
+        this.releases = new PendingReleases(clock);
+    }
+
+    /** The part of the training data that belongs to the learner. */
+    LearnerPartition partition() {
+        return partition;
+    }
+
+    /**
+     * Returns the contents of the file {@code partition}: the part of the training data that belongs to the learner in its
+     * current iteration.
+     */
+    public byte[] partitionJson(Cancellation cancellation) throws IOException {
+        return partition.toJson(cancellation);
+    }
+
+    /** Returns whether a process has a file open for writing. */
+    public boolean hasLearner() {
+        return learners > 0;
+    }
+
+    /**
+     * Records that a file was opened.
+     *
+     * @param maps whether the learner maps the buffers of a {@link LocalExchange}
+     * @throws ErrnoException EBUSY if a learner uses the other file
+     */
+    Opened open(String file, boolean writable, boolean maps, Cancellation cancellation) throws IOException {
+        if (writable) {
+            // The previous learner must have left before the next learner joins.
+            releases.await(cancellation);
+        }
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            if (writable && learners > 0 && !learnersFile.equals(file)) {
+                throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
+                    + " open for writing; a learner uses either model or mapped/control");
+            }
+            if (writable && learners == 0) {
+                becomeLearner(maps, cancellation);
+                learnersFile = file;
+            } else if (handles == 0) {
+                exchange.prepare(false, cancellation);
+            }
+            handles++;
+            learners = learners + (writable ? 1 : 0);
+        } finally {
+            lock.unlock(stamp);
+        }
+        return new Opened(writable);
+    }
+
+    private void becomeLearner(boolean maps, Cancellation cancellation) throws IOException {
+        model.join();
+        partition.learnerJoined();
+        try {
+            if (maps && exchange instanceof LocalExchange local) {
+                local.prepareMapped(cancellation);
+            } else {
+                exchange.prepare(true, cancellation);
+            }
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            leave();
+            throw e;
+        }
+    }
+
+    private void leave() {
+        try {
+            model.leave();
+        } catch (IOException e) {
+            LOG.warn("the learner could not leave: {}; the shards remove the learner when its lease expires",
+                e.getMessage());
+        }
+    }
+
+    private void released(boolean writable) {
+        long stamp = lock.lockExclusive();
+        try {
+            handles--;
+            learners = learners - (writable ? 1 : 0);
+            if (writable && learners == 0) {
+                exchange.abandon();
+                leave();
+            }
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** An open handle of a file. */
+    final class Opened {
+        private final boolean writable;
+        // Whether the release of this handle is pending. Writes of this field are guarded by the monitor of the handle.
+        private volatile boolean flushed;
+
+        private Opened(boolean writable) {
+            this.writable = writable;
+        }
+
+        /** Records that no release is pending. A handle that is used after a flush still has an open descriptor. */
+        void inUse() {
+            if (flushed) {
+                setFlushed(false);
+            }
+        }
+
+        /** Handles an fsync(2). */
+        void synchronize(Cancellation cancellation) throws IOException {
+            inUse();
+            if (writable) {
+                exchange.synchronize(cancellation);
+            } else {
+                exchange.refresh(cancellation);
+            }
+        }
+
+        /** Handles a close(2) of a descriptor. */
+        void flush(Cancellation cancellation) throws IOException {
+            setFlushed(true);
+            if (writable) {
+                exchange.flush(cancellation);
+            }
+        }
+
+        /** Handles the release of the handle. */
+        void release() {
+            released(writable);
+            setFlushed(false);
+        }
+
+        private void setFlushed(boolean now) {
+            synchronized (this) {
+                if (writable && flushed != now) {
+                    releases.add(now ? 1 : -1);
+                    flushed = now;
+                }
+            }
+        }
+    }
+}

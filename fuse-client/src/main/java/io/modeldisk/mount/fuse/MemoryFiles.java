@@ -1,0 +1,114 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Gives processes the memory that is the content of a file. If possible, the kernel uses the memory without requests (FUSE
+ * passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise the file is a symbolic link to the memory among the descriptors of this
+ * process in /proc, which processes of the same user and the same PID namespace can open. Thread-safe.
+ */
+final class MemoryFiles {
+    private static final long BACKING_OPEN = 0x4010E501L;
+    private static final long BACKING_CLOSE = 0x4004E502L;
+    private static final int BACKING_BYTES = 16;
+    private static final int PAGE_BYTES = 4096;
+
+    private final int device;
+    /** Why the files are links; null if the kernel uses the memory. */
+    private final String linkCause;
+    private final Map<Long, Backing> open = new HashMap<>();
+
+    /** Memory that the kernel uses for a node, under a number, and how often the node is open. */
+    private record Backing(DataMemory memory, int number, int handles) {}
+
+    /**
+     * Finds out whether the kernel can use memory without requests.
+     *
+     * @param device the descriptor of the session
+     * @param offered whether the kernel has offered it in INIT
+     */
+    MemoryFiles(int device, boolean offered) {
+        this.device = device;
+        this.linkCause = offered ? trial() : "this kernel has no FUSE passthrough (Linux 6.9 or later)";
+    }
+
+    private String trial() {
+        try (DataMemory memory = DataMemory.allocateShareable(PAGE_BYTES)) {
+            int number = register(memory);
+            if (number > 0) {
+                unregister(number);
+                return null;
+            }
+            return "FUSE passthrough failed with " + Errno.nameOf(-number)
+                + (number == -Errno.EPERM.number() ? ": it needs root with CAP_SYS_ADMIN" : "");
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** Returns whether the files are symbolic links. */
+    boolean areLinks() {
+        return linkCause != null;
+    }
+
+    @Override
+    public String toString() {
+        return linkCause == null ? "passthrough" : "link (" + linkCause + ")";
+    }
+
+    /** Returns the number under which the kernel uses this memory for a node, for the reply to an OPEN request. */
+    synchronized int opened(long node, DataMemory memory) throws IOException {
+        Backing backing = open.get(node);
+        if (backing != null && backing.memory() != memory) {
+            // The kernel allows only one memory for a node at a time.
+            throw new ErrnoException(Errno.EBUSY, "a process still maps the buffer of an earlier learner");
+        }
+        int number = backing != null ? backing.number() : register(memory);
+        if (number <= 0) {
+            throw new IOException("the kernel does not accept the memory of a file: " + Errno.nameOf(-number));
+        }
+        open.put(node, new Backing(memory, number, backing == null ? 1 : backing.handles() + 1));
+        return number;
+    }
+
+    /** Records that a handle of a node was released. */
+    synchronized void released(long node) {
+        Backing backing = open.get(node);
+        if (backing != null && backing.handles() > 1) {
+            open.put(node, new Backing(backing.memory(), backing.number(), backing.handles() - 1));
+        } else if (backing != null) {
+            open.remove(node);
+            unregister(backing.number());
+        }
+    }
+
+    /** Returns the target of the symbolic link to this memory. */
+    static byte[] target(DataMemory memory) {
+        return ("/proc/" + ProcessHandle.current().pid() + "/fd/" + memory.descriptor())
+            .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Returns a positive number, or minus the error number. */
+    private int register(DataMemory memory) {
+        try (Arena arena = Arena.ofConfined()) {
+            // struct fuse_backing_map: the descriptor, flags and padding.
+            MemorySegment map = arena.allocate(BACKING_BYTES, Long.BYTES);
+            map.set(ValueLayout.JAVA_INT, 0, memory.descriptor());
+            return Descriptors.ioctl(device, BACKING_OPEN, map);
+        }
+    }
+
+    private void unregister(int number) {
+        // After an unmount, the kernel has no numbers any more, so an error has no meaning.
+        Descriptors.ioctl(device, BACKING_CLOSE, number);
+    }
+}

@@ -1,0 +1,186 @@
+package io.modeldisk.mount;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.mount.fuse.KernelBinding;
+import io.modeldisk.mount.fuse.LinkBinding;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Collections;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests learners that map the buffers of a mount. */
+@Tag("mount")
+@Timeout(120)
+final class MappedMountTest {
+    private static final int SIZE = (8 << 20) + 20;
+
+    /** A learner that stores n + 1 in each byte of its gradient in iteration n, and checks the weights that it maps. */
+    private static final String LEARNER = """
+        import json, mmap, os, sys
+        folder, sets, iterations = os.environ['DIR'] + '/mapped/', int(sys.argv[1]), int(sys.argv[2])
+        control = os.open(folder + 'control', os.O_RDWR)
+        maps = {}
+        for name in ('weights', 'gradient'):
+            for n in range(sets):
+                fd = os.open(f'{folder}{name}.{n}', os.O_RDWR)
+                size = os.fstat(fd).st_size
+                maps[name, n] = mmap.mmap(fd, size)
+                os.close(fd)
+        seen = []
+        for n in range(iterations):
+            state = json.loads(os.pread(control, 4096, 0))
+            assert state['set'] == n % sets and state['iteration'] == n, state
+            weights = maps['weights', n % sets]
+            assert weights[0] == weights[size // 2] == weights[size - 1], (weights[0], weights[size - 1])
+            seen.append(weights[0])
+            maps['gradient', n % sets][:] = bytes([n + 1]) * size
+            os.fsync(control)
+        print(size, *seen)
+        """;
+
+    private MountFixture fixture;
+
+    private void mount(String exchange, boolean links) throws IOException {
+        fixture = new MountFixture(SIZE);
+        FuseBinding binding = links ? LinkBinding.create() : new KernelBinding();
+        fixture.mount = ModelMount.launch(fixture.context(exchange).binding(binding));
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    private String learn(int sets, int iterations) throws Exception {
+        return fixture.shell.succeed("python3 - " + sets + " " + iterations + " <<'P'\n" + LEARNER + "P").strip();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, false", "sync, true", "overlap, false", "overlap, true"})
+    void learnerTrainsWithTheBuffersThatItMaps(String exchange, boolean links) throws Exception {
+        mount(exchange, links);
+        boolean overlap = exchange.equals("overlap");
+        // Before iteration n, the weights have the gradients 1 to n; with overlap, 1 to n - 1.
+        assertThat(learn(overlap ? 2 : 1, 5)).isEqualTo(SIZE + (overlap ? " 0 0 1 3 6" : " 0 1 3 6 10"));
+        assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 15);
+        assertThat(learn(overlap ? 2 : 1, 2)).as("the next learner begins with set 0")
+            .isEqualTo(SIZE + " 15 " + (overlap ? 15 : 16));
+        await("both learners have left", () -> Collections.frequency(fixture.model.calls, "leave") == 2);
+    }
+
+    @Test
+    void eachIterationPushesTheWholeGradientOnce() throws Exception {
+        mount("sync", false);
+        learn(1, 3);
+        assertThat(fixture.model.pushes).hasSizeGreaterThanOrEqualTo(3)
+            .allSatisfy(push -> assertThat(Collections.frequency(fixture.model.pushes, push)).isEqualTo(3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void subdirectoryListsTheBuffersOfBothSets(boolean links) throws Exception {
+        mount("overlap", links);
+        String mapped = new ObjectMapper().readTree(Files.readString(fixture.dir.resolve("status.json")))
+            .at("/mount/mapped").asText();
+        assertThat(mapped).matches(links ? "link \\(.*\\)" : "passthrough|link \\(.*\\)");
+        String type = mapped.equals("passthrough") ? " regular file" : " symbolic link";
+        assertThat(
+            fixture.shell.succeed("cd \"$DIR/mapped\" && stat -c '%n %F' * | sed 's/regular empty/regular/'").lines())
+            .containsExactly("control regular file", "gradient.0" + type, "gradient.1" + type, "weights.0" + type,
+                "weights.1" + type);
+        assertThat(fixture.shell.succeed("stat -L -c %s \"$DIR\"/mapped/weights.1").strip()).isEqualTo(SIZE + "");
+        assertThat(fixture.shell.succeed("find \"$DIR\" -mindepth 1 | wc -l").strip()).isEqualTo("11");
+    }
+
+    @Test
+    void readAndWriteOfABufferUseTheSameMemory() throws Exception {
+        mount("sync", false);
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import mmap, os\n"
+            + "fd = os.open(os.environ['DIR'] + '/mapped/gradient.0', os.O_RDWR)\n"
+            + "memory = mmap.mmap(fd, os.fstat(fd).st_size)\n"
+            + "assert os.pwrite(fd, b'x' * 70000, 5000) == 70000\n"
+            + "assert memory[4999:75001] == b'\\0' + b'x' * 70000 + b'\\0'\n"
+            + "memory[100] = 7\n"
+            + "assert os.pread(fd, 1, 100) == b'\\7'\n"
+            + "P");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void sizeOfABufferCannotBeChanged(boolean links) throws Exception {
+        mount("sync", links);
+        for (String size : new String[]{"10", "1G"}) {
+            assertThat(fixture.shell.run("truncate -s " + size + " \"$DIR/mapped/gradient.0\"").output())
+                .contains("Operation not permitted");
+        }
+        fixture.shell
+            .succeed("python3 -c 'import os; f = os.open(os.environ[\"DIR\"] + \"/mapped/gradient.0\", os.O_RDWR);"
+                + " assert os.fstat(f).st_size == " + SIZE + "'");
+    }
+
+    @Test
+    void learnerUsesEitherTheModelOrTheBuffers() throws Exception {
+        mount("sync", false);
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import errno, os\n"
+            + "names = [os.environ['DIR'] + '/' + name for name in ('model', 'mapped/control')]\n"
+            + "for first, second in (names, names[::-1]):\n"
+            + "  f = os.open(first, os.O_RDWR)\n"
+            + "  os.close(os.open(second, os.O_RDONLY))\n"
+            + "  try: os.open(second, os.O_RDWR); raise SystemExit('opened ' + second)\n"
+            + "  except OSError as e: assert e.errno == errno.EBUSY, e\n"
+            + "  os.close(f)\n"
+            + "P");
+    }
+
+    @Test
+    void gradientThatALearnerHasMappedDoesNotCountForTheNextLearnerOfTheModel() throws Exception {
+        mount("sync", false);
+        learn(1, 1);
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import os\n"
+            + "f = os.open(os.environ['DIR'] + '/model', os.O_RDWR)\n"
+            + "os.pwrite(f, b'\\2', 5)\n"
+            + "os.fsync(f)\n"
+            + "assert os.pread(f, 3, 4) == b'\\1\\3\\1', os.pread(f, 3, 4)\n"
+            + "P");
+    }
+
+    @Test
+    void fsyncAfterAFailedPushPushesOnlyTheRest() throws Exception {
+        mount("sync", false);
+        fixture.model.failPushAfter(1);
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import mmap, os\n"
+            + "folder = os.environ['DIR'] + '/mapped/'\n"
+            + "control = os.open(folder + 'control', os.O_RDWR)\n"
+            + "with open(folder + 'gradient.0', 'r+b') as f: gradient = mmap.mmap(f.fileno(), 0)\n"
+            + "with open(folder + 'weights.0', 'r+b') as f: weights = mmap.mmap(f.fileno(), 0)\n"
+            + "gradient[:] = b'\\1' * len(gradient)\n"
+            + "try: os.fsync(control); raise SystemExit('fsync succeeded')\n"
+            + "except OSError: pass\n"
+            + "os.fsync(control)\n"
+            + "assert weights[:] == b'\\1' * len(weights)\n"
+            + "os.fsync(control)\n"
+            + "assert weights[:] == b'\\2' * len(weights)\n"
+            + "P");
+    }
+
+    @Test
+    void controlHasNoDataToWrite() throws Exception {
+        mount("sync", false);
+        assertThat(fixture.shell.run("echo x > \"$DIR/mapped/control\"").output()).contains("Invalid argument");
+        assertThat(fixture.shell.succeed("cat \"$DIR/mapped/control\"")).startsWith("{\"set\":0,\"iteration\":");
+    }
+}

@@ -1,0 +1,11 @@
+package io.modeldisk.mount.fuse;
+
+/** Creates bindings for tests. */
+public final class LinkBinding {
+    private LinkBinding() {}
+
+    /** Returns a binding that shows the files that are memory as symbolic links, as for users other than root. */
+    public static FuseBinding create() {
+        return new KernelBinding(false);
+    }
+}
