@@ -32,6 +32,8 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
@@ -398,9 +400,27 @@ public final class ShardModel implements AutoCloseable {
         if (checkpointer == null || !mayServe()) {
             return;
         }
-        try {
+        // An interrupt ends a process in order. Its second half, which closes a file that the interrupted thread uses, may come
+        // late. So another thread writes the files.
+        FutureTask<Void> save = new FutureTask<>(() -> {
             checkpointer.saveLast(disconnect);
-        } catch (InterruptedException e) {
+            return null;
+        });
+        Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(save);
+        boolean interrupted = false;
+        boolean ended = false;
+        while (!ended) {
+            try {
+                save.get();
+                ended = true;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (ExecutionException e) {
+                LOG.error("the shard stops without a last checkpoint because of an error in modeldisk", e.getCause());
+                ended = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
