@@ -25,7 +25,8 @@ class ModelFile:
             os.close(self.fd)
             raise ValueError(f"{path} has {size} bytes, but the digits model needs {4 * digits.WEIGHTS}")
         # A mounted model may be larger than the digits model. The gradient of the additional weights is zero.
-        self.floats = size // 4
+        self.weights = np.zeros(size // 4, np.float32)
+        self.gradient = np.zeros(size // 4, np.float32)
 
     def __enter__(self):
         return self
@@ -48,8 +49,40 @@ class ModelFile:
         while done < len(view):
             done += os.pwrite(self.fd, view[done:], done)
 
-    def fsync(self):
+    def begin(self):
+        """Begins an iteration. Returns its weights, and the array for its gradient."""
+        self.read(self.weights)
+        return self.weights, self.gradient
+
+    def end(self, gradient):
+        self.write(gradient)
         os.fsync(self.fd)
+
+
+class MappedModel:
+    """The buffers of a mounted model. The learner computes in the memory that the mount exchanges with the shards."""
+
+    def __init__(self, control):
+        self.fd = os.open(control, os.O_RDWR)
+        folder, count = control.parent, len(list(control.parent.glob("weights.*")))
+        self.sets = [
+            (np.memmap(folder / f"weights.{n}", np.float32, "r"), np.memmap(folder / f"gradient.{n}", np.float32, "r+"))
+            for n in range(count)
+        ]
+        self.iteration = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    def begin(self):
+        return self.sets[self.iteration % len(self.sets)]
+
+    def end(self, _):
+        os.fsync(self.fd)
+        self.iteration += 1
 
 
 def read_partition(path):
@@ -73,14 +106,11 @@ def batches(training, partition, size):
 def learn(model, partition, iterations, batch, progress=lambda **_: None):
     """Trains on one part of the images. Each iteration calls `partition`, which returns (the part from 0, the number of parts)."""
     training, held_out = digits.load()
-    weights = np.zeros(model.floats, np.float32)
-    gradient = np.zeros(model.floats, np.float32)
     start = time.monotonic()
     for iteration, (images, labels) in zip(range(1, iterations + 1), batches(training, partition, batch)):
-        model.read(weights)
+        weights, gradient = model.begin()
         loss = digits.gradient(weights, images, labels, gradient)
-        model.write(gradient)
-        model.fsync()
+        model.end(gradient)
         if iteration == 1 or iteration % 10 == 0 or iteration == iterations:
             progress(
                 iteration=iteration,
@@ -107,7 +137,13 @@ def main():
     arguments = argparse.ArgumentParser(
         description="Train the digits model. After SIGTERM or SIGINT, exits at once with status 128 + the number of the signal."
     )
-    arguments.add_argument("--file", required=True, metavar="DIR/model", help="the mounted model")
+    arguments.add_argument(
+        "--file",
+        required=True,
+        type=pathlib.Path,
+        metavar="DIR/model",
+        help="the mounted model; with DIR/mapped/control, the learner maps the buffers of the mount instead of reading and writing",
+    )
     arguments.add_argument(
         "--part",
         type=part_of,
@@ -128,10 +164,11 @@ def main():
                 lines.write(json.dumps(line) + "\n")
 
     def partition():
-        return options.part or read_partition(pathlib.Path(options.file).with_name("partition"))
+        return options.part or read_partition((options.file.parent.parent if maps else options.file.parent) / "partition")
 
+    maps = options.file.name == "control"
     try:
-        with ModelFile(options.file) as model:
+        with (MappedModel if maps else ModelFile)(options.file) as model:
             learn(model, partition, options.iterations, options.batch, progress)
     except (OSError, ValueError) as error:
         sys.exit(f"learner.py: {error}")

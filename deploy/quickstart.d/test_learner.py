@@ -41,14 +41,12 @@ class BspShard:
         self.weights[:] = self.weights.astype(np.float64) - np.float64(factor) * self.total.astype(np.float64)
         self.total[:] = 0
 
-    def read(self, weights):
-        weights[:] = self.weights
+    def begin(self):
+        return self.weights.copy(), np.zeros(self.floats, np.float32)
 
-    def write(self, gradient):
+    def end(self, gradient):
         with self.lock:
             self.total += gradient
-
-    def fsync(self):
         self.round.wait()
 
 
@@ -107,6 +105,19 @@ class LearnerTest(unittest.TestCase):
         self.assertAlmostEqual(line["loss"], loss, places=4)
         self.assertTrue(0 < line["accuracy"] < 1)
 
+    def test_learner_of_the_buffers_stores_the_gradient_of_the_weights_that_it_maps(self):
+        self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1").wait(), 0)
+        mapped = self.directory / "mapped"
+        mapped.mkdir()
+        for n in range(2):
+            (mapped / f"weights.{n}").write_bytes(digits.initial_weights().tobytes())
+            (mapped / f"gradient.{n}").write_bytes(bytes(4 * digits.WEIGHTS))
+        (mapped / "control").touch()
+        by_file, self.file = self.file.read_bytes(), mapped / "control"
+        self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1").wait(), 0)
+        self.assertEqual((mapped / "gradient.0").read_bytes(), by_file[: 4 * digits.WEIGHTS])
+        self.assertEqual((mapped / "gradient.1").read_bytes(), bytes(4 * digits.WEIGHTS))
+
     def test_learner_without_option_part_trains_on_the_part_in_the_file_partition(self):
         self.partition(rank=1, of=2)
         self.assertEqual(self.run_learner("--iterations", "1").wait(), 0)
@@ -134,8 +145,7 @@ class LearnerTest(unittest.TestCase):
         with mock.patch("os.preadv", lambda fd, views, at: preadv(fd, [views[0][:1000]], at)), mock.patch(
             "os.pwrite", lambda fd, view, at: pwrite(fd, view[:1000], at)
         ), learner.ModelFile(self.file) as model:
-            weights = np.zeros(model.floats, np.float32)
-            model.read(weights)
+            weights, _ = model.begin()
             self.assertEqual(weights.tobytes(), self.file.read_bytes())
             model.write(weights + 1)
         self.assertEqual((weights + 1).tobytes(), self.file.read_bytes())
