@@ -180,7 +180,7 @@ final class ReplyView {
             out.set(JAVA_INT, at + 48 + 4 * time, (int) (modifiedMs % 1000) * 1_000_000);
         }
         out.set(JAVA_INT, at + 60, mode);
-        out.set(JAVA_INT, at + 64, (mode & MODE_DIRECTORY) == MODE_DIRECTORY ? 2 : 1);
+        out.set(JAVA_INT, at + 64, 1);
         out.set(JAVA_INT, at + 68, access.userId());
         out.set(JAVA_INT, at + 72, access.groupId());
         out.set(JAVA_INT, at + 80, 4096);
