@@ -118,15 +118,18 @@ final class OverlapIT {
         LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
         exchange.prepare(true, Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
-        await("the exchange has waited before a pull, and the weights contain a push", () -> {
-            // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
-            TimeUnit.MILLISECONDS.sleep(300);
-            exchange.written(0, SIZE_BYTES);
-            exchange.synchronize(Cancellation.NONE);
-            return exchange.counters().lastBubbleMs() > 0 && exchange.weightsInUse().version() > 0;
-        });
+        // The first pushes of a JVM are slow, and the forecast remembers the last ten.
+        await(
+            "the exchange has waited before a pull, the weights contain a push, and the forecast has no pull beside it",
+            () -> {
+                // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
+                TimeUnit.MILLISECONDS.sleep(300);
+                exchange.written(0, SIZE_BYTES);
+                exchange.synchronize(Cancellation.NONE);
+                return exchange.counters().lastBubbleMs() > 0 && exchange.weightsInUse().version() > 0
+                    && !exchange.forecast().orElseThrow().isDuplex();
+            });
         exchange.flush(Cancellation.NONE);
-        assertThat(exchange.forecast().orElseThrow().isDuplex()).isFalse();
     }
 
     @Test
