@@ -1,8 +1,11 @@
 package io.modeldisk.system;
 
+import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
@@ -28,6 +31,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -171,5 +175,26 @@ final class MappedIT {
         assertThat(aggregator.bytesByInode()).as("memory from which gradients were read").containsOnlyKeys(gradients);
         Files.delete(go);
         learner.awaitEnd();
+    }
+
+    @Test
+    void trainingBenchComparesReadAndWriteWithMappedBuffers() throws Exception {
+        Programs.requireMounting();
+        Path json = sandbox.path("through.json");
+        sandbox.run(
+            modeldisk("bench", "training", "--size", "8MiB", "--compute-ms", "5", "--learners", "2", "--shards", "1",
+                "--exchange", "sync,overlap", "--through", "mount,mapped", "--iterations", "5", "--warm-up", "3",
+                "--consistency",
+                "bsp", "--json", json))
+            .succeeded();
+        JsonNode results = new ObjectMapper().readTree(Files.readString(json)).path("results");
+        assertThat(results.findValuesAsText("exchange")).containsExactly("sync, mount", "sync, mapped",
+            "overlap:adaptive, mount", "overlap:adaptive, mapped");
+        for (int i = 0; i < results.size(); i += 2) {
+            assertThat(results.path(i + 1).path("fileMs").asDouble())
+                .isLessThan(results.path(i).path("fileMs").asDouble());
+        }
+        assertThat(sandbox.run(modeldisk("bench", "training", "--exchange", "direct", "--through", "mapped")).output())
+            .contains("direct has no buffers to map");
     }
 }

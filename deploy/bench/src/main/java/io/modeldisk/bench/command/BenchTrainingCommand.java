@@ -4,6 +4,7 @@ import io.modeldisk.bench.report.TrainingReport;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.training.Computation;
 import io.modeldisk.bench.training.KnownModel;
+import io.modeldisk.bench.training.Through;
 import io.modeldisk.bench.training.TrainingBench;
 import io.modeldisk.bench.training.TrainingPlan;
 import io.modeldisk.bench.training.Variant;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,10 +66,11 @@ final class BenchTrainingCommand implements Callable<Integer> {
             + "a value of the option --pull of `mount`.")
     private List<String> exchanges;
 
-    @Option(names = "--through", paramLabel = "mount|initiator", defaultValue = "initiator",
-        description = "The access to the model. initiator: the learner computes in the buffers of the exchange, "
-            + "without a copy. mount: the learner has its own memory, and reads and writes the file of a mount.")
-    private Through through;
+    @Option(names = "--through", paramLabel = "WAY", split = ",", defaultValue = "initiator",
+        description = "One or more of ${COMPLETION-CANDIDATES}: the access to the model. initiator: the learner computes in the "
+            + "buffers of the exchange, without a copy. mount: the learner has its own memory, and reads and writes the file of "
+            + "a mount. mapped: the learner maps the buffers of a mount, and computes there.")
+    private List<Through> throughs;
 
     @Option(names = "--iterations", paramLabel = "N", defaultValue = "60",
         description = "The number of measured iterations.")
@@ -111,14 +114,6 @@ final class BenchTrainingCommand implements Callable<Integer> {
         description = "The directory for the trace of each learner, which `modeldisk trace timeline` reads.")
     private Path traces;
 
-    /** The way in which learners access the model. */
-    enum Through {
-        /** Learners read and write the file of a mount. */
-        MOUNT,
-        /** Learners call the initiator directly. */
-        INITIATOR
-    }
-
     @Override
     public Integer call() throws IOException {
         output.check();
@@ -140,7 +135,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
             known == null ? size.bytes() : known.bytes(),
             computeTime == null ? known.computeMs().getAsDouble() : computeTime.toNanos() / 1e6, computation, learners,
             shards,
-            exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, through == Through.MOUNT, consistency,
+            exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, throughs, consistency,
             aggregator, link == null ? 0 : link.bytes(), traces,
             durabilities, checkpointEvery, repeat);
     }
@@ -152,7 +147,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private String setting(TrainingPlan plan) {
         return "%s, %s, %s, %s, through the %s%s".formatted(Plural.counted(learners, "learner"),
             Plural.counted(shards, "shard"), consistency, plan.aggregator(),
-            plan.throughMount() ? "mount" : "initiator",
+            plan.throughs().stream().map(Through::toString).collect(Collectors.joining(" and ")),
             link == null ? "" : ", links of %.0f MB/s in each direction".formatted(plan.linkBytesPerSecond() / 1e6));
     }
 }

@@ -1,17 +1,12 @@
 package io.modeldisk.bench.training;
 
 import io.modeldisk.mount.ModelMount;
-import io.modeldisk.mount.MountContext;
-import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
@@ -19,7 +14,6 @@ import java.nio.file.StandardOpenOption;
  * learner.
  */
 final class MountPath implements LearnerPath {
-    private final Path directory;
     private final ModelMount mount;
     private final FileChannel file;
     private final DataMemory memory;
@@ -30,35 +24,16 @@ final class MountPath implements LearnerPath {
     private long iteration = 1;
     private long readNs;
 
-    private MountPath(Path directory, ModelMount mount, FileChannel file, long sizeBytes, boolean direct) {
-        this.directory = directory;
+    /** Opens the access through a mount, which the caller closes. */
+    MountPath(ModelMount mount, long sizeBytes, boolean direct) throws IOException {
         this.mount = mount;
-        this.file = file;
+        this.file = FileChannel.open(mount.directory().resolve("model"), StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
         this.sizeBytes = sizeBytes;
         this.direct = direct;
         this.trace = mount.trace();
         this.memory = DataMemory.allocate(sizeBytes);
         this.slabs = memory.newViews();
-    }
-
-    static LearnerPath open(RemoteModel model, Variant variant, String learner) throws IOException {
-        Path directory = Files.createTempDirectory("modeldisk-bench");
-        try {
-            ModelMount mount = ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
-                .exchange(variant.exchange()).pull(variant.pull()).learner(learner));
-            try {
-                FileChannel file = FileChannel.open(directory.resolve("model"), StandardOpenOption.READ,
-                    StandardOpenOption.WRITE);
-                return new MountPath(directory, mount, file, model.facts().sizeBytes(),
-                    variant.exchange() == ExchangeScheme.DIRECT);
-            } catch (IOException | RuntimeException e) {
-                mount.close();
-                throw e;
-            }
-        } catch (IOException | RuntimeException e) {
-            Files.delete(directory);
-            throw e;
-        }
     }
 
     @Override
@@ -115,12 +90,7 @@ final class MountPath implements LearnerPath {
 
     @Override
     public void close() throws IOException {
-        try {
-            file.close();
-        } finally {
-            mount.close();
-            memory.close();
-            Files.delete(directory);
-        }
+        file.close();
+        memory.close();
     }
 }

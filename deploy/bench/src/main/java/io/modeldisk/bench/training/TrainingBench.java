@@ -4,6 +4,9 @@ import io.modeldisk.bench.report.TrainingResult;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.shard.ShardProcesses;
+import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.MountContext;
+import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -12,6 +15,7 @@ import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -56,8 +60,10 @@ public final class TrainingBench {
         for (int i = 0; i < plan.repeat(); i++) {
             List<TrainingResult> round = new ArrayList<>();
             for (Variant variant : plan.variants()) {
-                for (Durability durability : plan.durabilities()) {
-                    round.add(measure(variant, durability));
+                for (Through through : plan.throughs()) {
+                    for (Durability durability : plan.durabilities()) {
+                        round.add(measure(variant, through, durability));
+                    }
                 }
             }
             rounds.add(round);
@@ -70,30 +76,39 @@ public final class TrainingBench {
         Map<String, String> names = new HashMap<>();
         if (plan.durabilities().contains(Durability.MEMORY)) {
             for (Variant variant : plan.variants()) {
-                plan.durabilities().stream().filter(each -> each != Durability.MEMORY)
-                    .forEach(each -> names.put(each.label(variant.variantName()), variant.variantName()));
+                for (Through through : plan.throughs()) {
+                    String name = name(variant, through);
+                    plan.durabilities().stream().filter(each -> each != Durability.MEMORY)
+                        .forEach(each -> names.put(each.label(name), name));
+                }
             }
         }
         return names;
     }
 
-    private TrainingResult measure(Variant variant, Durability durability) throws IOException {
-        String name = durability.label(variant.variantName());
+    /** The name of the results of a scheme. Contains the way to the model only if the plan has several. */
+    private String name(Variant variant, Through through) {
+        return variant.variantName() + (plan.throughs().size() > 1 ? ", " + through : "");
+    }
+
+    private TrainingResult measure(Variant variant, Through through, Durability durability) throws IOException {
+        String name = durability.label(name(variant, through));
         progress.accept(name);
         List<String> options = List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()), "--listen",
             BenchShard.LOOPBACK + ":0", "--aggregator", plan.aggregator(), "--consistency", plan.consistency(),
             "--learners", Integer.toString(plan.learners()));
         try (ShardProcesses shards = ShardProcesses.start(modeldisk, durability, plan.checkpointEvery(), plan.shards(),
             options)) {
-            return measure(variant, name, shards.portals());
+            return measure(variant, through, name, shards.portals());
         }
     }
 
-    private TrainingResult measure(Variant variant, String name, List<InetSocketAddress> shards) throws IOException {
+    private TrainingResult measure(Variant variant, Through through, String name, List<InetSocketAddress> shards)
+        throws IOException {
         try (Closing opened = new Closing()) {
             List<EmulatedLearner> learners = new ArrayList<>();
             for (int i = 0; i < plan.learners(); i++) {
-                learners.add(learner(variant, "learner-" + (i + 1), shards, opened));
+                learners.add(learner(variant, through, "learner-" + (i + 1), shards, opened));
             }
             train(learners);
             if (plan.traces() != null) {
@@ -103,18 +118,29 @@ public final class TrainingBench {
         }
     }
 
-    private EmulatedLearner learner(Variant variant, String name, List<InetSocketAddress> shards, Closing opened)
-        throws IOException {
+    private EmulatedLearner learner(Variant variant, Through through, String name, List<InetSocketAddress> shards,
+        Closing opened) throws IOException {
         List<InetSocketAddress> portals = shards;
         if (plan.linkBytesPerSecond() > 0) {
             portals = opened.add(Link.open(shards, plan.linkBytesPerSecond())).portals();
         }
         StripedModel model = opened.add(
             StripedModel.connect(new StripedModelContext(new ModelAddress(portals, MODEL)).learner(name)));
-        LearnerPath path = opened.add(plan.throughMount()
-            ? MountPath.open(model, variant, name)
-            : InitiatorPath.open(model, variant));
+        LearnerPath path = opened.add(switch (through) {
+            case INITIATOR -> InitiatorPath.open(model, variant);
+            case MOUNT -> new MountPath(mount(model, variant, name, opened), model.facts().sizeBytes(),
+                variant.exchange() == ExchangeScheme.DIRECT);
+            case MAPPED -> new MappedPath(mount(model, variant, name, opened));
+        });
         return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
+    }
+
+    private static ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
+        throws IOException {
+        Path directory = Files.createTempDirectory("modeldisk-bench");
+        opened.add(() -> Files.delete(directory));
+        return opened.add(ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
+            .exchange(variant.exchange()).pull(variant.pull()).learner(learner)));
     }
 
     private static void train(List<EmulatedLearner> learners) throws IOException {

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.training;
 
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,7 +18,7 @@ import java.util.List;
  * @param variants the exchange schemes, in the order in which they are measured
  * @param iterations the number of counted iterations
  * @param warmUp the number of iterations before the counted iterations
- * @param throughMount whether learners use the file of a mount instead of the initiator
+ * @param throughs the ways in which learners access the model, measured one after another with each scheme
  * @param consistency the consistency mode of the shards
  * @param aggregator the aggregator of the shards
  * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
@@ -36,7 +37,7 @@ public record TrainingPlan(
     List<Variant> variants,
     int iterations,
     int warmUp,
-    boolean throughMount,
+    List<Through> throughs,
     String consistency,
     String aggregator,
     long linkBytesPerSecond,
@@ -63,6 +64,9 @@ public record TrainingPlan(
         require(linkBytesPerSecond >= 0, "--link " + linkBytesPerSecond + " must not be negative");
         CheckpointPeriod.parse(checkpointEvery);
         require(repeat >= 1 && repeat <= 1000, "--repeat " + repeat + " must be from 1 to 1000");
+        require(!throughs.contains(Through.MAPPED)
+            || variants.stream().noneMatch(variant -> variant.exchange() == ExchangeScheme.DIRECT),
+            "--through mapped needs --exchange sync or overlap, because direct has no buffers to map");
         require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }
 

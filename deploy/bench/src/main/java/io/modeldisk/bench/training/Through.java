@@ -1,0 +1,18 @@
+package io.modeldisk.bench.training;
+
+import java.util.Locale;
+
+/** The ways in which emulated learners access the model. */
+public enum Through {
+    /** A learner calls the initiator, and computes in the buffers of the exchange. */
+    INITIATOR,
+    /** A learner has its own memory, and reads and writes the file of a mount. */
+    MOUNT,
+    /** A learner computes in the buffers of a mount, which it maps. */
+    MAPPED;
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
