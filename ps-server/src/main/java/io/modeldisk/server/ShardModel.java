@@ -400,8 +400,8 @@ public final class ShardModel implements AutoCloseable {
         if (checkpointer == null || !mayServe()) {
             return;
         }
-        // An interrupt ends a process in order. Its second half, which closes a file that the interrupted thread uses, may come
-        // late. So another thread writes the files.
+        // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
+        // another thread, which nobody interrupts, writes the files.
         FutureTask<Void> save = new FutureTask<>(() -> {
             checkpointer.saveLast(disconnect);
             return null;

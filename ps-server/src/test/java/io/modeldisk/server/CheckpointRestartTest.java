@@ -147,6 +147,18 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(histories(start(2))).isEqualTo(before);
     }
 
+    @Test
+    void shardHoldsThePushesOfTheNextRoundAlsoIfAnIdleShardHasStopped() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (ShardModel shard : shards) {
+            push(shard, 1, 1);
+        }
+        checkpoint(shards);
+        shards.get(1).saveLast(() -> {});
+        step(shards.subList(0, 1));
+        assertThat(tryPush(shards.getFirst(), 2, 2)).isFalse();
+    }
+
     private static boolean tryPush(ShardModel shard, long round, float value) {
         try {
             shard.learners().join(LEARNER);

@@ -30,11 +30,12 @@ final class BufferSet implements AutoCloseable {
     private final int number;
     private final long bytes;
     private final DirtyBlocks dirty;
-    private DataMemory weights;
-    private DataMemory gradient;
+    private volatile DataMemory weights;
+    private volatile DataMemory gradient;
     private volatile boolean lent;
     private volatile boolean unsynchronized;
     private volatile boolean whole;
+    private volatile boolean shown;
     private volatile Weights state = Weights.NONE;
     private volatile long pulledAtNs;
     private volatile long version = VersionProbe.UNKNOWN;
@@ -71,7 +72,7 @@ final class BufferSet implements AutoCloseable {
      * no byte of it belongs to two iterations.
      */
     void wholeGradients(boolean now) {
-        if (whole && !now && gradient != null) {
+        if ((whole || shown) && !now && gradient != null) {
             Memories.zero(gradient, 0, bytes);
         }
         whole = now;
@@ -83,6 +84,11 @@ final class BufferSet implements AutoCloseable {
 
     DataMemory gradient() {
         return gradient;
+    }
+
+    /** Records that other processes can write to the gradient at any time. */
+    void showGradient() {
+        shown = true;
     }
 
     /** Lends the set to an exchange. May be called only when no read or write is in progress. */

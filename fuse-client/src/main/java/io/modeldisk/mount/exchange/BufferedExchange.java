@@ -47,7 +47,7 @@ abstract class BufferedExchange implements LocalExchange {
     protected boolean learning;
     /** Whether the learner maps the buffers. */
     private boolean mapped;
-    /** Whether the last fsync of a learner that maps the buffers has not ended its iteration. */
+    /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
     private boolean unfinished;
     /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
     protected volatile long iteration = 1;
@@ -81,7 +81,12 @@ abstract class BufferedExchange implements LocalExchange {
     @Override
     public final void prepareMapped(Cancellation cancellation) throws IOException {
         prepare(true, true, cancellation);
-        awaitWeights(cancellation);
+        try {
+            awaitWeights(cancellation);
+        } catch (IOException | RuntimeException e) {
+            abandon();
+            throw e;
+        }
     }
 
     private void prepare(boolean learner, boolean maps, Cancellation cancellation) throws IOException {
@@ -126,7 +131,7 @@ abstract class BufferedExchange implements LocalExchange {
         return null;
     }
 
-    /** Returns a set. The caller holds {@code turn}. */
+    /** Returns a set. Without {@code turn}, the result may be another set for a moment. */
     protected BufferSet set(int number) {
         return active;
     }
@@ -148,10 +153,18 @@ abstract class BufferedExchange implements LocalExchange {
 
     @Override
     public final DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
+        BufferSet now = set(number);
+        DataMemory known = gradient ? now.gradient() : now.weights();
+        if (known != null && now.number() == number) {
+            return known;
+        }
         long mine = turn.lockExclusive(cancellation);
         try {
             BufferSet set = set(number);
             set.allocate(model, gradient);
+            if (gradient) {
+                set.showGradient();
+            }
             return gradient ? set.gradient() : set.weights();
         } finally {
             turn.unlock(mine);
@@ -251,9 +264,10 @@ abstract class BufferedExchange implements LocalExchange {
      * Lets the learner go on after an fsync has failed for a reason of {@link OnRollback}. Discards the gradients, and starts to
      * pull the weights. The caller holds {@code turn}.
      *
-     * @throws IOException {@code reason}, if another reason has let the fsync fail, or if the learner is to be told
+     * @throws IOException {@code reason}, if another reason has let the fsync fail, or if the learner is to be told; the failure
+     *     of the pull, if a learner that maps the weights would not have them
      */
-    protected final void startOver(IOException reason) throws IOException {
+    protected final void startOver(IOException reason, Cancellation cancellation) throws IOException {
         if (!OnRollback.isReason(reason)) {
             throw reason;
         }
@@ -278,14 +292,42 @@ abstract class BufferedExchange implements LocalExchange {
             sets.unlock(stamp);
         }
         round = model.nextRound();
+        unfinished = false;
         if (mapped) {
             // A learner that maps the weights cannot wait for them when it reads them.
-            background.awaitEnd(Cancellation.NONE);
-            unfinished = !active.isReadable();
+            background.awaitEnd(cancellation);
+            IOException failure = background.takeFailure();
+            if (failure != null) {
+                throw failure;
+            }
         }
         computationBegins();
         if (onRollback == OnRollback.FAIL) {
             throw reason;
+        }
+        if (mapped) {
+            // For the learner, the fsync has succeeded, so it goes on with the next set.
+            activateNext(cancellation);
+            iteration++;
+        }
+    }
+
+    /** Makes the next set the active set. Both sets have the same weights. The caller holds {@code turn}. */
+    protected void activateNext(Cancellation cancellation) throws IOException {
+        // The scheme has only one set.
+    }
+
+    /**
+     * Checks that a learner that maps the weights had them. If not, pulls them. The caller holds {@code turn}.
+     *
+     * @throws IOException if the learner did not have them, so that its gradient is discarded
+     */
+    protected final void checkWeights(Cancellation cancellation) throws IOException {
+        if (mapped && !unfinished && !active.isReadable()) {
+            pullActive(cancellation);
+            throw new IOException(
+                "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
+                    + " learner can go on from the weights that are there now");
         }
     }
 

@@ -5,9 +5,9 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * An exchange whose local buffers are used directly by a learner in this process, without a copy. The learner calls
- * {@link #weights}, {@link #gradient} and {@link #written} between two calls of {@link #synchronize}. Each {@link #synchronize}
- * may replace the buffers.
+ * An exchange whose local buffers are used directly by a learner, without a copy. A learner in this process calls
+ * {@link #weights}, {@link #gradient} and {@link #written} between two calls of {@link #synchronize}, and each
+ * {@link #synchronize} may replace the buffers. A learner in another process maps all buffers; see {@link #prepareMapped}.
  */
 public interface LocalExchange extends Exchange {
     /** Waits until the weights may be read. The learner calls this method once after {@link #prepare}. */
@@ -24,7 +24,7 @@ public interface LocalExchange extends Exchange {
      * active set and leaves it as it is. Set 0 is the active set. Returns when its weights may be read.
      *
      * <p>If {@link #synchronize} fails, and not because of {@link OnRollback}, the next call ends the same iteration: it pushes
-     * no part of the gradient again that the shards have.
+     * only what the shards do not have yet.
      */
     void prepareMapped(Cancellation cancellation) throws IOException;
 

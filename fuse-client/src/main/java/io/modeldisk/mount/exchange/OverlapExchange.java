@@ -33,7 +33,7 @@ final class OverlapExchange extends BufferedExchange {
     private final PullScheduler scheduler;
 
     // Guarded by {@code turn}.
-    private BufferSet other;
+    private volatile BufferSet other;
 
     OverlapExchange(RemoteModel model, ExchangeSettings settings) {
         this(model, settings, new ExchangeCounters(), new PullScheduler(settings.trace().clock()));
@@ -49,8 +49,13 @@ final class OverlapExchange extends BufferedExchange {
     @Override
     protected void activateFirst(Cancellation cancellation) throws IOException {
         if (active.number() != 0) {
-            other = replaceActive(other, cancellation);
+            activateNext(cancellation);
         }
+    }
+
+    @Override
+    protected void activateNext(Cancellation cancellation) throws IOException {
+        other = replaceActive(other, cancellation);
     }
 
     @Override
@@ -84,6 +89,7 @@ final class OverlapExchange extends BufferedExchange {
         scheduler.computationEnds();
         long mine = turn.lockExclusive(cancellation);
         try {
+            checkWeights(cancellation);
             computationEnded(startedNs);
             checkNotBack();
             awaitOther(cancellation);
@@ -100,7 +106,7 @@ final class OverlapExchange extends BufferedExchange {
             background.start(job);
         } catch (IOException e) {
             counters.failed(e);
-            startOver(e);
+            startOver(e, cancellation);
         } finally {
             turn.unlock(mine);
         }

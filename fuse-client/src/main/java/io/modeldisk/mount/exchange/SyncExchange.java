@@ -26,6 +26,7 @@ final class SyncExchange extends BufferedExchange {
         long startedNs = trace.clock().nanoTime();
         long mine = turn.lockExclusive(cancellation);
         try {
+            checkWeights(cancellation);
             if (!repeatsInterrupted()) {
                 computationEnded(startedNs);
                 stalledSinceNs = startedNs;
@@ -38,7 +39,7 @@ final class SyncExchange extends BufferedExchange {
             computationBegins();
         } catch (IOException e) {
             counters.failed(e);
-            startOver(e);
+            startOver(e, cancellation);
         } finally {
             turn.unlock(mine);
         }

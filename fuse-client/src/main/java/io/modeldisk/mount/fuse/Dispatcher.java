@@ -199,12 +199,16 @@ final class Dispatcher {
     }
 
     /** Lets maps of the weights show the weights of this moment. */
-    private void invalidateMaps(RequestSlot slot) throws IOException {
-        for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
-            long node = KernelProtocol.FIRST_FILE_NODE + i;
-            if (nodes.file(node).hasWeights()) {
-                slot.notifyInvalid(node);
+    private void invalidateMaps(RequestSlot slot) {
+        try {
+            for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
+                long node = KernelProtocol.FIRST_FILE_NODE + i;
+                if (nodes.file(node).hasWeights()) {
+                    slot.notifyInvalid(node);
+                }
             }
+        } catch (IOException e) {
+            failures.notSent("the message that maps are outdated", e);
         }
     }
 

@@ -38,7 +38,7 @@ final class MemoryFiles {
      */
     MemoryFiles(int device, boolean offered) {
         this.device = device;
-        this.linkCause = offered ? trial() : "this kernel has no FUSE passthrough (Linux 6.9 or later)";
+        this.linkCause = offered ? trial() : "no FUSE passthrough, which needs Linux 6.9 or later";
     }
 
     private String trial() {
@@ -70,7 +70,7 @@ final class MemoryFiles {
         Backing backing = open.get(node);
         if (backing != null && backing.memory() != memory) {
             // The kernel allows only one memory for a node at a time.
-            throw new ErrnoException(Errno.EBUSY, "a process still maps the buffer of an earlier learner");
+            throw new ErrnoException(Errno.EBUSY, "a process still has the buffer of an earlier learner open");
         }
         int number = backing != null ? backing.number() : register(memory);
         if (number <= 0) {

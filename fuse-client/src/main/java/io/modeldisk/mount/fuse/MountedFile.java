@@ -23,7 +23,7 @@ public interface MountedFile {
     /** Returns the time of the last change of the contents, in milliseconds since 1970. */
     long modifiedMs();
 
-    /** Returns whether the content of the file are weights, which any fsync of the mount can change. */
+    /** Returns whether the file consists of weights, which any fsync of the mount can change. */
     default boolean hasWeights() {
         return false;
     }

@@ -41,6 +41,8 @@ public final class Checkpointer implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(100);
     /** The starts of the other shards are checked once a second. */
     private static final int TICKS_PER_CHECK = 10;
+    /** The stops of the other shards are checked three times a second. */
+    private static final int TICKS_PER_HOLD = 3;
     /** The shard has other weights than the newest checkpoint. */
     private static final long CHANGED = -1;
 
@@ -80,6 +82,7 @@ public final class Checkpointer implements AutoCloseable {
     private boolean held;
     private String lastFailure;
     private long ticks;
+    private long looks;
 
     /**
      * Creates a checkpointer that is not started yet.
@@ -226,10 +229,7 @@ public final class Checkpointer implements AutoCloseable {
             if (log != null) {
                 watchJournal();
             }
-            if (held && !stop.mustHold()) {
-                held = false;
-                consistency.holdAfter(Long.MAX_VALUE);
-            }
+            hold();
             if (requests != null) {
                 schedule();
             }
@@ -244,6 +244,21 @@ public final class Checkpointer implements AutoCloseable {
             } else {
                 fail(e);
             }
+        }
+    }
+
+    /** Holds pushes at once if another shard has stopped, and releases them when it is back. */
+    private void hold() throws IOException {
+        boolean due = held || inRounds && looks++ % TICKS_PER_HOLD == 0;
+        if (!due || held == stop.mustHold()) {
+            return;
+        }
+        if (held) {
+            held = false;
+            consistency.holdAfter(Long.MAX_VALUE);
+        } else if (stop.isSaved()) {
+            held = true;
+            consistency.holdAfter(stop.savedRound());
         }
     }
 
@@ -359,10 +374,11 @@ public final class Checkpointer implements AutoCloseable {
                 + " shards: each model needs its own directory with --state");
         }
         status = status.writing(partial.number());
-        held = stop.mustHold();
-        if (held) {
-            consistency.holdAfter(wanted.round());
+        boolean must = stop.mustHold();
+        if (must || held) {
+            consistency.holdAfter(must ? wanted.round() : Long.MAX_VALUE);
         }
+        held = must;
         stop.begun(partial.number(), wanted.round(), held);
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
         if (log != null) {

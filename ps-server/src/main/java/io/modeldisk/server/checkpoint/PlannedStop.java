@@ -44,7 +44,7 @@ final class PlannedStop {
      *
      * @param number the number of the checkpoint
      * @param round in bsp, the round of the checkpoint
-     * @param held in bsp, whether all shards hold the pushes of later rounds
+     * @param held in bsp, whether this shard holds the pushes of later rounds
      */
     private record Saved(long number, long updates, long rawWrites, long round, boolean held) {}
 
@@ -116,6 +116,11 @@ final class PlannedStop {
             && (!inRounds || progress.openedRound() <= newest.round());
     }
 
+    /** In bsp, the round of the newest complete checkpoint of this shard. */
+    long savedRound() {
+        return saved.round();
+    }
+
     /** Asks for a last checkpoint. */
     void begin() throws IOException {
         sinceNs = clock.nanoTime();
@@ -124,7 +129,7 @@ final class PlannedStop {
     }
 
     /**
-     * Waits at most 10 s until {@link #isSaved}, in bsp by a checkpoint after which all shards hold the pushes. Returns early if
+     * Waits at most 10 s until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if
      * the shard must go back.
      */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {

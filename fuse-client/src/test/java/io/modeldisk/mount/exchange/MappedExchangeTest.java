@@ -1,0 +1,111 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.mount.FakeRequest;
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.cancellation.Cancellation;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests the exchanges with a learner that maps the buffers. */
+@Timeout(60)
+class MappedExchangeTest {
+    private static final int SIZE = 1 << 20;
+
+    private final MemoryModel model = new MemoryModel(SIZE);
+    private LocalExchange exchange;
+
+    @AfterEach
+    void close() {
+        model.release();
+        exchange.close();
+        model.close();
+    }
+
+    private void open(String scheme, String onRollback) {
+        exchange = (LocalExchange) ExchangeScheme.named(scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
+            OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
+    }
+
+    /** Stores a gradient of ones in the active set, and calls fsync. */
+    private void iterate() throws IOException {
+        exchange.buffer(exchange.activeSet(), true, Cancellation.NONE).slab(0).fill((byte) 1);
+        exchange.synchronize(Cancellation.NONE);
+    }
+
+    private byte weight(int set) throws IOException {
+        return exchange.buffer(set, false, Cancellation.NONE).slab(0).get(ValueLayout.JAVA_BYTE, SIZE - 1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, 1", "overlap, 2"})
+    void learnerThatContinuesAfterARollbackUsesTheSetsInTurn(String scheme, int sets) throws IOException {
+        open(scheme, "continue");
+        exchange.prepareMapped(Cancellation.NONE);
+        for (int n = 0; n < 8; n++) {
+            assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
+            assertThat(exchange.iterations()).isEqualTo(n);
+            if (n == 3) {
+                model.fill(40);
+                model.goBack();
+            }
+            iterate();
+        }
+        exchange.flush(Cancellation.NONE);
+        // The gradient that finds the rollback is discarded. With overlap, this may be the next one, and the one before it too.
+        assertThat(model.weight(0)).isBetween((byte) (40 + 5 - sets), (byte) 44);
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fail", "continue"})
+    void gradientOfWeightsThatCouldNotBePulledIsDiscardedWithAnError(String onRollback) throws IOException {
+        open("sync", onRollback);
+        exchange.prepareMapped(Cancellation.NONE);
+        iterate();
+        model.fill(40);
+        model.goBack();
+        model.failPullAfter(0);
+        assertThatThrownBy(this::iterate).isInstanceOf(IOException.class);
+        int before = model.pushes.size();
+        assertThatThrownBy(this::iterate).isInstanceOf(IOException.class).hasMessageContaining("gradient is discarded");
+        assertThat(model.pushes).hasSize(before);
+        assertThat(weight(0)).isEqualTo((byte) 40);
+        iterate();
+        assertThat(weight(0)).isEqualTo((byte) 41);
+    }
+
+    @Test
+    void learnerThatCouldNotPullItsFirstWeightsIsNoLearner() throws IOException {
+        open("overlap", "fail");
+        model.pullBreaks(true);
+        assertThatThrownBy(() -> exchange.prepareMapped(Cancellation.NONE)).isInstanceOf(IOException.class);
+        assertThat(exchange.round()).isZero();
+        model.pullBreaks(false);
+        model.fill(9);
+        exchange.refresh(Cancellation.NONE);
+        assertThat(weight(exchange.activeSet())).isEqualTo((byte) 9);
+    }
+
+    @Test
+    void storesIntoAGradientWithoutALearnerDoNotCountForTheNextLearner() throws IOException {
+        open("sync", "fail");
+        exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 7);
+        exchange.prepare(true, Cancellation.NONE);
+        try (FakeRequest request = new FakeRequest()) {
+            exchange.write(5, 1, request.with(1, 1));
+        }
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(model.weight(5)).isEqualTo((byte) 1);
+        assertThat(model.weight(6)).isZero();
+    }
+}
