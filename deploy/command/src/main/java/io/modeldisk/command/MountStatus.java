@@ -55,6 +55,7 @@ final class MountStatus {
             }
             text.append("tuning of %s: %s%n".formatted(datamover.getKey(), sizes));
         }
+        text.append("mapped buffers: %s%n".formatted(mount.path("mapped").asText()));
         String error = mount.path("lastError").asText();
         return error.isEmpty() ? text.toString() : text + "last error: %s%n".formatted(error);
     }

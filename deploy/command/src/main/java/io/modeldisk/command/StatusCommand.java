@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "status", mixinStandardHelpOptions = true,
     description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
         "With the directory of a mount, also shows the mount: the datamover and the reason for the choice, the transfer "
-            + "sizes, the last error."})
+            + "sizes, how the kernel provides the mapped buffers, the last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String STANDBY = "standby";

@@ -173,6 +173,8 @@ final class MappedIT {
         assertThat(learner.awaitLine("trained")).isEqualTo("trained 5.0");
         await("all gradients have been read once", () -> aggregator.bytes() == (ITERATIONS + 1L) * SIZE);
         assertThat(aggregator.bytesByInode()).as("memory from which gradients were read").containsOnlyKeys(gradients);
+        assertThat(sandbox.run(modeldisk("status", directory)).succeeded())
+            .containsPattern("mapped buffers: (passthrough|link \\(.*\\))\n");
         Files.delete(go);
         learner.awaitEnd();
     }
