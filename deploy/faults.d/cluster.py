@@ -295,7 +295,7 @@ class Learner(Member):
                 self.mount.await_line("ready: ", READY_SECONDS)
                 return
             except Failure:
-                if self.mount.runs() or not self.mount.has(SHARD_AWAY) or time.monotonic() > deadline:
+                if not self.mount.has(SHARD_AWAY) or time.monotonic() > deadline:
                     raise
             time.sleep(POLL_SECONDS)
             self.start_mount()

@@ -55,6 +55,7 @@ class MappedExchangeTest {
             assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
             assertThat(exchange.iterations()).isEqualTo(n);
             if (n == 3) {
+                exchange.flush(Cancellation.NONE);
                 model.fill(40);
                 model.goBack();
             }

@@ -22,6 +22,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
+    /** Whether the learner goes on with a round that the shards do not know yet, so that they wait for its earlier rounds. */
+    private volatile boolean skipsRounds;
 
     /**
      * Creates the sessions of a learner that has not joined.
@@ -55,11 +57,12 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             return client.reader();
         }
         IscsiSession session = client.membership().session();
-        if (session != null) {
+        if (session != null && !skipsRounds) {
             return session;
         }
         synchronized (this) {
             rejoin(shard);
+            tellSkippedRounds();
             session = client.membership().session();
         }
         if (session == null) {
@@ -106,7 +109,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             shard.membership().joinFirst();
             return null;
         });
-        agree();
+        agree(0);
+        skipsRounds = false;
         for (int i = 0; i < shards.size(); i++) {
             // Doubts about the pushes of an earlier learner of this mount are not those of this learner.
             ledger.takeDoubt(i);
@@ -162,7 +166,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             admitNewcomers();
         } else {
             torn = torn == null && !same ? shards.getFirst().id() : torn;
-            agree();
+            agree(0);
         }
         if (torn != null && hasRounds && !back) {
             ledger.abandon(PartRounds.forgotten(torn, "a part of the gradient has counted"), 0);
@@ -208,15 +212,37 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             + (rounds == 1 ? " round" : " rounds") + " of this learner"), rounds);
     }
 
-    /** Lets pushes and pulls succeed again after a shard has gone back. Returns the number of rounds that were taken back. */
+    /** Lets pushes and pulls succeed again after a gradient was abandoned. Returns the number of rounds that were taken back. */
     long goOn() {
         PushLedger account = ledger;
-        return account == null ? 0 : account.goOn();
+        if (account == null) {
+            return 0;
+        }
+        long back = account.goOn();
+        skipsRounds = hasRounds;
+        return back;
     }
 
-    /** Joins every shard at the same round, which is the earliest round that all shards accept. */
-    private void agree() throws IOException {
-        long round = 0;
+    /** Tells the shards that they need not wait for the rounds that the learner skips after an abandoned gradient. */
+    private void tellSkippedRounds() throws IOException {
+        if (!skipsRounds || !joined) {
+            return;
+        }
+        for (int i = 0; i < shards.size(); i++) {
+            rejoin(i);
+        }
+        skipsRounds = false;
+        try {
+            agree(ledger.nextRound(0));
+        } catch (IOException | RuntimeException e) {
+            skipsRounds = true;
+            throw e;
+        }
+    }
+
+    /** Joins every shard at the same round, which is the earliest round from {@code atLeast} that all shards accept. */
+    private void agree(long atLeast) throws IOException {
+        long round = atLeast;
         boolean same = false;
         while (!same) {
             same = true;

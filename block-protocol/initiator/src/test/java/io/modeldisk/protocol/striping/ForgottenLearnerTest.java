@@ -116,6 +116,27 @@ class ForgottenLearnerTest {
         assertThat(model.goOn()).isZero();
         model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
         assertThat(model.nextRound()).isEqualTo(4);
+        // Otherwise, the shards would wait for the rest of round 2.
+        assertThat(shards.shards).extracting(shard -> shard.joinRound).containsOnly(3L);
+    }
+
+    @Test
+    void shardsDoNotWaitForTheRoundsThatALearnerSkipsAfterAShardHasGoneBack() throws IOException {
+        serveBsp();
+        for (int round = 2; round <= 4; round++) {
+            model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        }
+        model.push(BLOCK, memory, 0, BLOCK, Cancellation.NONE);
+        shards.shards.get(0).membership = 2;
+        shards.shards.get(0).history = 2;
+        shards.shards.get(0).joinRound = 3;
+        shards.restart(0);
+        assertThatThrownBy(() -> model.push(2 * BLOCK, memory, 0, 6 * BLOCK, Cancellation.NONE))
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.WENT_BACK, 0));
+        model.goOn();
+        model.pull(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(6);
+        assertThat(shards.shards).extracting(shard -> shard.joinRound).containsOnly(6L);
     }
 
     @Test
