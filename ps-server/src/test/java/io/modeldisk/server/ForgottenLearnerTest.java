@@ -107,4 +107,51 @@ final class ForgottenLearnerTest {
             }
         }
     }
+
+    private static ParameterServer launch(int shard, int port) throws IOException {
+        return ParameterServer
+            .launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK).shard(shard).shards(2)
+                .listen(new InetSocketAddress("127.0.0.1", port)).aggregator("sum", Aggregators.parse("sum"))
+                .consistency("bsp")
+                .learners(2));
+    }
+
+    private static void assertWentBack(StripedModel model, DataMemory ones, int from, int to) {
+        assertThatThrownBy(() -> push(model, ones, from, to)).isInstanceOfSatisfying(ShardException.class,
+            failure -> assertThat(failure.kind()).isEqualTo(ShardException.Kind.WENT_BACK));
+        model.goOn();
+    }
+
+    @Test
+    void bspLearnersInDifferentRoundsGoOnTogetherAfterAShardHasGoneBack() throws Exception {
+        ParameterServer first = launch(0, 0);
+        int port = first.localAddress().getPort();
+        try (ParameterServer second = launch(1, 0);
+            DataMemory ones = DataMemory.allocate(SIZE);
+            DataMemory weights = DataMemory.allocate(SIZE);
+            DataMemory others = DataMemory.allocate(SIZE)) {
+            ModelAddress address = new ModelAddress(List.of(first.localAddress(), second.localAddress()), "m");
+            try (StripedModel ahead = StripedModel.connect(new StripedModelContext(address).learner("ahead"));
+                StripedModel behind = StripedModel.connect(new StripedModelContext(address).learner("behind"))) {
+                ahead.join();
+                behind.join();
+                CompletableFuture<Void> begin = CompletableFuture.runAsync(() -> train(behind, ones, others, 2));
+                train(ahead, ones, weights, 2);
+                begin.get(60, TimeUnit.SECONDS);
+                // A block of the shard that does not go back.
+                push(ahead, ones, 1, 2);
+                first.close();
+                first = launch(0, port);
+                assertWentBack(ahead, ones, 2, 3);
+                assertWentBack(behind, ones, 0, BLOCKS);
+                CompletableFuture<Void> rest = CompletableFuture.runAsync(() -> train(behind, ones, others, 3));
+                CompletableFuture<Void> mine = CompletableFuture.runAsync(() -> train(ahead, ones, weights, 2));
+                mine.get(60, TimeUnit.SECONDS);
+                ahead.leave();
+                rest.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            first.close();
+        }
+    }
 }
