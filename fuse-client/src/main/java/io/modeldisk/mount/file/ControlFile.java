@@ -2,7 +2,6 @@ package io.modeldisk.mount.file;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.modeldisk.mount.exchange.LocalExchange;
-import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
@@ -59,7 +58,7 @@ public final class ControlFile implements MountedFile {
 
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(writable ? use.open(name(), true, true, cancellation) : null);
+        return new Handle(writable ? use.openForLearner(name(), exchange::prepareMapped, cancellation) : null);
     }
 
     private byte[] state() {
@@ -87,11 +86,7 @@ public final class ControlFile implements MountedFile {
             }
             byte[] line = offset == 0 ? state() : text;
             text = line;
-            int within = (int) Math.clamp(line.length - offset, 0L, lengthBytes);
-            if (within > 0) {
-                Memories.copy(line, (int) offset, request.memory(), request.memoryOffset(), within);
-                request.reply(request.memory(), request.memoryOffset(), within);
-            }
+            GeneratedFile.reply(line, offset, lengthBytes, request);
         }
 
         @Override

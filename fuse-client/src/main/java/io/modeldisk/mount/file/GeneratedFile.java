@@ -61,14 +61,19 @@ public final class GeneratedFile implements MountedFile {
         return new Handle(name, text.generate(cancellation));
     }
 
+    /** Replies to a read of a file that has this text. */
+    static void reply(byte[] text, long offset, int lengthBytes, DataRequest request) throws IOException {
+        int within = (int) Math.clamp(text.length - offset, 0L, lengthBytes);
+        if (within > 0) {
+            Memories.copy(text, (int) offset, request.memory(), request.memoryOffset(), within);
+            request.reply(request.memory(), request.memoryOffset(), within);
+        }
+    }
+
     private record Handle(String name, byte[] text) implements FileHandle {
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-            int within = (int) Math.clamp(text.length - offset, 0L, lengthBytes);
-            if (within > 0) {
-                Memories.copy(text, (int) offset, request.memory(), request.memoryOffset(), within);
-                request.reply(request.memory(), request.memoryOffset(), within);
-            }
+            reply(text, offset, lengthBytes, request);
         }
 
         @Override

@@ -72,7 +72,9 @@ public final class ModelFile implements MountedFile {
 
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(use.open(name(), writable, false, cancellation));
+        return new Handle(writable
+            ? use.openForLearner(name(), start -> exchange.prepare(true, start), cancellation)
+            : use.openForReading(cancellation));
     }
 
     private final class Handle implements FileHandle {

@@ -1,8 +1,7 @@
 package io.modeldisk.mount.file;
 
-import io.modeldisk.mount.exchange.Exchange;
-import io.modeldisk.mount.exchange.LocalExchange;
 import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
@@ -59,46 +58,58 @@ public final class ModelUse {
         return learners > 0;
     }
 
-    /**
-     * Records that a file was opened.
-     *
-     * @param maps whether the learner maps the buffers of a {@link LocalExchange}
-     * @throws ErrnoException EBUSY if a learner uses the other file
-     */
-    Opened open(String file, boolean writable, boolean maps, Cancellation cancellation) throws IOException {
-        if (writable) {
-            // The previous learner must have left before the next learner joins.
-            releases.await(cancellation);
-        }
+    /** Prepares the exchange for a learner. */
+    @FunctionalInterface
+    interface Preparation {
+        /** Prepares the exchange; see {@link Exchange#prepare}. */
+        void run(Cancellation cancellation) throws IOException;
+    }
+
+    /** Records that a file was opened for reading. */
+    Opened openForReading(Cancellation cancellation) throws IOException {
         long stamp = lock.lockExclusive(cancellation);
         try {
-            if (writable && learners > 0 && !learnersFile.equals(file)) {
-                throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
-                    + " open for writing; a learner uses either model or mapped/control");
-            }
-            if (writable && learners == 0) {
-                becomeLearner(maps, cancellation);
-                learnersFile = file;
-            } else if (handles == 0) {
+            if (handles == 0) {
                 exchange.prepare(false, cancellation);
             }
             handles++;
-            learners = learners + (writable ? 1 : 0);
         } finally {
             lock.unlock(stamp);
         }
-        return new Opened(writable);
+        return new Opened(false);
     }
 
-    private void becomeLearner(boolean maps, Cancellation cancellation) throws IOException {
+    /**
+     * Records that a file was opened for writing. The first such open joins.
+     *
+     * @throws ErrnoException EBUSY if a learner uses the other file
+     */
+    Opened openForLearner(String file, Preparation preparation, Cancellation cancellation) throws IOException {
+        // The previous learner must have left before the next learner joins.
+        releases.await(cancellation);
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            if (learners > 0 && !learnersFile.equals(file)) {
+                throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
+                    + " open for writing; a learner uses either model or mapped/control");
+            }
+            if (learners == 0) {
+                becomeLearner(preparation, cancellation);
+                learnersFile = file;
+            }
+            handles++;
+            learners = learners + 1;
+        } finally {
+            lock.unlock(stamp);
+        }
+        return new Opened(true);
+    }
+
+    private void becomeLearner(Preparation preparation, Cancellation cancellation) throws IOException {
         model.join();
         partition.learnerJoined();
         try {
-            if (maps && exchange instanceof LocalExchange local) {
-                local.prepareMapped(cancellation);
-            } else {
-                exchange.prepare(true, cancellation);
-            }
+            preparation.run(cancellation);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             leave();
             throw e;

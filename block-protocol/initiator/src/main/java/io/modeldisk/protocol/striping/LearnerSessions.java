@@ -231,6 +231,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         for (int i = 0; i < shards.size(); i++) {
             rejoin(i);
         }
+        // Before the shards agree, so that a call of goOn meanwhile is not forgotten.
         skipsRounds = false;
         try {
             agree(ledger.nextRound(0));
