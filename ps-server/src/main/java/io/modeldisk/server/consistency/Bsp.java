@@ -29,7 +29,8 @@ import java.util.function.LongFunction;
  * block is changed. So a push that waits or is refused has changed nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
- * that the learner has pushed. A pull waits at the first block where its round has not closed.
+ * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the
+ * learner's first round, a pull waits only if other learners take part in the open round.
  *
  * <p>When a round of a block closes, the tasks that wait at the block are resumed and try again. No lock is held while tasks are
  * resumed.
@@ -242,9 +243,8 @@ public final class Bsp implements Consistency {
     }
 
     private boolean admit(IoTask task) throws ScsiException {
-        Learner learner = task.round() == IoTask.IMPLIED_ROUND
-            ? learners.member(task.nexus())
-            : null;
+        Learner learner = learners.member(task.nexus());
+        boolean implied = task.round() == IoTask.IMPLIED_ROUND;
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
             RoundBlock block = rounds[i];
@@ -252,8 +252,9 @@ public final class Bsp implements Consistency {
             try {
                 // A pull with a round number waits for that round. A pull without a round number waits for the last round that
                 // the learner has pushed. For a round of 0 or less, no pull waits.
-                long wanted = learner == null ? task.round() : learner.marks().clock(i);
-                if (wanted >= block.round()) {
+                long wanted = implied && learner != null ? learner.marks().clock(i) : task.round();
+                boolean isEarly = learner != null && wanted < learner.joinRound();
+                if (wanted >= block.round() && !(isEarly && !rules.anyTakesPart(block))) {
                     if (rules.isStopped(block)) {
                         throw RoundRules.tooFew(learners);
                     }

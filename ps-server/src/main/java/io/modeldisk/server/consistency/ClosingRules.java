@@ -37,6 +37,11 @@ final class ClosingRules {
         return isStopped(block, learners.roster());
     }
 
+    /** Returns whether a current learner takes part in the open round. */
+    boolean anyTakesPart(RoundBlock block) {
+        return !learners.roster().members().isEmpty() && firstRound() <= block.round();
+    }
+
     /** The lowest round at which a current learner joined; 0 without learners. Earlier rounds get no more gradients. */
     long firstRound() {
         List<Learner> members = learners.roster().members();

@@ -116,6 +116,48 @@ class BspRoundsTest {
     }
 
     @Test
+    void newcomerPullsTheWeightsOfWholeRoundsOnly() throws Exception {
+        pushes(a, 1, 2);
+        pushes(b, 1, 2);
+        shard.consistency.push(push(a, 2, 0, BLOCK, 2));
+        shard.consistency.push(push(b, 2, 0, BLOCK, 2));
+        Nexus c = shard.connect("c");
+        assertThat(shard.membership.join(c).joinRound()).isEqualTo(3);
+        FakeTask pull = new FakeTask(c, 0, SIZE).ofRound(2);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        pushes(a, 2, 2);
+        pushes(b, 2, 2);
+        assertThat(pull.resumes()).isPositive();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void newcomerWaitsForRoundsThatOthersWillPush() throws Exception {
+        pushes(a, 1, 2);
+        pushes(b, 1, 2);
+        shard.membership.partition(a, 3);
+        Nexus c = shard.connect("c");
+        assertThat(shard.membership.join(c).joinRound()).isEqualTo(4);
+        FakeTask pull = new FakeTask(c, 0, SIZE).ofRound(3);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        for (int round = 2; round <= 3; round++) {
+            pushes(a, round, 2);
+            pushes(b, round, 2);
+        }
+        assertThat(pull.resumes()).isPositive();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void learnerDoesNotWaitForEarlierRoundsIfNobodyTakesPartInThem() throws Exception {
+        shard.membership.postpone(shard.membership.member(a), 5);
+        FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(4);
+        assertThat(shard.consistency.admitPull(pull)).as("b may push round 1").isFalse();
+        shard.membership.postpone(shard.membership.member(b), 7);
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
     void repeatedPushIsIgnoredAfterTheLearnerPostponedItsFirstRound() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, PAGE, 4));

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
@@ -18,6 +19,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
     private final Striping striping;
     private final long paddedBytes;
+    private final ConsistencyMode.Kind consistency;
     private final boolean hasRounds;
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
@@ -28,15 +30,16 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     /**
      * Creates the sessions of a learner that has not joined.
      *
-     * @param hasRounds whether the consistency mode of the shards depends on the learners' rounds
+     * @param consistency the consistency mode of the shards
      */
     LearnerSessions(
-        List<ShardClient> shards, Striping striping, long paddedBytes, boolean hasRounds,
+        List<ShardClient> shards, Striping striping, long paddedBytes, ConsistencyMode.Kind consistency,
         Supplier<Reconnection> reconnections) {
         this.shards = shards;
         this.striping = striping;
         this.paddedBytes = paddedBytes;
-        this.hasRounds = hasRounds;
+        this.consistency = consistency;
+        this.hasRounds = consistency != ConsistencyMode.Kind.ASP;
         this.reconnections = reconnections;
     }
 
@@ -102,7 +105,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             return;
         }
         if (ledger == null) {
-            ledger = new PushLedger(striping, paddedBytes);
+            ledger = new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
         }
         ledger.goOn();
         AllShards.call(shards, shard -> {

@@ -43,6 +43,7 @@ final class PushLedger {
     }
 
     private final Striping striping;
+    private final boolean startsWithWholeRounds;
     private final int perBlock;
     private final long total;
     private final long[] round;
@@ -64,9 +65,14 @@ final class PushLedger {
     /** Whether the learner does not know yet that its gradient was abandoned. */
     private boolean untold;
 
-    /** Creates a ledger without pushes and without memberships. */
-    PushLedger(Striping striping, long paddedBytes) {
+    /**
+     * Creates a ledger without pushes and without memberships.
+     *
+     * @param startsWithWholeRounds whether pulls before the learner's first round return the weights of the round before it
+     */
+    PushLedger(Striping striping, long paddedBytes, boolean startsWithWholeRounds) {
         this.striping = striping;
+        this.startsWithWholeRounds = startsWithWholeRounds;
         this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
         this.total = paddedBytes / LogicalBlock.BYTES;
         int blocks = Math.toIntExact((total + perBlock - 1) / perBlock);
@@ -342,17 +348,21 @@ final class PushLedger {
 
     /**
      * Grants a round to the pull of a range. The pulled weights must include this round. This round is the last round in which
-     * the learner pushed the whole first block of the range. The grant ends before the first block for which this round is
-     * different.
+     * the learner pushed the whole first block of the range, or the round before the learner's first round. The grant ends before
+     * the first block for which this round is different.
      */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];
-        grant.round = clock[blockOf(from)];
+        grant.round = pullRound(blockOf(from));
         long at = endOf(blockOf(from), end);
-        while (at < end && clock[blockOf(at)] == grant.round) {
+        while (at < end && pullRound(blockOf(at)) == grant.round) {
             at = endOf(blockOf(at), end);
         }
         grant.logicalBlocks = at - from;
+    }
+
+    private long pullRound(int block) {
+        return startsWithWholeRounds ? Math.max(clock[block], firstRound[shardOf(block)] - 1) : clock[block];
     }
 
     private int blockOf(long logicalBlock) {

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -46,7 +45,7 @@ public final class StripedModel implements RemoteModel {
         StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
             context.reconnectTimeoutNs(), context.commandTimeoutNs());
         this.learner = new LearnerSessions(shards, striping, paddedBytes,
-            facts.consistencyMode().kind() != ConsistencyMode.Kind.ASP, this::reconnection);
+            facts.consistencyMode().kind(), this::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
             () -> new StripedTransfer(striping, queueDepth, learner, timeouts, facts.checksGradients(),

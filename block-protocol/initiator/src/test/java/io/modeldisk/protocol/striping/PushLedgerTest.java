@@ -12,7 +12,7 @@ class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
 
-    private final PushLedger ledger = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE);
+    private final PushLedger ledger = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
     private final PushLedger.Grant grant = new PushLedger.Grant();
 
     PushLedgerTest() {
@@ -48,6 +48,24 @@ class PushLedgerTest {
         assertThat(push(1, 4)).isEqualTo(1);
         assertThat(push(3, 4)).isEqualTo(2);
         assertThat(push(4, 8)).isEqualTo(1);
+    }
+
+    @Test
+    void underBspALearnerPullsTheRoundBeforeItsFirstRoundUntilItHasPushed() {
+        PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, true);
+        whole.reset(0, 5, Long.MAX_VALUE);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(4);
+        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
+        whole.push(0, BLOCK, grant);
+        whole.ended(0, BLOCK, grant.epoch(), true);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(5);
+        assertThat(grant.logicalBlocks()).isEqualTo(BLOCK);
+        whole.postpone(0, 9);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(8);
+        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
     }
 
     @Test
@@ -196,7 +214,7 @@ class PushLedgerTest {
 
     @Test
     void grantEndsBeforeABlockWithADifferentRound() {
-        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
+        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, false);
         single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
         single.ended(4, 8, grant.epoch(), true);
