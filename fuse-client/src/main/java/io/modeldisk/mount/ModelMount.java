@@ -2,9 +2,10 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
-import io.modeldisk.mount.fuse.KernelBinding;
+import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -39,6 +40,7 @@ public final class ModelMount implements AutoCloseable {
         BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
         MountPoint mountPoint = MountPoint.of(context.directory());
         mountPoint.ensureFree();
+        ensurePermission(mountPoint, context);
         ModelFiles files = new ModelFiles(context);
         ModelMount mount;
         try {
@@ -58,6 +60,18 @@ public final class ModelMount implements AutoCloseable {
         }
     }
 
+    private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {
+        if (!context.binding().isAvailable()) {
+            throw new IOException(
+                "cannot mount " + mountPoint.path() + ": " + context.binding().unavailabilityCause());
+        }
+        int userId = Processes.effectiveUserId();
+        if (userId != 0 && context.access().userId() != userId) {
+            throw new IOException("cannot mount " + mountPoint.path() + " for user " + context.access().userId()
+                + ": only root can mount for another user, and this process runs as user " + userId);
+        }
+    }
+
     /**
      * Unmounts a directory that another process has mounted, and waits until the kernel has removed the mount.
      *
@@ -66,7 +80,7 @@ public final class ModelMount implements AutoCloseable {
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
         mountPoint.ensureModeldisk();
-        new KernelBinding().unmount(mountPoint.path());
+        Unmounter.ofThisUser().unmount(mountPoint.path());
         mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 

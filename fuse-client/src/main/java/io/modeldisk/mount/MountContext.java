@@ -5,7 +5,6 @@ import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FileAccess;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
-import io.modeldisk.mount.fuse.KernelBinding;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -41,7 +40,7 @@ public final class MountContext {
     private Duration closeTimeout = FuseOptions.DEFAULT_CLOSE_TIMEOUT;
     private FileAccess access = FileAccess.ofThisUser();
     private NanoClock clock = NanoClock.SYSTEM;
-    private FuseBinding binding = new KernelBinding();
+    private FuseBinding binding = FuseBinding.named(FuseBinding.DEFAULT);
 
     /** Sets the mount point, which is an existing directory. Required. */
     public MountContext directory(Path value) {
@@ -128,7 +127,7 @@ public final class MountContext {
         return this;
     }
 
-    /** Sets the implementation of FUSE. Default: {@link KernelBinding}. */
+    /** Sets the implementation of FUSE. Default: {@link FuseBinding#DEFAULT}. */
     public MountContext binding(FuseBinding value) {
         this.binding = value;
         return this;
@@ -225,7 +224,7 @@ public final class MountContext {
     @Override
     public String toString() {
         return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
-            + " onRollback=" + onRollback.optionName()
+            + " onRollback=" + onRollback.optionName() + " binding=" + binding.name()
             + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads="
             + workerThreads
             + " dataRequests=" + dataRequests + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout

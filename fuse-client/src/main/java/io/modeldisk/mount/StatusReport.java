@@ -66,6 +66,7 @@ final class StatusReport {
             .put("learner", context.learner())
             .put("datamover", context.datamover())
             .put("access", context.access().toString())
+            .put("binding", context.binding().name())
             .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
             .put("training", use.hasLearner())
             .put("mountedAt", mountedAt.toString())

@@ -5,27 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests learners in other processes, which train, are interrupted, or are killed. */
+/** Tests learners in other processes, which train or are killed. */
 @Tag("mount")
 @Timeout(120)
+@ParameterizedClass
+@ValueSource(strings = {"kernel", "jnr"})
 final class LearnerMountTest {
     private static final int SIZE = 8 << 20;
     private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
+    @Parameter
+    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void make() throws IOException {
-        fixture = new MountFixture(SIZE);
+        fixture = new MountFixture(SIZE, binding);
     }
 
     @AfterEach
@@ -123,40 +129,20 @@ final class LearnerMountTest {
     }
 
     @Test
+    void operationsThatHaveNoMeaningFailWithTheirErrnoAndEndNothing() throws Exception {
+        fixture.launch("sync");
+        Path program = Path.of(LearnerMountTest.class.getResource("/file_errors.py").toURI());
+        fixture.shell.succeed("python3 '" + program + "' \"$DIR\"");
+        fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
+    }
+
+    @Test
     void openForWritingFailsWhenTheJoinFails() throws Exception {
         fixture.launch("sync");
         fixture.model.joinFails(true);
         assertThat(fixture.shell.run(": >> \"$DIR/model\"").output()).contains("Input/output error");
         fixture.model.joinFails(false);
         fixture.shell.succeed(": >> \"$DIR/model\"");
-    }
-
-    @Test
-    void signalStopsAReadThatWaitsForTheShards() throws Exception {
-        fixture.launch("direct");
-        fixture.model.pullsWait(true);
-        Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");
-        await("a read waits", () -> fixture.model.waiting.get() > 0);
-        reader.toHandle().destroy();
-        assertThat(Shell.end(reader).status()).isEqualTo(128 + 15);
-    }
-
-    @Test
-    void fsyncRepeatedAfterASignalPushesTheGradientOnce() throws Exception {
-        fixture.launch("sync");
-        fixture.model.synchronizeWaits(true);
-        Process learner = fixture.shell.start("exec python3 -u -c \"" + OPEN.replace("\n", ";")
-            + "exec('def h(*a): raise InterruptedError'); signal.signal(signal.SIGINT, h); os.pwrite(f, b'\\1'*10, 0)\n"
-            + "try: os.fsync(f)\nexcept InterruptedError: print('interrupted')\n"
-            + "sys.stdin.read(1); os.fsync(f)\"");
-        await("an fsync waits", () -> fixture.model.waiting.get() > 0);
-        fixture.shell.succeed("kill -INT " + learner.pid());
-        assertThat(learner.getInputStream().read()).isEqualTo('i');
-        fixture.model.synchronizeWaits(false);
-        learner.getOutputStream().close();
-        assertThat(Shell.end(learner).status()).isZero();
-        assertThat(fixture.model.pushes).hasSize(1);
-        assertThat(fixture.model.weight(0)).isEqualTo((byte) 1);
     }
 
     @Test
@@ -175,23 +161,5 @@ final class LearnerMountTest {
             + "P");
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 3);
         assertThat(fixture.model.pushes).hasSize(3);
-    }
-
-    @Test
-    void eachOfTwelveWaitingReadersCanBeKilled() throws Exception {
-        fixture.launch("direct");
-        fixture.model.pullsWait(true);
-        List<Process> readers = new ArrayList<>();
-        for (int i = 0; i < 12; i++) {
-            readers.add(fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1"));
-        }
-        await("twelve reads wait at the same time", () -> fixture.model.pulls.get() == 12);
-        fixture.shell.succeed("cat \"$DIR/status.json\"");
-        for (Process reader : readers) {
-            reader.toHandle().destroyForcibly();
-            assertThat(Shell.end(reader).status()).isEqualTo(128 + 9);
-        }
-        fixture.model.pullsWait(false);
-        fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
     }
 }

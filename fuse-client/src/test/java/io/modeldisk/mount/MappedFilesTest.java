@@ -20,9 +20,7 @@ final class MappedFilesTest {
 
     @BeforeEach
     void mount() throws Exception {
-        String[] release = System.getProperty("os.version").split("[.-]");
-        int version = Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]);
-        assumeTrue(version >= 606, "a map of a file needs Linux 6.6");
+        assumeTrue(MountFixture.mapsFiles(), "a map of a file needs Linux 6.6");
         fixture = new MountFixture(SIZE).launch("sync");
         fixture.model.fill(5);
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.mount.fuse.FuseBinding;
-import io.modeldisk.mount.fuse.KernelBinding;
 import io.modeldisk.mount.fuse.LinkBinding;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,13 +13,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests learners that map the buffers of a mount. */
 @Tag("mount")
 @Timeout(120)
+@ParameterizedClass
+@ValueSource(strings = {"passthrough", "link", "jnr"})
 final class MappedMountTest {
     private static final int SIZE = (8 << 20) + 20;
 
@@ -48,12 +50,16 @@ final class MappedMountTest {
         print(size, *seen)
         """;
 
+    /** How the mount shows the buffers: as files if the kernel can, as links, or as links with the binding {@code jnr}. */
+    @Parameter
+    private String way;
     private MountFixture fixture;
 
-    private void mount(String exchange, boolean links) throws IOException {
-        fixture = new MountFixture(SIZE);
-        FuseBinding binding = links ? LinkBinding.create() : new KernelBinding();
-        fixture.mount = ModelMount.launch(fixture.context(exchange).binding(binding));
+    private void mount(String exchange) throws IOException {
+        FuseBinding binding = way.equals("link")
+            ? LinkBinding.create()
+            : FuseBinding.named(way.equals("jnr") ? way : FuseBinding.DEFAULT);
+        fixture = new MountFixture(SIZE, binding).launch(exchange);
     }
 
     @AfterEach
@@ -66,9 +72,9 @@ final class MappedMountTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"sync, false", "sync, true", "overlap, false", "overlap, true"})
-    void learnerTrainsWithTheBuffersThatItMaps(String exchange, boolean links) throws Exception {
-        mount(exchange, links);
+    @ValueSource(strings = {"sync", "overlap"})
+    void learnerTrainsWithTheBuffersThatItMaps(String exchange) throws Exception {
+        mount(exchange);
         boolean overlap = exchange.equals("overlap");
         // Before iteration n, the weights have the gradients 1 to n; with overlap, 1 to n - 1.
         assertThat(learn(overlap ? 2 : 1, 5)).isEqualTo(SIZE + (overlap ? " 0 0 1 3 6" : " 0 1 3 6 10"));
@@ -80,19 +86,18 @@ final class MappedMountTest {
 
     @Test
     void eachIterationPushesTheWholeGradientOnce() throws Exception {
-        mount("sync", false);
+        mount("sync");
         learn(1, 3);
         assertThat(fixture.model.pushes).hasSizeGreaterThanOrEqualTo(3)
             .allSatisfy(push -> assertThat(Collections.frequency(fixture.model.pushes, push)).isEqualTo(3));
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void subdirectoryListsTheBuffersOfBothSets(boolean links) throws Exception {
-        mount("overlap", links);
+    @Test
+    void subdirectoryListsTheBuffersOfBothSets() throws Exception {
+        mount("overlap");
         String mapped = new ObjectMapper().readTree(Files.readString(fixture.dir.resolve("status.json")))
             .at("/mount/mapped").asText();
-        assertThat(mapped).matches(links ? "link \\(.*\\)" : "passthrough|link \\(.*\\)");
+        assertThat(mapped).matches(way.equals("passthrough") ? "passthrough|link \\(.*\\)" : "link \\(.*\\)");
         String type = mapped.equals("passthrough") ? " regular file" : " symbolic link";
         assertThat(
             fixture.shell.succeed("cd \"$DIR/mapped\" && stat -c '%n %F' * | sed 's/regular empty/regular/'").lines())
@@ -104,7 +109,7 @@ final class MappedMountTest {
 
     @Test
     void readAndWriteOfABufferUseTheSameMemory() throws Exception {
-        mount("sync", false);
+        mount("sync");
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import mmap, os\n"
             + "fd = os.open(os.environ['DIR'] + '/mapped/gradient.0', os.O_RDWR)\n"
@@ -116,10 +121,9 @@ final class MappedMountTest {
             + "P");
     }
 
-    @ParameterizedTest
-    @CsvSource({"false", "true"})
-    void sizeOfABufferCannotBeChanged(boolean links) throws Exception {
-        mount("sync", links);
+    @Test
+    void sizeOfABufferCannotBeChanged() throws Exception {
+        mount("sync");
         for (String size : new String[]{"10", "1G"}) {
             assertThat(fixture.shell.run("truncate -s " + size + " \"$DIR/mapped/gradient.0\"").output())
                 .contains("Operation not permitted");
@@ -131,7 +135,7 @@ final class MappedMountTest {
 
     @Test
     void learnerUsesEitherTheModelOrTheBuffers() throws Exception {
-        mount("sync", false);
+        mount("sync");
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import errno, os\n"
             + "names = [os.environ['DIR'] + '/' + name for name in ('model', 'mapped/control')]\n"
@@ -146,7 +150,7 @@ final class MappedMountTest {
 
     @Test
     void gradientThatALearnerHasMappedDoesNotCountForTheNextLearnerOfTheModel() throws Exception {
-        mount("sync", false);
+        mount("sync");
         learn(1, 1);
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
@@ -159,7 +163,7 @@ final class MappedMountTest {
 
     @Test
     void fsyncAfterAFailedPushPushesOnlyTheRest() throws Exception {
-        mount("sync", false);
+        mount("sync");
         fixture.model.failPushAfter(1);
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import mmap, os\n"
@@ -179,7 +183,7 @@ final class MappedMountTest {
 
     @Test
     void controlHasNoDataToWrite() throws Exception {
-        mount("sync", false);
+        mount("sync");
         assertThat(fixture.shell.run("echo x > \"$DIR/mapped/control\"").output()).contains("Invalid argument");
         assertThat(fixture.shell.succeed("cat \"$DIR/mapped/control\"")).startsWith("{\"set\":0,\"iteration\":");
     }

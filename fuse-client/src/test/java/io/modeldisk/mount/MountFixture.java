@@ -1,6 +1,9 @@
 package io.modeldisk.mount;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.fuse.FuseBinding;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,9 +18,19 @@ final class MountFixture {
     final Path base;
     final Path dir;
     final Shell shell;
+    private final FuseBinding binding;
     ModelMount mount;
 
     MountFixture(long sizeBytes) throws IOException {
+        this(sizeBytes, FuseBinding.DEFAULT);
+    }
+
+    MountFixture(long sizeBytes, String bindingName) throws IOException {
+        this(sizeBytes, FuseBinding.named(bindingName));
+    }
+
+    MountFixture(long sizeBytes, FuseBinding binding) throws IOException {
+        this.binding = binding;
         model = new MemoryModel(sizeBytes);
         base = Files.createTempDirectory("modeldisk mount").toRealPath();
         // Other users may enter this directory, so that only the mount can refuse them.
@@ -26,14 +39,22 @@ final class MountFixture {
         shell = new Shell(dir);
     }
 
+    /** Returns the configuration of a mount. The test is skipped if the binding lacks a library. */
     MountContext context(String exchange) {
+        assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.isAvailable(), binding::unavailabilityCause);
         return new MountContext().directory(dir).remoteModel(model).exchange(ExchangeScheme.named(exchange))
-            .learner("l1");
+            .learner("l1").binding(binding);
     }
 
     MountFixture launch(String exchange) throws IOException {
         mount = ModelMount.launch(context(exchange));
         return this;
+    }
+
+    /** Returns whether this kernel can map files that are not memory: Linux 6.6 or later. */
+    static boolean mapsFiles() {
+        String[] release = System.getProperty("os.version").split("[.-]");
+        return Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]) >= 606;
     }
 
     boolean isMounted() {

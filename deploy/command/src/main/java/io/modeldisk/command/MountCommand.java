@@ -5,6 +5,7 @@ import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.OnRollback;
+import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
@@ -117,6 +118,12 @@ final class MountCommand implements Callable<Integer> {
             + "shard accepts at most 32.")
     private Integer queueDepth;
 
+    @Option(names = "--binding", paramLabel = "kernel|jnr", defaultValue = FuseBinding.DEFAULT,
+        description = "kernel: the mount speaks the protocol of the kernel itself. jnr: libfuse 2 with jnr-fuse; slower, with "
+            + "requests of at most 128 KiB. With jnr, `model` and `weights` cannot be mapped, and a signal does not interrupt a "
+            + "read, write or fsync.")
+    private String binding;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -139,7 +146,8 @@ final class MountCommand implements Callable<Integer> {
             .pull(PullPolicy.named(pull))
             .onRollback(OnRollback.named(onRollback))
             .learner(label)
-            .access(access.access());
+            .access(access.access())
+            .binding(FuseBinding.named(binding));
         if (trace != null) {
             // If the trace file cannot be written, the mount must fail now, not after hours of training.
             Files.write(trace, new byte[0]);

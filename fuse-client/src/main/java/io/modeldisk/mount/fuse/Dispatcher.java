@@ -3,32 +3,21 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** Translates each request into a call of a file or a handle, and the result or exception into a reply. Thread-safe. */
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
-    private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
 
-    // These errors are not logged, because they are part of normal use: programs look up missing names, the kernel probes
-    // optional requests, and users lack permissions.
-    private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
-        Errno.EACCES, Errno.EINTR);
-
-    private final FuseFileSystem fileSystem;
+    private final FileTree tree;
     private final Nodes nodes;
     private final MemoryFiles memories;
     private final HandleTable handles;
     private final Interrupts interrupts;
     private final FailureLog failures;
     private final Lanes lanes;
-    private final FileAccess access;
     private final boolean mapsFiles;
-    private final long startedMs = Instant.now().toEpochMilli();
 
     /**
      * Creates a dispatcher.
@@ -38,11 +27,10 @@ final class Dispatcher {
     Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
         Interrupts interrupts, boolean mapsFiles) {
         this.mapsFiles = mapsFiles;
-        this.fileSystem = fileSystem;
         this.memories = memories;
-        this.nodes = new Nodes(fileSystem.files());
-        this.access = options.access();
-        this.failures = new FailureLog(options.clock());
+        this.tree = new FileTree(fileSystem, options.access(), memories);
+        this.nodes = tree.nodes();
+        this.failures = new FailureLog(options.clock(), fileSystem::errno);
         this.handles = handles;
         this.lanes = lanes;
         this.interrupts = interrupts;
@@ -102,24 +90,11 @@ final class Dispatcher {
         interrupts.begin(slot);
         try {
             dispatch(slot);
-        } catch (ErrnoException e) {
-            fail(slot, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
-        } catch (IOException e) {
-            boolean interrupted = slot.cancellation().isCancelled();
-            fail(slot, interrupted ? Errno.EINTR : fileSystem.errno(e), e, !interrupted);
-        } catch (RuntimeException | Error e) {
-            failures.failed(what(slot), e);
-            answer(slot, Errno.EIO);
+        } catch (IOException | RuntimeException | Error e) {
+            answer(slot, failures.answerTo(what(slot), e, slot.cancellation().isCancelled()));
         } finally {
             slot.end();
         }
-    }
-
-    private void fail(RequestSlot slot, Errno errno, IOException e, boolean worthALine) {
-        if (worthALine) {
-            failures.failed(what(slot), errno, e);
-        }
-        answer(slot, errno);
     }
 
     private void answer(RequestSlot slot, Errno errno) {
@@ -148,11 +123,11 @@ final class Dispatcher {
             case Opcode.SETATTR -> setAttributes(slot, request);
             case Opcode.OPEN -> open(slot, request);
             case Opcode.READLINK -> {
-                slot.body().bytes(MemoryFiles.target(link(request.node()).memory(slot.cancellation())));
+                slot.body().bytes(MemoryFiles.target(tree.link(request.node()).memory(slot.cancellation())));
                 slot.replyBody();
             }
             case Opcode.FLUSH -> {
-                if (!file(request.node()).isMemory()) {
+                if (!tree.file(request.node()).isMemory()) {
                     handles.handle(request.handle()).flush(slot.cancellation());
                 }
                 slot.replyBody();
@@ -164,7 +139,7 @@ final class Dispatcher {
             }
             case Opcode.READDIR -> readDirectory(slot, request);
             case Opcode.STATFS -> {
-                slot.body().statistics((fileSystem.capacityBytes() + 4095) / 4096, nodes.fileCount());
+                slot.body().statistics(tree.capacityBlocks(), nodes.fileCount());
                 slot.replyBody();
             }
             case Opcode.LISTXATTR -> listAttributes(slot, request);
@@ -173,7 +148,7 @@ final class Dispatcher {
             case Opcode.SETXATTR, Opcode.REMOVEXATTR, Opcode.FALLOCATE -> answer(slot, Errno.EOPNOTSUPP);
             case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
                 Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
-                throw new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
+                throw FileTree.directoryIsFixed();
             case Opcode.INIT -> throw new ErrnoException(Errno.EPROTO, "the kernel sent FUSE INIT twice on one mount");
             default -> answer(slot, Errno.ENOSYS);
         }
@@ -188,7 +163,7 @@ final class Dispatcher {
     }
 
     private void synchronize(RequestSlot slot, RequestView request) throws IOException {
-        if (!file(request.node()).isMemory()) {
+        if (!tree.file(request.node()).isMemory()) {
             try {
                 handles.handle(request.handle()).synchronize(slot.cancellation());
             } finally {
@@ -213,8 +188,8 @@ final class Dispatcher {
     }
 
     private void write(RequestSlot slot, RequestView request) throws IOException {
-        if (request.isWriteBack() && !file(request.node()).isWritableByMap()) {
-            throw new ErrnoException(Errno.EIO, "pages of a map of " + file(request.node()).name()
+        if (request.isWriteBack() && !tree.file(request.node()).isWritableByMap()) {
+            throw new ErrnoException(Errno.EIO, "pages of a map of " + tree.file(request.node()).name()
                 + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
         }
         int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
@@ -224,72 +199,32 @@ final class Dispatcher {
     }
 
     private void lookup(RequestSlot slot, RequestView request) throws IOException {
-        List<Nodes.Entry> entries = nodes.entries(request.node());
-        if (entries == null) {
-            throw new ErrnoException(Errno.ENOTDIR, "the kernel looked up a name in a file instead of a directory");
-        }
-        long node = Nodes.find(entries, request.name());
-        if (node == 0) {
-            throw new ErrnoException(Errno.ENOENT, "the mount has no file '" + request.name() + "'");
-        }
+        long node = tree.find(request.node(), request.name());
         slot.body().entry(node);
-        addAttributes(slot, node);
+        slot.body().attributes(node, tree.attributes(node));
         slot.replyBody();
     }
 
     private void attributes(RequestSlot slot, long node) throws IOException {
         slot.body().attributesHeader();
-        addAttributes(slot, node);
+        slot.body().attributes(node, tree.attributes(node));
         slot.replyBody();
-    }
-
-    private void addAttributes(RequestSlot slot, long node) throws ErrnoException {
-        if (nodes.entries(node) != null) {
-            slot.body().directoryAttributes(node, startedMs, access);
-        } else {
-            MountedFile file = file(node);
-            slot.body().fileAttributes(node, file, typeOf(file), access);
-        }
-    }
-
-    private ReplyView.Type typeOf(MountedFile file) {
-        return file.isMemory() && memories.areLinks() ? ReplyView.Type.LINK : ReplyView.Type.FILE;
-    }
-
-    private MountedFile link(long node) throws ErrnoException {
-        MountedFile file = file(node);
-        if (typeOf(file) != ReplyView.Type.LINK) {
-            throw new ErrnoException(Errno.EINVAL, file.name() + " is not a symbolic link");
-        }
-        return file;
     }
 
     private void setAttributes(RequestSlot slot, RequestView request) throws IOException {
         if ((request.validAttributes() & KernelProtocol.OWNER_ATTRIBUTES) != 0) {
-            throw new ErrnoException(Errno.EPERM, "owner and mode of files of a modeldisk mount cannot be changed");
+            throw FileTree.ownerIsFixed();
         }
         if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
-            truncate(request);
+            tree.checkTruncation(request.node(), request.newSizeBytes(),
+                (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) != 0);
         }
         // A change of times succeeds without effect, because otherwise touch(1) and cp -p would fail.
         attributes(slot, request.node());
     }
 
-    /** Checks a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC. */
-    private void truncate(RequestView request) throws IOException {
-        MountedFile file = file(request.node());
-        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The kernel sends
-        // an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
-        boolean byOpen = request.newSizeBytes() == 0
-            && (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) == 0;
-        if (!byOpen && request.newSizeBytes() != file.sizeBytes()) {
-            throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
-                + " bytes and cannot be changed to " + request.newSizeBytes());
-        }
-    }
-
     private void open(RequestSlot slot, RequestView request) throws IOException {
-        MountedFile file = file(request.node());
+        MountedFile file = tree.file(request.node());
         if (file.isMemory()) {
             slot.body().openMemory(memories.opened(request.node(), file.memory(slot.cancellation())));
             slot.replyBody();
@@ -302,7 +237,7 @@ final class Dispatcher {
     }
 
     private void release(RequestSlot slot, RequestView request) throws IOException {
-        if (file(request.node()).isMemory()) {
+        if (tree.file(request.node()).isMemory()) {
             memories.released(request.node());
         } else {
             FileHandle handle = handles.remove(request.handle());
@@ -314,10 +249,7 @@ final class Dispatcher {
     }
 
     private void readDirectory(RequestSlot slot, RequestView request) throws IOException {
-        List<Nodes.Entry> entries = nodes.entries(request.node());
-        if (entries == null) {
-            throw new ErrnoException(Errno.ENOTDIR, "the kernel lists a file instead of a directory");
-        }
+        List<Nodes.Entry> entries = tree.directory(request.node());
         boolean fits = true;
         for (long at = request.offset(); fits && at < entries.size() + 2L; at++) {
             fits = switch ((int) at) {
@@ -331,15 +263,12 @@ final class Dispatcher {
     }
 
     private boolean addEntry(RequestSlot slot, RequestView request, Nodes.Entry entry, long next) {
-        MountedFile file = nodes.file(entry.node());
-        return slot.body().directoryEntry(entry.node(), next, file == null ? ReplyView.Type.DIRECTORY : typeOf(file),
+        return slot.body().directoryEntry(entry.node(), next, tree.type(entry.node()),
             entry.name().getBytes(StandardCharsets.UTF_8), request.sizeBytes());
     }
 
     private void attribute(RequestSlot slot, RequestView request) throws IOException {
-        Optional<String> value = nodes.entries(request.node()) != null
-            ? fileSystem.attribute(request.attributeName())
-            : file(request.node()).attribute(request.attributeName());
+        Optional<String> value = tree.attribute(request.node(), request.attributeName());
         if (value.isEmpty()) {
             // The kernel requests a security attribute before every write. A direct reply is faster than an exception.
             answer(slot, Errno.ENODATA);
@@ -349,12 +278,7 @@ final class Dispatcher {
     }
 
     private void listAttributes(RequestSlot slot, RequestView request) throws IOException {
-        StringBuilder names = new StringBuilder();
-        List<String> found = nodes.entries(request.node()) != null
-            ? fileSystem.attributeNames()
-            : file(request.node()).attributeNames();
-        found.forEach(name -> names.append(name).append('\0'));
-        replyWithin(slot, request.roomBytes(), names.toString());
+        replyWithin(slot, request.roomBytes(), tree.attributeNames(request.node()));
     }
 
     /** Replies with the text, or with its length if the buffer of the process has size 0. */
@@ -369,17 +293,6 @@ final class Dispatcher {
             slot.body().bytes(bytes);
         }
         slot.replyBody();
-    }
-
-    private MountedFile file(long node) throws ErrnoException {
-        MountedFile file = nodes.file(node);
-        if (file == null && nodes.entries(node) != null) {
-            throw new ErrnoException(Errno.EISDIR, "the kernel sent a file request for a directory");
-        }
-        if (file == null) {
-            throw new ErrnoException(Errno.ENOENT, "no file has the node number " + node);
-        }
-        return file;
     }
 
     private String what(RequestSlot slot) {

@@ -3,35 +3,67 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Logs one line for each failed request or reply. Within one second, only counts further failures for the same reason, also of
- * requests for other bytes. Thread-safe.
+ * Finds the error number for each failed request, and logs one line for each failed request or reply. Within one second, only
+ * counts further failures for the same reason, also of requests for other bytes. Thread-safe.
  */
 final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
+    // These errors are not logged, because they are part of normal use: programs look up missing names, the kernel probes
+    // optional requests, and users lack permissions.
+    private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
+        Errno.EACCES, Errno.EINTR, Errno.ENAMETOOLONG);
+
     private final NanoClock clock;
+    private final Function<IOException, Errno> errno;
     // Guarded by this.
     private String lastReason = "";
     private String lastText = "";
     private long lastNs;
     private long repeated;
 
-    FailureLog(NanoClock clock) {
+    /**
+     * Creates a log.
+     *
+     * @param errno returns the error number for a failure that has none
+     */
+    FailureLog(NanoClock clock, Function<IOException, Errno> errno) {
         this.clock = clock;
+        this.errno = errno;
     }
 
-    /** Logs a failure whose message states the reason. */
-    void failed(String what, Errno answer, IOException e) {
+    /**
+     * Returns the error number for the process whose request has failed. Logs the failure, unless it is part of normal use.
+     *
+     * @param what the request
+     * @param cancelled whether a signal to the process has cancelled the request
+     */
+    Errno answerTo(String what, Throwable failure, boolean cancelled) {
+        return switch (failure) {
+            case ErrnoException e -> logged(what, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
+            case IOException e -> cancelled ? Errno.EINTR : logged(what, errno.apply(e), e, true);
+            default -> {
+                failed(what, failure);
+                yield Errno.EIO;
+            }
+        };
+    }
+
+    private Errno logged(String what, Errno answer, IOException e, boolean worthALine) {
         String text = what + " failed with " + answer + ": " + e.getMessage();
-        if (isNew(answer + ": " + e.getMessage(), text)) {
+        if (worthALine && isNew(answer + ": " + e.getMessage(), text)) {
             LOG.warn(text);
         }
+        return answer;
     }
 
     /** Logs that a reply could not be sent. */
@@ -43,7 +75,7 @@ final class FailureLog {
     }
 
     /** Logs a failure that is a defect of modeldisk, with its stack trace. */
-    void failed(String what, Throwable e) {
+    private void failed(String what, Throwable e) {
         String text = what + " failed with EIO because of an error in modeldisk: " + e;
         if (isNew(e.toString(), text)) {
             LOG.error(text, e);

@@ -5,6 +5,25 @@ import java.nio.file.Path;
 
 /** An implementation of FUSE, which mounts file systems and serves them from this process. Thread-safe. */
 public interface FuseBinding {
+    /** The default: the fastest binding. */
+    String DEFAULT = "kernel";
+
+    /**
+     * Returns the binding with this name: {@code kernel} or {@code jnr}.
+     *
+     * @throws IllegalArgumentException for any other name
+     */
+    static FuseBinding named(String name) {
+        return switch (name) {
+            case "kernel" -> new KernelBinding();
+            case "jnr" -> new JnrBinding();
+            default -> throw new IllegalArgumentException("binding=" + name + " must be one of kernel, jnr");
+        };
+    }
+
+    /** Returns the name of the binding, such as {@code kernel}. */
+    String name();
+
     /** Returns whether this process can mount. */
     default boolean isAvailable() {
         return unavailabilityCause().isEmpty();
@@ -19,11 +38,4 @@ public interface FuseBinding {
      * @throws IOException if the mount fails; a failure leaves no mount
      */
     FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException;
-
-    /**
-     * Unmounts a directory that this or another process has mounted. Returns when the kernel has accepted the unmount.
-     *
-     * @throws IOException if the unmount fails, for example because a file is open; the message has the reason
-     */
-    void unmount(Path directory) throws IOException;
 }

@@ -7,15 +7,12 @@ import io.modeldisk.platform.linux.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.Logger;
 
 /** Implements the kernel's FUSE protocol on /dev/fuse without a library. Requests of 1 MiB need no copy and no allocation. */
 public final class KernelBinding implements FuseBinding {
     static final String DEVICE = "/dev/fuse";
 
-    private static final Logger LOG = LogManager.getLogger(KernelBinding.class);
-    private static final String SOURCE = "modeldisk";
+    static final String SOURCE = "modeldisk";
 
     private final Path device = Path.of(DEVICE);
     private final boolean passthrough;
@@ -28,6 +25,11 @@ public final class KernelBinding implements FuseBinding {
     /** Creates a binding. If {@code passthrough} is false, the files that are memory are symbolic links. */
     KernelBinding(boolean passthrough) {
         this.passthrough = passthrough;
+    }
+
+    @Override
+    public String name() {
+        return "kernel";
     }
 
     @Override
@@ -47,23 +49,10 @@ public final class KernelBinding implements FuseBinding {
 
     @Override
     public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
-        if (!isAvailable()) {
-            throw new IOException("cannot mount " + directory + ": " + unavailabilityCause());
-        }
         int userId = Processes.effectiveUserId();
-        if (userId != 0 && options.access().userId() != userId) {
-            throw new IOException("cannot mount " + directory + " for user " + options.access().userId()
-                + ": only root can mount for another user, and this process runs as user " + userId);
-        }
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
-            : serve(directory, UserMount.mount(directory, options.access().isShared(userId)), fileSystem, options,
-                new UserMount());
-    }
-
-    @Override
-    public void unmount(Path directory) throws IOException {
-        (Processes.effectiveUserId() == 0 ? new RootUnmounter() : new UserMount()).unmount(directory);
+            : serve(directory, UserMount.mount(directory, options.access().isShared(userId)), fileSystem, options);
     }
 
     private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
@@ -82,11 +71,12 @@ public final class KernelBinding implements FuseBinding {
             throw new IOException("cannot mount " + directory + ": mount(2) failed with " + Errno.nameOf(-mounted)
                 + (mounted == -Errno.EPERM.number() ? ": this container lacks CAP_SYS_ADMIN" : ""));
         }
-        return serve(directory, fd, fileSystem, options, new RootUnmounter());
+        return serve(directory, fd, fileSystem, options);
     }
 
-    private FuseSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
-        Unmounter unmounter) throws IOException {
+    private FuseSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options)
+        throws IOException {
+        Unmounter unmounter = Unmounter.ofThisUser();
         try {
             return KernelSession.serve(directory, fd, fileSystem, options, unmounter, passthrough);
         } catch (IOException | RuntimeException e) {
@@ -94,35 +84,6 @@ public final class KernelBinding implements FuseBinding {
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;
-        }
-    }
-
-    /** Unmounts with umount2(2), which needs root. */
-    private static final class RootUnmounter implements Unmounter {
-        @Override
-        public void unmount(Path directory) throws IOException {
-            int unmounted = Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW);
-            if (unmounted == -Errno.EBUSY.number()) {
-                throw new IOException(
-                    directory + " is in use: a process has an open file or its working directory there"
-                        + " (to find the process: fuser -vm " + directory + ")");
-            }
-            if (unmounted < 0) {
-                throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));
-            }
-        }
-
-        @Override
-        public void unmountForGood(Path directory) {
-            if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
-                return;
-            }
-            // MNT_FORCE aborts the session even if files are open. MNT_DETACH removes the mount from the directory immediately.
-            int unmounted = Mounts.unmount(directory.toString(),
-                Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
-            if (unmounted < 0) {
-                LOG.warn("cannot unmount {}: {}", directory, Errno.nameOf(-unmounted));
-            }
         }
     }
 }

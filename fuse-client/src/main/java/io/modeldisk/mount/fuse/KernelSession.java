@@ -41,7 +41,9 @@ final class KernelSession implements FuseSession {
         try {
             slots[0].attach(fd);
             int capabilities = Handshake.perform(slots[0], options.wholeBlockWrites());
-            this.memories = new MemoryFiles(fd, passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0);
+            this.memories = passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0
+                ? MemoryFiles.ofKernel(fd)
+                : MemoryFiles.links("no FUSE passthrough, which needs Linux 6.9 or later");
             Dispatcher dispatcher = new Dispatcher(fileSystem, options, memories, handles, lanes, interrupts,
                 (capabilities & KernelProtocol.ALLOW_MMAP) != 0);
             this.workers = new WorkerPool(fd, slots, options, dispatcher);

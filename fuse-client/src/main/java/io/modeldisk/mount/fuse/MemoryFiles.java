@@ -30,22 +30,30 @@ final class MemoryFiles {
     /** Memory that the kernel uses for a node, under a number, and how often the node is open. */
     private record Backing(DataMemory memory, int number, int handles) {}
 
+    private MemoryFiles(int device, String linkCause) {
+        this.device = device;
+        this.linkCause = linkCause;
+    }
+
+    /** Returns files that are symbolic links, for this reason. */
+    static MemoryFiles links(String cause) {
+        return new MemoryFiles(-1, cause);
+    }
+
     /**
      * Finds out whether the kernel can use memory without requests.
      *
-     * @param device the descriptor of the session
-     * @param offered whether the kernel has offered it in INIT
+     * @param device the descriptor of a session for which the kernel has offered passthrough in INIT
      */
-    MemoryFiles(int device, boolean offered) {
-        this.device = device;
-        this.linkCause = offered ? trial() : "no FUSE passthrough, which needs Linux 6.9 or later";
+    static MemoryFiles ofKernel(int device) {
+        return new MemoryFiles(device, trial(device));
     }
 
-    private String trial() {
+    private static String trial(int device) {
         try (DataMemory memory = DataMemory.allocateShareable(PAGE_BYTES)) {
-            int number = register(memory);
+            int number = register(device, memory);
             if (number > 0) {
-                unregister(number);
+                unregister(device, number);
                 return null;
             }
             return "FUSE passthrough failed with " + Errno.nameOf(-number)
@@ -72,7 +80,7 @@ final class MemoryFiles {
             // The kernel allows only one memory for a node at a time.
             throw new ErrnoException(Errno.EBUSY, "a process still has the buffer of an earlier learner open");
         }
-        int number = backing != null ? backing.number() : register(memory);
+        int number = backing != null ? backing.number() : register(device, memory);
         if (number <= 0) {
             throw new IOException("the kernel does not accept the memory of a file: " + Errno.nameOf(-number));
         }
@@ -87,7 +95,7 @@ final class MemoryFiles {
             open.put(node, new Backing(backing.memory(), backing.number(), backing.handles() - 1));
         } else if (backing != null) {
             open.remove(node);
-            unregister(backing.number());
+            unregister(device, backing.number());
         }
     }
 
@@ -98,7 +106,7 @@ final class MemoryFiles {
     }
 
     /** Returns a positive number, or minus the error number. */
-    private int register(DataMemory memory) {
+    private static int register(int device, DataMemory memory) {
         try (Arena arena = Arena.ofConfined()) {
             // struct fuse_backing_map: the descriptor, flags and padding.
             MemorySegment map = arena.allocate(BACKING_BYTES, Long.BYTES);
@@ -107,7 +115,7 @@ final class MemoryFiles {
         }
     }
 
-    private void unregister(int number) {
+    private static void unregister(int device, int number) {
         // After an unmount, the kernel has no numbers any more, so an error has no meaning.
         Descriptors.ioctl(device, BACKING_CLOSE, number);
     }

@@ -13,12 +13,6 @@ final class ReplyView {
 
     private static final int ATTR_BYTES = 88;
     private static final int BODY = HEADER_BYTES;
-    private static final int MODE_DIRECTORY = 0040000;
-    private static final int MODE_FILE = 0100000;
-    private static final int MODE_LINK = 0120777;
-    private static final int TYPE_DIRECTORY = 4;
-    private static final int TYPE_FILE = 8;
-    private static final int TYPE_LINK = 10;
     // The kernel may cache names for 1 h and attributes for 1 s. Names are fixed, but writes change attributes.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
@@ -63,17 +57,6 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 36, (moreCapabilities & KernelProtocol.PASSTHROUGH) != 0 ? 1 : 0);
     }
 
-    /** The type of a node. */
-    enum Type {
-        DIRECTORY(TYPE_DIRECTORY), FILE(TYPE_FILE), LINK(TYPE_LINK);
-
-        private final int number;
-
-        Type(int number) {
-            this.number = number;
-        }
-    }
-
     /** Begins {@code struct fuse_entry_out}, which {@link #attributes} completes. */
     void entry(long node) {
         zeros(40);
@@ -86,21 +69,6 @@ final class ReplyView {
     void attributesHeader() {
         zeros(16);
         out.set(JAVA_LONG, BODY, ATTRIBUTES_VALID_S);
-    }
-
-    /** Adds the attributes of a directory. */
-    void directoryAttributes(long node, long modifiedMs, FileAccess access) {
-        attributes(node, 0, MODE_DIRECTORY | access.directoryBits(), modifiedMs, access);
-    }
-
-    /** Adds the attributes of a file, or of the link that stands for the file. */
-    void fileAttributes(long node, MountedFile file, Type type, FileAccess access) {
-        if (type == Type.LINK) {
-            attributes(node, 0, MODE_LINK, file.modifiedMs(), access);
-        } else {
-            attributes(node, file.sizeBytes(), MODE_FILE | access.fileBits(file.isWritable()), file.modifiedMs(),
-                access);
-        }
     }
 
     /** Writes {@code struct fuse_open_out}. */
@@ -134,7 +102,7 @@ final class ReplyView {
         out.set(JAVA_LONG, BODY, blocks);
         out.set(JAVA_LONG, BODY + 24, files);
         out.set(JAVA_INT, BODY + 40, 4096);
-        out.set(JAVA_INT, BODY + 44, 255);
+        out.set(JAVA_INT, BODY + 44, FileTree.MAX_NAME_BYTES);
         out.set(JAVA_INT, BODY + 48, 4096);
     }
 
@@ -151,7 +119,7 @@ final class ReplyView {
      * @param limitBytes the largest length of the body
      * @return false if the entry does not fit into the body
      */
-    boolean directoryEntry(long node, long next, Type type, byte[] name, int limitBytes) {
+    boolean directoryEntry(long node, long next, FileTree.Type type, byte[] name, int limitBytes) {
         int bytes = (24 + name.length + 7) & ~7;
         if (bodyBytes + bytes > Math.min(limitBytes, CAPACITY_BYTES - HEADER_BYTES)) {
             return false;
@@ -161,28 +129,28 @@ final class ReplyView {
         out.set(JAVA_LONG, at, node);
         out.set(JAVA_LONG, at + 8, next);
         out.set(JAVA_INT, at + 16, name.length);
-        out.set(JAVA_INT, at + 20, type.number);
+        out.set(JAVA_INT, at + 20, type.number());
         MemorySegment.copy(MemorySegment.ofArray(name), 0, out, at + 24, name.length);
         bodyBytes += bytes;
         return true;
     }
 
     /** Adds {@code struct fuse_attr}. */
-    private void attributes(long node, long sizeBytes, int mode, long modifiedMs, FileAccess access) {
+    void attributes(long node, FileTree.Attributes attributes) {
         int at = BODY + bodyBytes;
         out.asSlice(at, ATTR_BYTES).fill((byte) 0);
         bodyBytes += ATTR_BYTES;
         out.set(JAVA_LONG, at, node);
-        out.set(JAVA_LONG, at + 8, sizeBytes);
-        out.set(JAVA_LONG, at + 16, (sizeBytes + 511) / 512);
+        out.set(JAVA_LONG, at + 8, attributes.sizeBytes());
+        out.set(JAVA_LONG, at + 16, (attributes.sizeBytes() + 511) / 512);
         for (int time = 0; time < 3; time++) {
-            out.set(JAVA_LONG, at + 24 + 8 * time, modifiedMs / 1000);
-            out.set(JAVA_INT, at + 48 + 4 * time, (int) (modifiedMs % 1000) * 1_000_000);
+            out.set(JAVA_LONG, at + 24 + 8 * time, attributes.modifiedMs() / 1000);
+            out.set(JAVA_INT, at + 48 + 4 * time, (int) (attributes.modifiedMs() % 1000) * 1_000_000);
         }
-        out.set(JAVA_INT, at + 60, mode);
+        out.set(JAVA_INT, at + 60, attributes.mode());
         out.set(JAVA_INT, at + 64, 1);
-        out.set(JAVA_INT, at + 68, access.userId());
-        out.set(JAVA_INT, at + 72, access.groupId());
+        out.set(JAVA_INT, at + 68, attributes.access().userId());
+        out.set(JAVA_INT, at + 72, attributes.access().groupId());
         out.set(JAVA_INT, at + 80, 4096);
     }
 

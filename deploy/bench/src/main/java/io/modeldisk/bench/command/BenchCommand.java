@@ -3,27 +3,32 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.baseline.BaselineServer;
 import io.modeldisk.bench.grpc.GrpcServer;
 import io.modeldisk.bench.micro.MeshNode;
+import io.modeldisk.bench.mount.NullFile;
 import io.modeldisk.command.ServeDatamovers;
 import io.modeldisk.command.Subcommand;
+import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk bench}, which runs a benchmark of modeldisk. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
-        BenchTrainingCommand.class, BenchMicroCommand.class},
+        BenchTrainingCommand.class, BenchMicroCommand.class, BenchMountCommand.class},
     description = {
-        "Measures modeldisk on this machine. The benchmarks protocol, aggregator and micro also measure a baseline "
+        "Measures modeldisk on this machine. The benchmarks protocol, aggregator, micro and mount also measure a baseline "
             + "without modeldisk in the same run."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
@@ -32,7 +37,7 @@ public final class BenchCommand implements Runnable, Subcommand {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "the name of a benchmark is missing; add protocol, sessions, aggregator, training or micro");
+            "the name of a benchmark is missing; add protocol, sessions, aggregator, training, micro or mount");
     }
 
     /** Runs the gRPC server that {@code bench micro} starts. */
@@ -68,6 +73,24 @@ public final class BenchCommand implements Runnable, Subcommand {
             System.out.printf("ready: a node with gRPC on %s, %s%n", TargetAddress.text(node.localAddress()),
                 ByteSize.format(modelSize.bytes()));
             node.run();
+        }
+        return 0;
+    }
+
+    /** Mounts the file that {@code bench mount} compares with a mount, until the directory is unmounted. */
+    @Command(name = "null-file", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
+        description = {"Mounts a file that moves no data, which `bench mount` compares with a mount."})
+    int nullFile(
+        @Parameters(paramLabel = "DIR", description = "The directory to mount on.") Path directory,
+        @Option(names = "--binding", paramLabel = "kernel|jnr", defaultValue = FuseBinding.DEFAULT,
+            description = "The FUSE binding.") String binding,
+        @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "512MiB",
+            description = "The size of the file.") ByteSize modelSize)
+        throws IOException {
+        try (FuseSession session = NullFile.mount(binding, directory, modelSize.bytes())) {
+            Runtime.getRuntime().addShutdownHook(new Thread(session::close, "stop"));
+            System.out.printf("ready: a file that moves no data in %s%n", directory);
+            session.ended().join();
         }
         return 0;
     }

@@ -16,12 +16,12 @@ public final class ChildProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("(?:ready|backup): .* on ([^ ,]+:\\d+)(?:, .*)?");
 
     private final Process process;
-    private final String address;
+    private final String readyLine;
     private final Thread ender;
 
-    private ChildProcess(Process process, String address, Thread ender) {
+    private ChildProcess(Process process, String readyLine, Thread ender) {
         this.process = process;
-        this.address = address;
+        this.readyLine = readyLine;
         this.ender = ender;
     }
 
@@ -45,21 +45,26 @@ public final class ChildProcess implements AutoCloseable {
         while (line != null && !line.startsWith("ready: ") && !line.startsWith("backup: ")) {
             line = output.readLine();
         }
-        Matcher ready = READY.matcher(line == null ? "" : line);
-        if (!ready.matches()) {
+        if (line == null) {
             process.destroy();
             Runtime.getRuntime().removeShutdownHook(ender);
-            throw new IOException("`" + String.join(" ", command) + "` "
-                + (line == null
-                    ? "exited before it was ready; see the messages above"
-                    : "printed a ready line without an address: " + line));
+            throw new IOException(
+                "`" + String.join(" ", command) + "` exited before it was ready; see the messages above");
         }
-        return new ChildProcess(process, ready.group(1), ender);
+        return new ChildProcess(process, line, ender);
     }
 
-    /** The address in the ready line, {@code HOST:PORT}. */
+    /**
+     * The address in the ready line, {@code HOST:PORT}.
+     *
+     * @throws IllegalStateException if the line has no address, because the child listens on none
+     */
     public String address() {
-        return address;
+        Matcher ready = READY.matcher(readyLine);
+        if (!ready.matches()) {
+            throw new IllegalStateException("the ready line has no address: " + readyLine);
+        }
+        return ready.group(1);
     }
 
     /** The process id of the child. */

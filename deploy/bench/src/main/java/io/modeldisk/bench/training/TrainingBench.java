@@ -2,6 +2,7 @@ package io.modeldisk.bench.training;
 
 import io.modeldisk.bench.report.TrainingResult;
 import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.shard.ShardProcesses;
 import io.modeldisk.mount.ModelMount;

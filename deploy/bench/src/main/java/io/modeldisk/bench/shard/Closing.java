@@ -1,18 +1,20 @@
-package io.modeldisk.bench.training;
+package io.modeldisk.bench.shard;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** Closes resources in reverse order. Not thread-safe. */
-final class Closing implements AutoCloseable {
+public final class Closing implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    <T extends AutoCloseable> T add(T closeable) {
+    /** Adds a resource, and returns it. */
+    public <T extends AutoCloseable> T add(T closeable) {
         opened.push(closeable);
         return closeable;
     }
 
+    /** Closes all resources. If some cannot be closed, closes the others and then fails for the first one. */
     @Override
     public void close() throws IOException {
         IOException failed = null;

@@ -1,0 +1,56 @@
+package io.modeldisk.bench.mount;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Direction;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** Runs fio on a file, without the page cache. */
+final class Fio {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private Fio() {}
+
+    /** Returns whether fio is installed. */
+    static boolean isAvailable() {
+        String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
+        return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, "fio")));
+    }
+
+    /**
+     * Sends requests for a time. With a queue depth of 1, one thread calls pread(2) or pwrite(2). With a larger depth, the
+     * requests are asynchronous (libaio).
+     *
+     * @return the throughput in bytes per second
+     * @throws IOException if a request fails
+     */
+    static double run(Path file, long fileBytes, Load load, long runMs) throws IOException {
+        String way = load.direction() == Direction.PUSH ? "write" : "read";
+        Process fio = new ProcessBuilder("fio", "--name=bench", "--filename=" + file, "--size=" + fileBytes,
+            "--direct=1",
+            "--ioengine=" + (load.queueDepth() == 1 ? "psync" : "libaio"), "--iodepth=" + load.queueDepth(),
+            "--bs=" + load.requestBytes(), "--rw=" + way, "--time_based", "--runtime=" + runMs + "ms",
+            "--zero_buffers=1",
+            "--allow_file_create=0", "--overwrite=1", "--output-format=json")
+            // fio runs outside of the mount, because a mount cannot be unmounted while it is a working directory.
+            .directory(Path.of("/").toFile()).redirectErrorStream(true).start();
+        String output = new String(fio.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            if (fio.waitFor() != 0) {
+                throw new IOException("fio failed:\n" + output);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            fio.destroy();
+            throw new IOException("the wait for fio was interrupted", e);
+        }
+        // fio may print warnings before the JSON document.
+        JsonNode result = JSON.readTree(output.substring(output.indexOf('{')));
+        return result.at("/jobs/0/" + way + "/bw_bytes").asDouble();
+    }
+}

@@ -1,0 +1,47 @@
+package io.modeldisk.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.report.MountReport.Rate;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class MountReportTest {
+    private static final MountReport REPORT = new MountReport(64 << 20, List.of("kernel"), List.of("tcp"),
+        List.of(rate("kernel", "", Direction.PUSH, 6), rate("kernel", "tcp", Direction.PUSH, 1.6),
+            rate("", "tcp", Direction.PUSH, 3), rate("kernel", "", Direction.PULL, 8),
+            rate("kernel", "tcp", Direction.PULL, 2), rate("", "tcp", Direction.PULL, 4)),
+        List.of("jnr is not measured: a library is missing"));
+
+    private static Rate rate(String binding, String datamover, Direction direction, double gigabytesPerSecond) {
+        return new Rate(binding, datamover, direction, 8, 262_144, Samples.of(gigabytesPerSecond * 1e9));
+    }
+
+    /** Each byte passes the file and the protocol: 1 / (1/6 + 1/3) = 2, and 1.6 is 0.8 of it. */
+    @Test
+    void tableShowsTheRatiosToTheNullFileAndToBothStages() {
+        assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " "))).contains(
+            "call in flight size null protocol tcp tcp tcp / null tcp / series",
+            "write 8 256 KiB 6.00 3.00 1.60 0.27 (0.27-0.27) 0.80 (0.80-0.80)",
+            "read 8 256 KiB 8.00 4.00 2.00 0.25 (0.25-0.25) 0.75 (0.75-0.75)",
+            "jnr is not measured: a library is missing");
+    }
+
+    @Test
+    void plotAndJsonContainEveryVariant(@TempDir Path directory) throws IOException {
+        Path plot = directory.resolve("plot.svg");
+        Path json = directory.resolve("figures.json");
+
+        ReportFiles.writePlot(REPORT, plot);
+        ReportFiles.writeJson(REPORT, json);
+
+        // The plot has one row of two charts.
+        assertThat(Files.readString(plot)).contains("viewBox=\"0 0 920 340\"");
+        assertThat(Files.readString(json)).contains("\"binding\" : \"none\"", "\"datamover\" : \"none\"", "\"notes\"");
+    }
+}

@@ -1,0 +1,179 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.linux.Errno;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** The files and directories of a mount with their attributes, and the rules for what a process may change. Thread-safe. */
+final class FileTree {
+    /** The types of nodes. Each type has a number in directory entries and bits in the mode of a file (inode(7)). */
+    enum Type {
+        DIRECTORY(4, 0040000), FILE(8, 0100000), LINK(10, 0120000);
+
+        private final int number;
+        private final int modeBits;
+
+        Type(int number, int modeBits) {
+            this.number = number;
+            this.modeBits = modeBits;
+        }
+
+        /** Returns the number in directory entries. */
+        int number() {
+            return number;
+        }
+    }
+
+    /**
+     * The attributes of a node, as stat(2) returns them.
+     *
+     * @param mode the type and the permission bits
+     * @param modifiedMs the time of the last change, in milliseconds since 1970
+     * @param access the owner
+     */
+    record Attributes(int mode, long sizeBytes, long modifiedMs, FileAccess access) {}
+
+    /** The longest name that a process may look up. */
+    static final int MAX_NAME_BYTES = 255;
+
+    private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
+    private static final int LINK_PERMISSIONS = 0777;
+    private static final long BLOCK_BYTES = 4096;
+
+    private final FuseFileSystem fileSystem;
+    private final FileAccess access;
+    private final MemoryFiles memories;
+    private final Nodes nodes;
+    private final long startedMs = Instant.now().toEpochMilli();
+
+    FileTree(FuseFileSystem fileSystem, FileAccess access, MemoryFiles memories) {
+        this.fileSystem = fileSystem;
+        this.access = access;
+        this.memories = memories;
+        this.nodes = new Nodes(fileSystem.files());
+    }
+
+    /** Returns the node numbers of the files and directories. */
+    Nodes nodes() {
+        return nodes;
+    }
+
+    /** Returns the file with this node number. */
+    MountedFile file(long node) throws ErrnoException {
+        MountedFile file = nodes.file(node);
+        if (file == null && nodes.entries(node) != null) {
+            throw new ErrnoException(Errno.EISDIR, "a request for a file was sent to a directory");
+        }
+        if (file == null) {
+            throw new ErrnoException(Errno.ENOENT, "no file has the node number " + node);
+        }
+        return file;
+    }
+
+    /** Returns the names in the directory with this node number. */
+    List<Nodes.Entry> directory(long node) throws ErrnoException {
+        List<Nodes.Entry> entries = nodes.entries(node);
+        if (entries == null) {
+            throw new ErrnoException(Errno.ENOTDIR, "a request for a directory was sent to a file");
+        }
+        return entries;
+    }
+
+    /** Returns the node number of a name in the directory with this node number. */
+    long find(long directory, String name) throws ErrnoException {
+        long node = Nodes.find(directory(directory), name);
+        if (node == 0 && name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES) {
+            throw new ErrnoException(Errno.ENAMETOOLONG, "a name has more than " + MAX_NAME_BYTES + " bytes");
+        }
+        if (node == 0) {
+            throw new ErrnoException(Errno.ENOENT, "the mount has no file '" + name + "'");
+        }
+        return node;
+    }
+
+    /** Returns the node number of a path that starts with a slash, which stands for the mounted directory. */
+    long node(String path) throws ErrnoException {
+        long node = KernelProtocol.ROOT_NODE;
+        for (String name : path.split("/")) {
+            node = name.isEmpty() ? node : find(node, name);
+        }
+        return node;
+    }
+
+    /** Returns the file that is shown as a symbolic link under this node number. */
+    MountedFile link(long node) throws ErrnoException {
+        MountedFile file = file(node);
+        if (type(node) != Type.LINK) {
+            throw new ErrnoException(Errno.EINVAL, file.name() + " is not a symbolic link");
+        }
+        return file;
+    }
+
+    /** Returns the type of a node. */
+    Type type(long node) {
+        MountedFile file = nodes.file(node);
+        if (file == null) {
+            return Type.DIRECTORY;
+        }
+        return file.isMemory() && memories.areLinks() ? Type.LINK : Type.FILE;
+    }
+
+    /** Returns the attributes of a node. */
+    Attributes attributes(long node) throws ErrnoException {
+        Type type = type(node);
+        if (nodes.entries(node) != null) {
+            return new Attributes(type.modeBits | access.directoryBits(), 0, startedMs, access);
+        }
+        MountedFile file = file(node);
+        return type == Type.LINK
+            ? new Attributes(type.modeBits | LINK_PERMISSIONS, 0, file.modifiedMs(), access)
+            : new Attributes(type.modeBits | access.fileBits(file.isWritable()), file.sizeBytes(), file.modifiedMs(),
+                access);
+    }
+
+    /** Returns the value of an extended attribute, or empty if the attribute has no value. */
+    Optional<String> attribute(long node, String name) throws ErrnoException {
+        return nodes.entries(node) != null ? fileSystem.attribute(name) : file(node).attribute(name);
+    }
+
+    /** Returns the names of the extended attributes, each with a zero byte at its end, as listxattr(2) does. */
+    String attributeNames(long node) throws ErrnoException {
+        StringBuilder names = new StringBuilder();
+        List<String> found = nodes.entries(node) != null ? fileSystem.attributeNames() : file(node).attributeNames();
+        found.forEach(name -> names.append(name).append('\0'));
+        return names.toString();
+    }
+
+    /** Returns the capacity of the file system in blocks of 4096 bytes. */
+    long capacityBlocks() {
+        return (fileSystem.capacityBytes() + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    }
+
+    /**
+     * Checks a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC.
+     *
+     * @param hasHandle whether the request has the handle of an open file, as for ftruncate(2)
+     */
+    void checkTruncation(long node, long newSizeBytes, boolean hasHandle) throws ErrnoException {
+        MountedFile file = file(node);
+        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The kernel sends
+        // an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
+        boolean byOpen = newSizeBytes == 0 && !hasHandle;
+        if (!byOpen && newSizeBytes != file.sizeBytes()) {
+            throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
+                + " bytes and cannot be changed to " + newSizeBytes);
+        }
+    }
+
+    /** Returns the failure of a request that would change a directory. */
+    static ErrnoException directoryIsFixed() {
+        return new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
+    }
+
+    /** Returns the failure of a request that would change the owner or the mode of a file. */
+    static ErrnoException ownerIsFixed() {
+        return new ErrnoException(Errno.EPERM, "owner and mode of files of a modeldisk mount cannot be changed");
+    }
+}

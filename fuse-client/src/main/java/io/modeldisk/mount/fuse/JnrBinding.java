@@ -1,0 +1,43 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+
+/**
+ * Mounts with libfuse 2 and jnr-fuse. It is slower than {@link KernelBinding}, but uses only the interface of libfuse, which is
+ * the same for every kernel. Requests have at most 128 KiB, files cannot be mapped, and files that are memory are symbolic links.
+ * A signal to a process does not interrupt its requests.
+ */
+public final class JnrBinding implements FuseBinding {
+    private static final String LIBRARY = "libfuse.so.2";
+
+    @Override
+    public String name() {
+        return "jnr";
+    }
+
+    @Override
+    public String unavailabilityCause() {
+        String cause = new KernelBinding().unavailabilityCause();
+        return cause.isEmpty() && !hasLibrary()
+            ? LIBRARY + " is missing: install the package libfuse2"
+            : cause;
+    }
+
+    @SuppressWarnings("restricted")
+    private static boolean hasLibrary() {
+        try (Arena arena = Arena.ofConfined()) {
+            SymbolLookup.libraryLookup(LIBRARY, arena);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
+        return JnrSession.serve(directory, fileSystem, options);
+    }
+}

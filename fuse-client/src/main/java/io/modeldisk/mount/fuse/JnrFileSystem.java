@@ -1,0 +1,358 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import jnr.ffi.Pointer;
+import jnr.ffi.Struct;
+import ru.serce.jnrfuse.FuseFillDir;
+import ru.serce.jnrfuse.FuseStubFS;
+import ru.serce.jnrfuse.struct.FileStat;
+import ru.serce.jnrfuse.struct.FuseFileInfo;
+import ru.serce.jnrfuse.struct.Statvfs;
+import ru.serce.jnrfuse.struct.Timespec;
+
+/**
+ * Translates each call of libfuse 2 into a call of a file or a handle, and the result or exception into a result of libfuse: 0 or
+ * a number of bytes, or minus an error number. libfuse starts a thread for each request if no thread is free. Thread-safe.
+ */
+final class JnrFileSystem extends FuseStubFS {
+    /** The maximum length of a read or a write in libfuse 2. */
+    static final int MAX_REQUEST_BYTES = 128 << 10;
+
+    private static final int ACCESS_MODE = 3;
+    private static final int BLOCK_BYTES = 4096;
+
+    /** The work of a request. */
+    @FunctionalInterface
+    private interface Work {
+        /** Returns the result for libfuse. */
+        int run(Cancellation cancellation) throws IOException;
+    }
+
+    /** The part of a read or a write between the copies of its data. */
+    @FunctionalInterface
+    private interface Transfer {
+        /** Returns the result for libfuse. */
+        int run(FileHandle handle, JnrRequest request) throws IOException;
+    }
+
+    private final FileTree tree;
+    private final FailureLog failures;
+    private final HandleTable handles = new HandleTable();
+    private final BlockingQueue<JnrRequest> free;
+    private final Set<Cancellation> inProgress = ConcurrentHashMap.newKeySet();
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    private volatile boolean closing;
+
+    /** Creates a file system whose reads and writes use this memory. */
+    JnrFileSystem(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, DataMemory memory) {
+        this.tree = new FileTree(fileSystem, options.access(), memories);
+        this.failures = new FailureLog(options.clock(), fileSystem::errno);
+        this.free = new ArrayBlockingQueue<>(options.dataRequests());
+        for (int i = 0; i < options.dataRequests(); i++) {
+            free.add(new JnrRequest(memory, (long) i * DataRequest.MEMORY_BYTES));
+        }
+    }
+
+    /** Mounts with these arguments, and serves requests until the directory is unmounted. Returns 0 after an unmount. */
+    int run(String... arguments) {
+        return libFuse.fuse_main_real(arguments.length, arguments, fuseOperations, Struct.size(fuseOperations), null);
+    }
+
+    /** Returns a future that completes when the directory is mounted. */
+    CompletableFuture<Void> started() {
+        return started;
+    }
+
+    /** Cancels all requests in progress and all later requests. */
+    void cancelAll() {
+        closing = true;
+        inProgress.forEach(Cancellation::cancel);
+    }
+
+    /** Releases all handles. Is called after the unmount. */
+    void releaseAll() {
+        handles.releaseAll();
+    }
+
+    private int serve(Supplier<String> what, Work work) {
+        Cancellation cancellation = new Cancellation();
+        inProgress.add(cancellation);
+        try {
+            if (closing) {
+                cancellation.cancel();
+            }
+            return work.run(cancellation);
+        } catch (Throwable e) {
+            // An exception must not reach libfuse, which would end the process.
+            return -failures.answerTo(what.get(), e, cancellation.isCancelled()).number();
+        } finally {
+            inProgress.remove(cancellation);
+        }
+    }
+
+    private int transfer(Pointer buffer, long sizeBytes, FuseFileInfo info, Cancellation cancellation,
+        Transfer transfer)
+        throws IOException {
+        FileHandle handle = handles.handle(info.fh.longValue());
+        JnrRequest request;
+        try {
+            request = free.take();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ErrnoException(Errno.EINTR, "the thread of a request was interrupted", e);
+        }
+        try {
+            request.begin(buffer, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), cancellation);
+            return transfer.run(handle, request);
+        } finally {
+            free.add(request);
+        }
+    }
+
+    @Override
+    public int read(String path, Pointer buffer, long sizeBytes, long offset, FuseFileInfo info) {
+        return serve(() -> "read of " + path + " at byte " + offset,
+            cancellation -> transfer(buffer, sizeBytes, info, cancellation, (handle, request) -> {
+                handle.read(offset, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), request);
+                return request.repliedBytes();
+            }));
+    }
+
+    @Override
+    public int write(String path, Pointer buffer, long sizeBytes, long offset, FuseFileInfo info) {
+        return serve(() -> "write of " + sizeBytes + " bytes to " + path + " at byte " + offset,
+            cancellation -> transfer(buffer, sizeBytes, info, cancellation, (handle, request) -> {
+                request.load();
+                return handle.write(offset, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), request);
+            }));
+    }
+
+    @Override
+    public int fsync(String path, int onlyData, FuseFileInfo info) {
+        return serve(() -> "fsync of " + path, cancellation -> {
+            handles.handle(info.fh.longValue()).synchronize(cancellation);
+            return 0;
+        });
+    }
+
+    @Override
+    public int flush(String path, FuseFileInfo info) {
+        return serve(() -> "close of " + path, cancellation -> {
+            handles.handle(info.fh.longValue()).flush(cancellation);
+            return 0;
+        });
+    }
+
+    @Override
+    public int open(String path, FuseFileInfo info) {
+        return serve(() -> "open of " + path, cancellation -> {
+            boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
+            info.fh.set(handles.add(tree.file(tree.node(path)).open(writable, cancellation)));
+            return 0;
+        });
+    }
+
+    @Override
+    public int release(String path, FuseFileInfo info) {
+        return serve(() -> "release of " + path, cancellation -> {
+            FileHandle handle = handles.remove(info.fh.longValue());
+            if (handle != null) {
+                handle.release();
+            }
+            return 0;
+        });
+    }
+
+    @Override
+    public int getattr(String path, FileStat stat) {
+        return serve(() -> "stat of " + path, cancellation -> {
+            FileTree.Attributes attributes = tree.attributes(tree.node(path));
+            stat.st_mode.set(attributes.mode());
+            stat.st_nlink.set(1);
+            stat.st_size.set(attributes.sizeBytes());
+            stat.st_blocks.set((attributes.sizeBytes() + 511) / 512);
+            stat.st_blksize.set(BLOCK_BYTES);
+            stat.st_uid.set(attributes.access().userId());
+            stat.st_gid.set(attributes.access().groupId());
+            for (Timespec time : new Timespec[]{stat.st_atim, stat.st_mtim, stat.st_ctim}) {
+                time.tv_sec.set(attributes.modifiedMs() / 1000);
+                time.tv_nsec.set(attributes.modifiedMs() % 1000 * 1_000_000);
+            }
+            return 0;
+        });
+    }
+
+    @Override
+    public int readlink(String path, Pointer buffer, long sizeBytes) {
+        return serve(() -> "readlink of " + path, cancellation -> {
+            byte[] target = MemoryFiles.target(tree.link(tree.node(path)).memory(cancellation));
+            int length = (int) Math.min(target.length, sizeBytes - 1);
+            buffer.put(0, target, 0, length);
+            buffer.putByte(length, (byte) 0);
+            return 0;
+        });
+    }
+
+    @Override
+    public int readdir(String path, Pointer buffer, FuseFillDir filler, long offset, FuseFileInfo info) {
+        return serve(() -> "readdir of " + path, cancellation -> {
+            filler.apply(buffer, ".", null, 0);
+            filler.apply(buffer, "..", null, 0);
+            for (Nodes.Entry entry : tree.directory(tree.node(path))) {
+                filler.apply(buffer, entry.name(), null, 0);
+            }
+            return 0;
+        });
+    }
+
+    @Override
+    public int statfs(String path, Statvfs statistics) {
+        return serve(() -> "statfs of " + path, cancellation -> {
+            statistics.f_bsize.set(BLOCK_BYTES);
+            statistics.f_frsize.set(BLOCK_BYTES);
+            statistics.f_blocks.set(tree.capacityBlocks());
+            statistics.f_files.set(tree.nodes().fileCount());
+            statistics.f_namemax.set(FileTree.MAX_NAME_BYTES);
+            return 0;
+        });
+    }
+
+    @Override
+    public int getxattr(String path, String name, Pointer value, long sizeBytes) {
+        return serve(() -> "getxattr of " + path, cancellation -> {
+            Optional<String> text = tree.attribute(tree.node(path), name);
+            return text.isEmpty() ? -Errno.ENODATA.number() : put(text.get(), value, sizeBytes);
+        });
+    }
+
+    @Override
+    public int listxattr(String path, Pointer list, long sizeBytes) {
+        return serve(() -> "listxattr of " + path,
+            cancellation -> put(tree.attributeNames(tree.node(path)), list, sizeBytes));
+    }
+
+    /** Puts a text into a buffer, unless its size is 0. Returns the length of the text, or minus ERANGE. */
+    private static int put(String text, Pointer buffer, long sizeBytes) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (sizeBytes > 0 && bytes.length > sizeBytes) {
+            return -Errno.ERANGE.number();
+        }
+        if (sizeBytes > 0) {
+            buffer.put(0, bytes, 0, bytes.length);
+        }
+        return bytes.length;
+    }
+
+    @Override
+    public int truncate(String path, long sizeBytes) {
+        return truncate(path, sizeBytes, false);
+    }
+
+    @Override
+    public int ftruncate(String path, long sizeBytes, FuseFileInfo info) {
+        return truncate(path, sizeBytes, true);
+    }
+
+    private int truncate(String path, long sizeBytes, boolean hasHandle) {
+        return serve(() -> "truncation of " + path, cancellation -> {
+            tree.checkTruncation(tree.node(path), sizeBytes, hasHandle);
+            return 0;
+        });
+    }
+
+    @Override
+    public int utimens(String path, Timespec[] times) {
+        // A change of times succeeds without effect, because otherwise touch(1) and cp -p would fail.
+        return 0;
+    }
+
+    @Override
+    public int chmod(String path, long mode) {
+        return serve(() -> "chmod of " + path, cancellation -> {
+            throw FileTree.ownerIsFixed();
+        });
+    }
+
+    @Override
+    public int chown(String path, long userId, long groupId) {
+        return chmod(path, 0);
+    }
+
+    private int refused(String what, String path) {
+        return serve(() -> what + " of " + path, cancellation -> {
+            throw FileTree.directoryIsFixed();
+        });
+    }
+
+    @Override
+    public int create(String path, long mode, FuseFileInfo info) {
+        return refused("create", path);
+    }
+
+    @Override
+    public int mknod(String path, long mode, long device) {
+        return refused("mknod", path);
+    }
+
+    @Override
+    public int mkdir(String path, long mode) {
+        return refused("mkdir", path);
+    }
+
+    @Override
+    public int rmdir(String path) {
+        return refused("rmdir", path);
+    }
+
+    @Override
+    public int unlink(String path) {
+        return refused("unlink", path);
+    }
+
+    @Override
+    public int symlink(String target, String path) {
+        return refused("symlink", path);
+    }
+
+    @Override
+    public int link(String from, String to) {
+        return refused("link", from);
+    }
+
+    @Override
+    public int rename(String from, String to) {
+        return refused("rename", from);
+    }
+
+    @Override
+    public int setxattr(String path, String name, Pointer value, long sizeBytes, int flags) {
+        return -Errno.EOPNOTSUPP.number();
+    }
+
+    @Override
+    public int removexattr(String path, String name) {
+        return -Errno.EOPNOTSUPP.number();
+    }
+
+    @Override
+    public int fallocate(String path, int mode, long offset, long lengthBytes, FuseFileInfo info) {
+        return -Errno.EOPNOTSUPP.number();
+    }
+
+    @Override
+    public Pointer init(Pointer connection) {
+        started.complete(null);
+        return null;
+    }
+}

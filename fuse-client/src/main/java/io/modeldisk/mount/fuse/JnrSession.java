@@ -1,0 +1,124 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** A session of libfuse 2, which has threads of its own. Owns the memory of the requests. Thread-safe. */
+final class JnrSession implements FuseSession {
+    private static final Logger LOG = LogManager.getLogger(JnrSession.class);
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
+
+    private final Path directory;
+    private final FuseOptions options;
+    private final Unmounter unmounter = Unmounter.ofThisUser();
+    private final MemoryFiles memories = MemoryFiles.links("jnr-fuse has no FUSE passthrough");
+    private final DataMemory memory;
+    private final JnrFileSystem fileSystem;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private boolean closed;
+
+    private JnrSession(Path directory, FuseFileSystem files, FuseOptions options) throws IOException {
+        this.directory = directory;
+        this.options = options;
+        this.memory = options.memory().allocate((long) options.dataRequests() * DataRequest.MEMORY_BYTES);
+        this.fileSystem = new JnrFileSystem(files, options, memories, memory);
+    }
+
+    /** Mounts a file system and serves it. */
+    static JnrSession serve(Path directory, FuseFileSystem files, FuseOptions options) throws IOException {
+        JnrSession session = new JnrSession(directory, files, options);
+        try {
+            session.start();
+            return session;
+        } catch (IOException | RuntimeException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    private void start() throws IOException {
+        Thread.ofPlatform().name("modeldisk-fuse-jnr").daemon().start(this::run);
+        try {
+            if (!FutureWait.isDoneWithin(CompletableFuture.anyOf(fileSystem.started(), ended), START_TIMEOUT,
+                options.clock())) {
+                throw new IOException("cannot mount " + directory + ": libfuse did not mount it within "
+                    + START_TIMEOUT.toSeconds() + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the thread was interrupted while it mounted " + directory, e);
+        }
+        if (!fileSystem.started().isDone()) {
+            throw new IOException(
+                "cannot mount " + directory + ": libfuse failed and wrote the reason to standard error");
+        }
+    }
+
+    /** Mounts and serves requests until the directory is unmounted. */
+    private void run() {
+        try {
+            int result = fileSystem.run(KernelBinding.SOURCE, "-f", directory.toString(), "-o", mountOptions());
+            if (result != 0) {
+                LOG.error("libfuse ended with {} for {}", result, directory);
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("libfuse failed for {}", directory, e);
+        } finally {
+            fileSystem.releaseAll();
+            ended.complete(null);
+        }
+    }
+
+    /** Without direct_io, reads would return old weights from the page cache. Without big_writes, writes have 4 KiB. */
+    private String mountOptions() {
+        int maxWriteBytes = options.wholeBlockWrites()
+            ? JnrFileSystem.MAX_REQUEST_BYTES * 3 / 4
+            : JnrFileSystem.MAX_REQUEST_BYTES;
+        return "fsname=" + KernelBinding.SOURCE + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
+            + ",max_read=" + JnrFileSystem.MAX_REQUEST_BYTES + ",max_write=" + maxWriteBytes
+            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "");
+    }
+
+    @Override
+    public String memoryFiles() {
+        return memories.toString();
+    }
+
+    @Override
+    public CompletableFuture<Void> ended() {
+        return ended.copy();
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (!ended.isDone()) {
+            fileSystem.cancelAll();
+            unmounter.unmountForGood(directory);
+        }
+        try {
+            if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
+                memory.close();
+            } else {
+                // The memory must not be freed, because a thread may still use it.
+                LOG.error(
+                    "{} is unmounted, but a request did not complete within {} ms; the memory of the mount is not freed",
+                    directory, options.closeTimeout().toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LOG.error("the thread was interrupted while it waited for the last requests of {};"
+                + " the memory of the mount is not freed", directory);
+        }
+    }
+}

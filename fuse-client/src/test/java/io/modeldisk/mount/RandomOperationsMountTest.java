@@ -1,0 +1,36 @@
+package io.modeldisk.mount;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Runs random operations on the files of a mount, and compares each result with a copy of the file in memory. The property
+ * {@code mount.operations} is the number of operations on each file.
+ */
+@Tag("mount")
+@Timeout(3600)
+final class RandomOperationsMountTest {
+    private static final int OPERATIONS = Integer.getInteger("mount.operations", 10_000);
+    private static final int SIZE = (1 << 20) + 20;
+
+    private MountFixture fixture;
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"kernel, weights", "kernel, model", "jnr, weights", "jnr, model"})
+    void fileHasTheContentThatTheOperationsGiveIt(String binding, String file) throws Exception {
+        fixture = new MountFixture(SIZE, binding).launch("sync");
+        Path program = Path.of(RandomOperationsMountTest.class.getResource("/random_operations.py").toURI());
+        boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
+        fixture.shell.succeed("python3 '" + program + "' \"$DIR/" + file + "\" " + file + " 1 " + OPERATIONS + " "
+            + (maps ? "yes" : "no"));
+    }
+}
