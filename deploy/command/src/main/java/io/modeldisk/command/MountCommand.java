@@ -119,9 +119,9 @@ final class MountCommand implements Callable<Integer> {
     private Integer queueDepth;
 
     @Option(names = "--binding", paramLabel = "kernel|jnr", defaultValue = FuseBinding.DEFAULT,
-        description = "kernel: the mount speaks the protocol of the kernel itself. jnr: libfuse 2 with jnr-fuse; slower, with "
-            + "requests of at most 128 KiB. With jnr, `model` and `weights` cannot be mapped, and a signal does not interrupt a "
-            + "read, write or fsync.")
+        description = "kernel: the mount speaks the kernel's FUSE protocol without a library. jnr: libfuse 2 with jnr-fuse; "
+            + "slower, with requests of at most 128 KiB. With jnr, `model` and `weights` cannot be mapped, and no signal ends a "
+            + "system call that waits for the shards.")
     private String binding;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")

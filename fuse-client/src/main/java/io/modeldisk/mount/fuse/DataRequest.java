@@ -24,11 +24,14 @@ public interface DataRequest {
      */
     long memoryOffset();
 
-    /** Returns the cancellation of this request. A signal to the process that made the request cancels the request. */
+    /**
+     * Returns the cancellation of this request. The end of the mount cancels the request. If the binding supports signals, so
+     * does a signal to the process that made the request.
+     */
     Cancellation cancellation();
 
     /**
-     * Replies to a read with bytes of any memory, without a copy. The bytes may change after this method returns.
+     * Replies to a read with bytes of any memory. The bytes may change after this method returns.
      *
      * @param lengthBytes from 0 to the length of the read
      */

@@ -91,7 +91,7 @@ final class Dispatcher {
         try {
             dispatch(slot);
         } catch (IOException | RuntimeException | Error e) {
-            answer(slot, failures.answerTo(what(slot), e, slot.cancellation().isCancelled()));
+            answer(slot, failures.answerTo(() -> what(slot), e, slot.cancellation().isCancelled()));
         } finally {
             slot.end();
         }

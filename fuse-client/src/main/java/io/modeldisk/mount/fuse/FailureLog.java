@@ -7,6 +7,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -45,23 +46,25 @@ final class FailureLog {
      * Returns the error number for the process whose request has failed. Logs the failure, unless it is part of normal use.
      *
      * @param what the request
-     * @param cancelled whether a signal to the process has cancelled the request
+     * @param cancelled whether the request was cancelled, by a signal to the process or by the end of the mount
      */
-    Errno answerTo(String what, Throwable failure, boolean cancelled) {
+    Errno answerTo(Supplier<String> what, Throwable failure, boolean cancelled) {
         return switch (failure) {
             case ErrnoException e -> logged(what, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
             case IOException e -> cancelled ? Errno.EINTR : logged(what, errno.apply(e), e, true);
             default -> {
-                failed(what, failure);
+                failed(what.get(), failure);
                 yield Errno.EIO;
             }
         };
     }
 
-    private Errno logged(String what, Errno answer, IOException e, boolean worthALine) {
-        String text = what + " failed with " + answer + ": " + e.getMessage();
-        if (worthALine && isNew(answer + ": " + e.getMessage(), text)) {
-            LOG.warn(text);
+    private Errno logged(Supplier<String> what, Errno answer, IOException e, boolean worthALine) {
+        if (worthALine) {
+            String text = what.get() + " failed with " + answer + ": " + e.getMessage();
+            if (isNew(answer + ": " + e.getMessage(), text)) {
+                LOG.warn(text);
+            }
         }
         return answer;
     }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 /**
  * Mounts with libfuse 2 and jnr-fuse. It is slower than {@link KernelBinding}, but uses only the interface of libfuse, which is
  * the same for every kernel. Requests have at most 128 KiB, files cannot be mapped, and files that are memory are symbolic links.
- * A signal to a process does not interrupt its requests.
+ * No signal ends a system call that waits for the shards.
  */
 public final class JnrBinding implements FuseBinding {
     private static final String LIBRARY = "libfuse.so.2";

@@ -29,6 +29,9 @@ final class JnrFileSystem extends FuseStubFS {
     /** The maximum length of a read or a write in libfuse 2. */
     static final int MAX_REQUEST_BYTES = 128 << 10;
 
+    /** The number of requests that the memory must hold in addition to the data requests. */
+    static final int TEXT_REQUESTS = 2;
+
     private static final int ACCESS_MODE = 3;
     private static final int BLOCK_BYTES = 4096;
 
@@ -39,7 +42,7 @@ final class JnrFileSystem extends FuseStubFS {
         int run(Cancellation cancellation) throws IOException;
     }
 
-    /** The part of a read or a write between the copies of its data. */
+    /** Reads or writes a file, in the memory of a request. */
     @FunctionalInterface
     private interface Transfer {
         /** Returns the result for libfuse. */
@@ -50,6 +53,8 @@ final class JnrFileSystem extends FuseStubFS {
     private final FailureLog failures;
     private final HandleTable handles = new HandleTable();
     private final BlockingQueue<JnrRequest> free;
+    /** Requests for generated files, which can be read while all other requests wait for the shards. */
+    private final BlockingQueue<JnrRequest> freeForTexts = new ArrayBlockingQueue<>(TEXT_REQUESTS);
     private final Set<Cancellation> inProgress = ConcurrentHashMap.newKeySet();
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private volatile boolean closing;
@@ -61,6 +66,9 @@ final class JnrFileSystem extends FuseStubFS {
         this.free = new ArrayBlockingQueue<>(options.dataRequests());
         for (int i = 0; i < options.dataRequests(); i++) {
             free.add(new JnrRequest(memory, (long) i * DataRequest.MEMORY_BYTES));
+        }
+        for (int i = 0; i < TEXT_REQUESTS; i++) {
+            freeForTexts.add(new JnrRequest(memory, (long) (options.dataRequests() + i) * DataRequest.MEMORY_BYTES));
         }
     }
 
@@ -95,7 +103,7 @@ final class JnrFileSystem extends FuseStubFS {
             return work.run(cancellation);
         } catch (Throwable e) {
             // An exception must not reach libfuse, which would end the process.
-            return -failures.answerTo(what.get(), e, cancellation.isCancelled()).number();
+            return -failures.answerTo(what, e, cancellation.isCancelled()).number();
         } finally {
             inProgress.remove(cancellation);
         }
@@ -104,10 +112,11 @@ final class JnrFileSystem extends FuseStubFS {
     private int transfer(Pointer buffer, long sizeBytes, FuseFileInfo info, Cancellation cancellation,
         Transfer transfer)
         throws IOException {
-        FileHandle handle = handles.handle(info.fh.longValue());
+        FileHandle handle = handle(info);
+        BlockingQueue<JnrRequest> pool = movesData(info) ? free : freeForTexts;
         JnrRequest request;
         try {
-            request = free.take();
+            request = pool.take();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ErrnoException(Errno.EINTR, "the thread of a request was interrupted", e);
@@ -116,8 +125,21 @@ final class JnrFileSystem extends FuseStubFS {
             request.begin(buffer, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), cancellation);
             return transfer.run(handle, request);
         } finally {
-            free.add(request);
+            pool.add(request);
         }
+    }
+
+    /** The number that libfuse keeps for an open file: the number of the handle, and in bit 0 whether the file moves data. */
+    private static long number(long handle, MountedFile file) {
+        return handle << 1 | (file.movesData() ? 1 : 0);
+    }
+
+    private static boolean movesData(FuseFileInfo info) {
+        return (info.fh.longValue() & 1) != 0;
+    }
+
+    private FileHandle handle(FuseFileInfo info) throws ErrnoException {
+        return handles.handle(info.fh.longValue() >> 1);
     }
 
     @Override
@@ -141,7 +163,7 @@ final class JnrFileSystem extends FuseStubFS {
     @Override
     public int fsync(String path, int onlyData, FuseFileInfo info) {
         return serve(() -> "fsync of " + path, cancellation -> {
-            handles.handle(info.fh.longValue()).synchronize(cancellation);
+            handle(info).synchronize(cancellation);
             return 0;
         });
     }
@@ -149,7 +171,7 @@ final class JnrFileSystem extends FuseStubFS {
     @Override
     public int flush(String path, FuseFileInfo info) {
         return serve(() -> "close of " + path, cancellation -> {
-            handles.handle(info.fh.longValue()).flush(cancellation);
+            handle(info).flush(cancellation);
             return 0;
         });
     }
@@ -158,7 +180,8 @@ final class JnrFileSystem extends FuseStubFS {
     public int open(String path, FuseFileInfo info) {
         return serve(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
-            info.fh.set(handles.add(tree.file(tree.node(path)).open(writable, cancellation)));
+            MountedFile file = tree.file(tree.node(path));
+            info.fh.set(number(handles.add(file.open(writable, cancellation)), file));
             return 0;
         });
     }
@@ -166,7 +189,7 @@ final class JnrFileSystem extends FuseStubFS {
     @Override
     public int release(String path, FuseFileInfo info) {
         return serve(() -> "release of " + path, cancellation -> {
-            FileHandle handle = handles.remove(info.fh.longValue());
+            FileHandle handle = handles.remove(info.fh.longValue() >> 1);
             if (handle != null) {
                 handle.release();
             }

@@ -27,8 +27,15 @@ final class JnrSession implements FuseSession {
     private JnrSession(Path directory, FuseFileSystem files, FuseOptions options) throws IOException {
         this.directory = directory;
         this.options = options;
-        this.memory = options.memory().allocate((long) options.dataRequests() * DataRequest.MEMORY_BYTES);
-        this.fileSystem = new JnrFileSystem(files, options, memories, memory);
+        this.memory = options.memory()
+            .allocate((long) (options.dataRequests() + JnrFileSystem.TEXT_REQUESTS) * DataRequest.MEMORY_BYTES);
+        try {
+            this.fileSystem = new JnrFileSystem(files, options, memories, memory);
+        } catch (LinkageError e) {
+            memory.close();
+            throw new IOException(
+                "cannot mount " + directory + ": jnr-fuse cannot load its libraries: " + e.getMessage(), e);
+        }
     }
 
     /** Mounts a file system and serves it. */
@@ -71,8 +78,13 @@ final class JnrSession implements FuseSession {
         } catch (RuntimeException | Error e) {
             LOG.error("libfuse failed for {}", directory, e);
         } finally {
-            fileSystem.releaseAll();
-            ended.complete(null);
+            try {
+                fileSystem.releaseAll();
+            } catch (RuntimeException e) {
+                LOG.error("the files of {} could not be released", directory, e);
+            } finally {
+                ended.complete(null);
+            }
         }
     }
 

@@ -29,8 +29,8 @@ import java.util.function.LongFunction;
  * block is changed. So a push that waits or is refused has changed nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
- * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the
- * learner's first round, a pull waits only if other learners take part in the open round.
+ * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the learner's
+ * first round, a pull waits only if other learners push this round, or have pushed a part of the open round.
  *
  * <p>When a round of a block closes, the tasks that wait at the block are resumed and try again. No lock is held while tasks are
  * resumed.
@@ -251,11 +251,13 @@ public final class Bsp implements Consistency {
             block.block().lock();
             try {
                 // A pull with a round number waits for that round. A pull without a round number waits for the last round that
-                // the learner has pushed. For a round of 0 or less, no pull waits.
+                // the learner has pushed. For a round of 0 or less, no pull waits. A pull of a round before the learner's first
+                // round does not wait for a round that nobody pushes.
                 long wanted = implied && learner != null ? learner.marks().clock(i) : task.round();
                 boolean isEarly = learner != null && wanted < learner.joinRound();
-                if (wanted >= block.round() && !(isEarly && !rules.anyTakesPart(block))) {
-                    if (rules.isStopped(block)) {
+                if (wanted >= block.round() && (!isEarly || rules.isAwaited(block, wanted))) {
+                    // A newcomer can let a stopped job continue, so the newcomer waits.
+                    if (!isEarly && rules.isStopped(block)) {
                         throw RoundRules.tooFew(learners);
                     }
                     park(task, block);
@@ -295,7 +297,7 @@ public final class Bsp implements Consistency {
             block.block().lock();
             try {
                 woken = closeComplete(block, null);
-                if (rules.isStopped(block)) {
+                if (rules.isStopped(block) || !rules.isAwaited(block, block.round())) {
                     woken = block.parked().detachBefore(woken);
                 }
             } catch (RuntimeException | Error e) {

@@ -37,9 +37,9 @@ final class ClosingRules {
         return isStopped(block, learners.roster());
     }
 
-    /** Returns whether a current learner takes part in the open round. */
-    boolean anyTakesPart(RoundBlock block) {
-        return !learners.roster().members().isEmpty() && firstRound() <= block.round();
+    /** Returns whether a round, open or later, gets gradients, or the open round has gradients that are not applied yet. */
+    boolean isAwaited(RoundBlock block, long round) {
+        return firstRound() <= round || block.mostContributions() > 0;
     }
 
     /** The lowest round at which a current learner joined; 0 without learners. Earlier rounds get no more gradients. */

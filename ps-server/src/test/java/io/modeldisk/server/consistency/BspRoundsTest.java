@@ -10,6 +10,8 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,6 +148,27 @@ class BspRoundsTest {
         }
         assertThat(pull.resumes()).isPositive();
         assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void newcomerWaitsInAStoppedJobUntilItContinues() throws Exception {
+        try (RoundsFixture stopped = new RoundsFixture(3, 3, new SumAggregator(), Bsp::new)) {
+            Nexus first = stopped.connect("a");
+            Nexus second = stopped.connect("b");
+            Nexus third = stopped.connect("c");
+            List.of(first, second, third).forEach(stopped.membership::join);
+            assertThat(stopped.consistency.push(push(first, 1, 0, SIZE, 2))).isTrue();
+            stopped.leave(second);
+            stopped.leave(third);
+            Nexus newcomer = stopped.connect("d");
+            stopped.membership.join(newcomer);
+            FakeTask pull = new FakeTask(newcomer, 0, SIZE).ofRound(1);
+            assertThat(stopped.consistency.admitPull(pull)).isFalse();
+            stopped.membership.join(stopped.connect("e"));
+            stopped.consistency.learnersLeft();
+            assertThat(pull.resumes()).isPositive();
+            assertThat(stopped.consistency.admitPull(pull)).isTrue();
+        }
     }
 
     @Test

@@ -55,8 +55,8 @@ final class PartRounds {
                 return part.bytes;
             }
             if (!pushes) {
-                // The learner has pushed nothing in the new membership, so this pull need not wait for a round.
-                part.round = 0;
+                // The learner has pushed nothing in the new membership.
+                part.round = ledger.leastPullRound(shard);
                 part.epoch = epoch;
                 return part.bytes;
             }

@@ -348,8 +348,8 @@ final class PushLedger {
 
     /**
      * Grants a round to the pull of a range. The pulled weights must include this round. This round is the last round in which
-     * the learner pushed the whole first block of the range, or the round before the learner's first round. The grant ends before
-     * the first block for which this round is different.
+     * the learner pushed the whole first block of the range; under bsp, it is at least the round before the learner's first
+     * round. The grant ends before the first block for which this round is different.
      */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];
@@ -362,7 +362,12 @@ final class PushLedger {
     }
 
     private long pullRound(int block) {
-        return startsWithWholeRounds ? Math.max(clock[block], firstRound[shardOf(block)] - 1) : clock[block];
+        return Math.max(clock[block], leastPullRound(shardOf(block)));
+    }
+
+    /** Returns the round that pulled weights of a shard must include even if the learner has pushed nothing. */
+    synchronized long leastPullRound(int shard) {
+        return startsWithWholeRounds ? firstRound[shard] - 1 : 0;
     }
 
     private int blockOf(long logicalBlock) {

@@ -39,11 +39,14 @@ final class Fio {
             "--allow_file_create=0", "--overwrite=1", "--output-format=json")
             // fio runs outside of the mount, because a mount cannot be unmounted while it is a working directory.
             .directory(Path.of("/").toFile()).redirectErrorStream(true).start();
+        Thread ender = new Thread(fio::destroy, "end-fio");
+        Runtime.getRuntime().addShutdownHook(ender);
         String output = new String(fio.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         try {
             if (fio.waitFor() != 0) {
                 throw new IOException("fio failed:\n" + output);
             }
+            Runtime.getRuntime().removeShutdownHook(ender);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             fio.destroy();

@@ -96,7 +96,7 @@ public final class MountBench {
                 ways.present().contains(Route.Preference.SHM)));
             List<Variant> variants = variants(opened, shard, folder);
             for (Variant variant : variants) {
-                progress.accept("warming up: " + variant.binding() + " " + variant.datamover());
+                progress.accept("warming up");
                 for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
                     variant.run().run(new Load(direction, Collections.max(plan.requestBytes()),
                         Collections.max(plan.queueDepths()), 1));

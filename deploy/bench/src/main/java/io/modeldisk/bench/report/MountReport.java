@@ -57,10 +57,11 @@ public record MountReport(
         for (String binding : bindings) {
             text.append("%nbinding %s%n".formatted(binding)).append(table(binding));
         }
-        text.append(
-            "%n/ null: of the throughput of a file that moves no data. / series: of the throughput of this file and of "
-                .formatted())
-            .append("the protocol,%none after the other: 1 / (1 / file + 1 / protocol)%n".formatted());
+        text.append("""
+
+            null: a file that moves no data. NAME / null: the throughput of the mount divided by that of this file.
+            NAME / series: divided by 1 / (1 / null + 1 / protocol), since each byte passes both.
+            """);
         notes.forEach(note -> text.append(note).append('\n'));
         return text.toString();
     }

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 
 /** A child process that runs the {@code modeldisk} command. The child is terminated when this process exits. */
 public final class ChildProcess implements AutoCloseable {
-    private static final long END_SECONDS = 10;
+    private static final long END_SECONDS = 30;
     private static final Pattern READY = Pattern.compile("(?:ready|backup): .* on ([^ ,]+:\\d+)(?:, .*)?");
 
     private final Process process;
@@ -72,7 +72,7 @@ public final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Terminates the child and waits until it has exited. Kills a child that does not exit within 10 seconds. */
+    /** Terminates the child and waits until it has exited. Kills a child that does not exit within 30 seconds. */
     @Override
     public void close() {
         process.destroy();
