@@ -182,6 +182,27 @@ final class MappedMountTest {
     }
 
     @Test
+    void openOfControlThatWaitsForWeightsDelaysNoOtherOpen() throws Exception {
+        mount("sync");
+        fixture.model.pullsWait(true);
+        Process learner = fixture.shell.start("exec 5<>\"$DIR/mapped/control\" && echo x");
+        await("the open waits", () -> fixture.model.waiting.get() > 0);
+        fixture.shell.succeed("timeout 20 bash -c 'exec 6< \"$DIR/model\"'");
+        fixture.model.pullsWait(false);
+        assertThat(Shell.end(learner).output()).isEqualTo("x\n");
+    }
+
+    @Test
+    void openOfControlFailsIfTheWeightsCannotBePulledAndTheLearnerLeaves() throws Exception {
+        mount("sync");
+        fixture.model.pullBreaks(true);
+        assertThat(fixture.shell.run("exec 5<>\"$DIR/mapped/control\"").output()).contains("Input/output error");
+        await("the learner has left", () -> fixture.model.calls.contains("leave"));
+        fixture.model.pullBreaks(false);
+        learn(1, 1);
+    }
+
+    @Test
     void controlHasNoDataToWrite() throws Exception {
         mount("sync");
         assertThat(fixture.shell.run("echo x > \"$DIR/mapped/control\"").output()).contains("Invalid argument");

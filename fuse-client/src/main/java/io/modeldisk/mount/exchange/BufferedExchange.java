@@ -81,12 +81,6 @@ abstract class BufferedExchange implements LocalExchange {
     @Override
     public final void prepareMapped(Cancellation cancellation) throws IOException {
         prepare(true, true, cancellation);
-        try {
-            awaitWeights(cancellation);
-        } catch (IOException | RuntimeException e) {
-            abandon();
-            throw e;
-        }
     }
 
     private void prepare(boolean learner, boolean maps, Cancellation cancellation) throws IOException {

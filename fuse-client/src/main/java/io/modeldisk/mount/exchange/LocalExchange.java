@@ -21,7 +21,7 @@ public interface LocalExchange extends Exchange {
 
     /**
      * Like {@link #prepare}, for a learner that maps the buffers. Each {@link #synchronize} pushes the whole gradient of the
-     * active set and leaves it as it is. Set 0 is the active set. Returns when its weights may be read.
+     * active set and leaves it as it is. Set 0 is the active set. The learner may use it after {@link #awaitWeights}.
      *
      * <p>If {@link #synchronize} fails, and not because of {@link OnRollback}, the next call ends the same iteration: it pushes
      * only what the shards do not have yet.

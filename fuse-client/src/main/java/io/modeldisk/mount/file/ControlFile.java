@@ -58,7 +58,19 @@ public final class ControlFile implements MountedFile {
 
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(writable ? use.openForLearner(name(), exchange::prepareMapped, cancellation) : null);
+        return new Handle(writable ? openForLearner(cancellation) : null);
+    }
+
+    /** Joins, and waits for the weights. While it waits, other files can be opened and closed. */
+    private ModelUse.Opened openForLearner(Cancellation cancellation) throws IOException {
+        ModelUse.Opened opened = use.openForLearner(name(), exchange::prepareMapped, cancellation);
+        try {
+            exchange.awaitWeights(cancellation);
+            return opened;
+        } catch (IOException | RuntimeException e) {
+            opened.release();
+            throw e;
+        }
     }
 
     private byte[] state() {

@@ -42,6 +42,11 @@ class MappedExchangeTest {
         exchange.synchronize(Cancellation.NONE);
     }
 
+    private void openMapped() throws IOException {
+        exchange.prepareMapped(Cancellation.NONE);
+        exchange.awaitWeights(Cancellation.NONE);
+    }
+
     private byte weight(int set) throws IOException {
         return exchange.buffer(set, false, Cancellation.NONE).slab(0).get(ValueLayout.JAVA_BYTE, SIZE - 1);
     }
@@ -50,7 +55,7 @@ class MappedExchangeTest {
     @CsvSource({"sync, 1", "overlap, 2"})
     void learnerThatContinuesAfterARollbackUsesTheSetsInTurn(String scheme, int sets) throws IOException {
         open(scheme, "continue");
-        exchange.prepareMapped(Cancellation.NONE);
+        openMapped();
         for (int n = 0; n < 8; n++) {
             assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
             assertThat(exchange.iterations()).isEqualTo(n);
@@ -71,7 +76,7 @@ class MappedExchangeTest {
     @ValueSource(strings = {"fail", "continue"})
     void gradientOfWeightsThatCouldNotBePulledIsDiscardedWithAnError(String onRollback) throws IOException {
         open("sync", onRollback);
-        exchange.prepareMapped(Cancellation.NONE);
+        openMapped();
         iterate();
         model.fill(40);
         model.goBack();
@@ -89,7 +94,8 @@ class MappedExchangeTest {
     void learnerThatCouldNotPullItsFirstWeightsIsNoLearner() throws IOException {
         open("overlap", "fail");
         model.pullBreaks(true);
-        assertThatThrownBy(() -> exchange.prepareMapped(Cancellation.NONE)).isInstanceOf(IOException.class);
+        assertThatThrownBy(this::openMapped).isInstanceOf(IOException.class);
+        exchange.abandon();
         assertThat(exchange.round()).isZero();
         model.pullBreaks(false);
         model.fill(9);
