@@ -137,6 +137,19 @@ final class LearnerMountTest {
     }
 
     @Test
+    void removalOfTheModelFailsAtOnceWhileAReadWaits() throws Exception {
+        fixture.launch("direct");
+        fixture.model.pullsWait(true);
+        Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1 status=none");
+        await("a read waits", () -> fixture.model.waiting.get() > 0);
+        for (String command : new String[]{"rm -f \"$DIR/model\"", "mv \"$DIR/model\" \"$DIR/x\""}) {
+            assertThat(fixture.shell.run("timeout 20 " + command).output()).contains("Operation not permitted");
+        }
+        fixture.model.pullsWait(false);
+        assertThat(Shell.end(reader).status()).isZero();
+    }
+
+    @Test
     void openForWritingFailsWhenTheJoinFails() throws Exception {
         fixture.launch("sync");
         fixture.model.joinFails(true);

@@ -32,6 +32,18 @@ final class JnrFileSystem extends FuseStubFS {
     /** The number of requests that the memory must hold in addition to the data requests. */
     static final int TEXT_REQUESTS = 2;
 
+    /**
+     * flag_nullpath_ok and flag_nopath: libfuse passes no path for a call with a handle. Otherwise libfuse would hold a lock on
+     * the path while a read waits for the shards, and all calls would wait as soon as root tries to remove the file.
+     */
+    private static final int NO_PATHS = 1 | 1 << 1;
+
+    /** The offset of the flags in {@code struct fuse_operations}: after 38 pointers, of getattr to bmap. */
+    private static final int FLAGS_OFFSET = 38 * Long.BYTES;
+
+    /** The number of bits of the node number in the number that libfuse keeps for an open file. */
+    private static final int NODE_BITS = 16;
+
     private static final int ACCESS_MODE = 3;
     private static final int BLOCK_BYTES = 4096;
 
@@ -61,6 +73,7 @@ final class JnrFileSystem extends FuseStubFS {
 
     /** Creates a file system whose reads and writes use this memory. */
     JnrFileSystem(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, DataMemory memory) {
+        Struct.getMemory(fuseOperations).putInt(FLAGS_OFFSET, NO_PATHS);
         this.tree = new FileTree(fileSystem, options.access(), memories);
         this.failures = new FailureLog(options.clock(), fileSystem::errno);
         this.free = new ArrayBlockingQueue<>(options.dataRequests());
@@ -113,7 +126,7 @@ final class JnrFileSystem extends FuseStubFS {
         Transfer transfer)
         throws IOException {
         FileHandle handle = handle(info);
-        BlockingQueue<JnrRequest> pool = movesData(info) ? free : freeForTexts;
+        BlockingQueue<JnrRequest> pool = tree.file(node(info)).movesData() ? free : freeForTexts;
         JnrRequest request;
         try {
             request = pool.take();
@@ -129,22 +142,21 @@ final class JnrFileSystem extends FuseStubFS {
         }
     }
 
-    /** The number that libfuse keeps for an open file: the number of the handle, and in bit 0 whether the file moves data. */
-    private static long number(long handle, MountedFile file) {
-        return handle << 1 | (file.movesData() ? 1 : 0);
-    }
-
-    private static boolean movesData(FuseFileInfo info) {
-        return (info.fh.longValue() & 1) != 0;
-    }
-
     private FileHandle handle(FuseFileInfo info) throws ErrnoException {
-        return handles.handle(info.fh.longValue() >> 1);
+        return handles.handle(info.fh.longValue() >> NODE_BITS);
+    }
+
+    private static long node(FuseFileInfo info) {
+        return info.fh.longValue() & (1 << NODE_BITS) - 1;
+    }
+
+    private String name(FuseFileInfo info) {
+        return tree.nodes().file(node(info)).name();
     }
 
     @Override
     public int read(String path, Pointer buffer, long sizeBytes, long offset, FuseFileInfo info) {
-        return serve(() -> "read of " + path + " at byte " + offset,
+        return serve(() -> "read of " + name(info) + " at byte " + offset,
             cancellation -> transfer(buffer, sizeBytes, info, cancellation, (handle, request) -> {
                 handle.read(offset, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), request);
                 return request.repliedBytes();
@@ -153,7 +165,7 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int write(String path, Pointer buffer, long sizeBytes, long offset, FuseFileInfo info) {
-        return serve(() -> "write of " + sizeBytes + " bytes to " + path + " at byte " + offset,
+        return serve(() -> "write of " + sizeBytes + " bytes to " + name(info) + " at byte " + offset,
             cancellation -> transfer(buffer, sizeBytes, info, cancellation, (handle, request) -> {
                 request.load();
                 return handle.write(offset, (int) Math.min(sizeBytes, MAX_REQUEST_BYTES), request);
@@ -162,7 +174,7 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int fsync(String path, int onlyData, FuseFileInfo info) {
-        return serve(() -> "fsync of " + path, cancellation -> {
+        return serve(() -> "fsync of " + name(info), cancellation -> {
             handle(info).synchronize(cancellation);
             return 0;
         });
@@ -170,7 +182,7 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int flush(String path, FuseFileInfo info) {
-        return serve(() -> "close of " + path, cancellation -> {
+        return serve(() -> "close of " + name(info), cancellation -> {
             handle(info).flush(cancellation);
             return 0;
         });
@@ -180,16 +192,16 @@ final class JnrFileSystem extends FuseStubFS {
     public int open(String path, FuseFileInfo info) {
         return serve(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
-            MountedFile file = tree.file(tree.node(path));
-            info.fh.set(number(handles.add(file.open(writable, cancellation)), file));
+            long node = tree.node(path);
+            info.fh.set(handles.add(tree.file(node).open(writable, cancellation)) << NODE_BITS | node);
             return 0;
         });
     }
 
     @Override
     public int release(String path, FuseFileInfo info) {
-        return serve(() -> "release of " + path, cancellation -> {
-            FileHandle handle = handles.remove(info.fh.longValue() >> 1);
+        return serve(() -> "release of " + name(info), cancellation -> {
+            FileHandle handle = handles.remove(info.fh.longValue() >> NODE_BITS);
             if (handle != null) {
                 handle.release();
             }
@@ -228,11 +240,19 @@ final class JnrFileSystem extends FuseStubFS {
     }
 
     @Override
+    public int opendir(String path, FuseFileInfo info) {
+        return serve(() -> "opendir of " + path, cancellation -> {
+            info.fh.set(tree.node(path));
+            return 0;
+        });
+    }
+
+    @Override
     public int readdir(String path, Pointer buffer, FuseFillDir filler, long offset, FuseFileInfo info) {
-        return serve(() -> "readdir of " + path, cancellation -> {
+        return serve(() -> "readdir", cancellation -> {
             filler.apply(buffer, ".", null, 0);
             filler.apply(buffer, "..", null, 0);
-            for (Nodes.Entry entry : tree.directory(tree.node(path))) {
+            for (Nodes.Entry entry : tree.directory(node(info))) {
                 filler.apply(buffer, entry.name(), null, 0);
             }
             return 0;
@@ -279,17 +299,16 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int truncate(String path, long sizeBytes) {
-        return truncate(path, sizeBytes, false);
+        return serve(() -> "truncation of " + path, cancellation -> {
+            tree.checkTruncation(tree.node(path), sizeBytes, false);
+            return 0;
+        });
     }
 
     @Override
     public int ftruncate(String path, long sizeBytes, FuseFileInfo info) {
-        return truncate(path, sizeBytes, true);
-    }
-
-    private int truncate(String path, long sizeBytes, boolean hasHandle) {
-        return serve(() -> "truncation of " + path, cancellation -> {
-            tree.checkTruncation(tree.node(path), sizeBytes, hasHandle);
+        return serve(() -> "truncation of " + name(info), cancellation -> {
+            tree.checkTruncation(node(info), sizeBytes, true);
             return 0;
         });
     }
