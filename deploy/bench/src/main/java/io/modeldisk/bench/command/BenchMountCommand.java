@@ -35,7 +35,7 @@ final class BenchMountCommand implements Callable<Integer> {
     private List<String> bindings;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "shm,tcp",
-        description = "One or more of shm and tcp.")
+        description = "One or more of shm, tcp and iser. The report gives the reason if a datamover is unavailable.")
     private List<String> datamovers;
 
     @Option(names = "--request-size", paramLabel = "BYTES", split = ",", defaultValue = "4k,64k,256k,1m,4m",
@@ -73,11 +73,6 @@ final class BenchMountCommand implements Callable<Integer> {
     /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
     MountPlan plan() {
         bindings.forEach(FuseBinding::named);
-        for (String datamover : datamovers) {
-            if (!List.of("shm", "tcp").contains(datamover)) {
-                throw new IllegalArgumentException("--datamover " + datamover + " must be shm or tcp");
-            }
-        }
         for (ByteSize size : requestSizes) {
             check("--request-size", size.bytes(), LogicalBlock.BYTES, LARGEST_REQUEST_BYTES);
             if (size.bytes() % LogicalBlock.BYTES != 0) {

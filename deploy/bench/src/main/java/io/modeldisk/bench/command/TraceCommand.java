@@ -2,7 +2,7 @@ package io.modeldisk.bench.command;
 
 import io.modeldisk.command.Plural;
 import io.modeldisk.command.Subcommand;
-import io.modeldisk.timeline.LearningCurve;
+import io.modeldisk.timeline.Curves;
 import io.modeldisk.timeline.Timeline;
 import io.modeldisk.timeline.TimelineDrawing;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code modeldisk trace}, which draws the traces of mounts and the reports of learners. */
+/** The command {@code modeldisk trace}, which draws the traces of mounts, and figures over time. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
     description = "Draws the traces of mounts and the reports of learners.")
 public final class TraceCommand implements Runnable, Subcommand {
@@ -25,7 +25,8 @@ public final class TraceCommand implements Runnable, Subcommand {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "the name of a drawing is missing; add timeline or accuracy");
+        throw new ParameterException(spec.commandLine(),
+            "the name of a drawing is missing; add timeline, accuracy or bandwidth");
     }
 
     @Command(name = "timeline", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
@@ -72,11 +73,27 @@ public final class TraceCommand implements Runnable, Subcommand {
         @Option(names = "--out", paramLabel = "NAME", defaultValue = "accuracy",
             description = "The name of the written files, without the extension.") Path out)
         throws IOException {
-        LearningCurve curve = LearningCurve.read(reports);
-        curve.write(beside(out, ".svg"));
-        curve.write(beside(out, ".png"));
-        System.out.printf("wrote %s and .png: %s%n", beside(out, ".svg"),
-            Plural.counted(curve.learners().size(), "learner"));
+        return draw(Curves.Kind.ACCURACY, reports, out, "learner");
+    }
+
+    @Command(name = "bandwidth", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+        description = {"Draws throughputs over time, as NAME.svg and NAME.png, with one line for each file.",
+            "A file consists of lines of JSON. Each line is an object with two numbers: seconds and gigabytesPerSecond. A file "
+                + "whose name begins with floor is drawn as a dashed line."},
+        footer = {"", "Example:", "  modeldisk trace bandwidth push.jsonl pull.jsonl floor.jsonl"})
+    int bandwidth(
+        @Parameters(paramLabel = "FILE", arity = "1..*", description = "The throughput over time.") List<Path> files,
+        @Option(names = "--out", paramLabel = "NAME", defaultValue = "bandwidth",
+            description = "The name of the written files, without the extension.") Path out)
+        throws IOException {
+        return draw(Curves.Kind.BANDWIDTH, files, out, "line");
+    }
+
+    private static int draw(Curves.Kind kind, List<Path> files, Path out, String noun) throws IOException {
+        Curves curves = Curves.read(kind, files);
+        curves.write(beside(out, ".svg"));
+        curves.write(beside(out, ".png"));
+        System.out.printf("wrote %s and .png: %s%n", beside(out, ".svg"), Plural.counted(curves.lines().size(), noun));
         return 0;
     }
 

@@ -8,7 +8,6 @@ import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
-import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.units.ByteSize;
@@ -31,6 +30,7 @@ import java.util.stream.Stream;
 public final class MountBench {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
+    private static final int BAR_CHARACTERS = 20;
 
     private final String modeldisk;
     private final MountPlan plan;
@@ -38,6 +38,7 @@ public final class MountBench {
     private final Ways ways;
     private final List<String> bindings = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
+    private int done;
 
     /**
      * Creates a benchmark that measures a plan.
@@ -92,8 +93,8 @@ public final class MountBench {
         Path folder = Files.createTempDirectory("modeldisk-bench");
         try (Closing opened = new Closing()) {
             opened.add(() -> deleteFolders(folder));
-            BenchShard shard = opened.add(BenchShard.start(modeldisk, Durability.MEMORY, "null", plan.modelBytes(),
-                ways.present().contains(Route.Preference.SHM)));
+            BenchShard shard = opened.add(
+                BenchShard.start(modeldisk, "null", plan.modelBytes(), ways.address(), ways.serveOption()));
             List<Variant> variants = variants(opened, shard, folder);
             for (Variant variant : variants) {
                 progress.accept("warming up");
@@ -164,9 +165,10 @@ public final class MountBench {
         for (int round = 0; round < plan.rounds(); round++) {
             for (int i = 0; i < variants.size(); i++) {
                 int turn = (i + round) % variants.size();
-                progress.accept("%s of %s, queue depth %d: round %d of %d".formatted(
+                progress.accept("%s %s of %s, queue depth %d".formatted(bar(variants.size()),
                     load.direction() == Direction.PUSH ? "write" : "read", ByteSize.exact(load.requestBytes()),
-                    load.queueDepth(), round + 1, plan.rounds()));
+                    load.queueDepth()));
+                done++;
                 found[turn][round] = variants.get(turn).run().run(load);
             }
         }
@@ -176,6 +178,13 @@ public final class MountBench {
                 load.queueDepth(), load.requestBytes(), Samples.of(found[i])));
         }
         return rates;
+    }
+
+    /** Returns the part of the measurements that are done, such as {@code [#####...............] 25 %}. */
+    private String bar(int variants) {
+        int all = variants * plan.rounds() * plan.requestBytes().size() * plan.queueDepths().size() * 2;
+        int filled = BAR_CHARACTERS * done / all;
+        return "[" + "#".repeat(filled) + ".".repeat(BAR_CHARACTERS - filled) + "] " + 100 * done / all + " %";
     }
 
     private static void deleteFolders(Path folder) throws IOException {

@@ -29,7 +29,7 @@ final class BenchMountCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--binding,fast,must be one of kernel", "--datamover,iser,must be shm or tcp",
+    @CsvSource({"--binding,fast,must be one of kernel", "--datamover,rdma,must be one of",
         "--request-size,5000,must be a multiple of 4096", "--request-size,5m,must be from 4096 to 4194304",
         "--queue-depth,33,must be from 1 to 32", "--rounds,0,must be from 1 to 1000",
         "--duration,61,must be from 100ms to", "--model-size,1m,must be from 67108864 to"})

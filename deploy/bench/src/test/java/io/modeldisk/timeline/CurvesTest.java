@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-final class LearningCurveTest {
+final class CurvesTest {
     @TempDir
     private Path directory;
     private Path report;
@@ -30,14 +30,14 @@ final class LearningCurveTest {
             {"iteration": 10, "seconds": 2, "accuracy": 1}
             """);
 
-        assertThat(LearningCurve.read(List.of(report)).learners()).singleElement()
-            .isEqualTo(new LearningCurve.Learner("learner-1", List.of(0.5, 2.0), List.of(0.25, 1.0)));
+        assertThat(Curves.read(Curves.Kind.ACCURACY, List.of(report)).lines()).singleElement()
+            .isEqualTo(new Curves.Line("learner-1", List.of(0.5, 2.0), List.of(0.25, 1.0)));
     }
 
     @Test
     void learningCurveIsDrawnAsSvgAndPng() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1, \"accuracy\": 0.9}\n");
-        LearningCurve curve = LearningCurve.read(List.of(report));
+        Curves curve = Curves.read(Curves.Kind.ACCURACY, List.of(report));
         Path svg = directory.resolve("a.svg");
         Path png = directory.resolve("a.png");
 
@@ -51,18 +51,35 @@ final class LearningCurveTest {
     }
 
     @Test
+    void throughputsHaveNoUpperLimitAndTheFloorIsALineOfItsOwn() throws IOException {
+        Path floor = directory.resolve("floor push.jsonl");
+        Files.writeString(report,
+            "{\"seconds\": 0, \"gigabytesPerSecond\": 0}\n{\"seconds\": 1, \"gigabytesPerSecond\": 2.5}\n");
+        Files.writeString(floor,
+            "{\"seconds\": 0, \"gigabytesPerSecond\": 3}\n{\"seconds\": 1, \"gigabytesPerSecond\": 3}\n");
+        Path svg = directory.resolve("b.svg");
+
+        Curves curves = Curves.read(Curves.Kind.BANDWIDTH, List.of(report, floor));
+        curves.write(svg);
+
+        assertThat(curves.lines()).extracting(Curves.Line::figures).containsExactly(List.of(0.0, 2.5),
+            List.of(3.0, 3.0));
+        assertThat(svg).content().contains("stroke-dasharray");
+    }
+
+    @Test
     void malformedEmptyOrMissingReportOfALearnerIsRefused() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> Curves.read(Curves.Kind.ACCURACY, List.of(report))).isInstanceOf(IOException.class)
             .hasMessageEndingWith("learner-1.jsonl, line 2: the member 'accuracy' is missing or is "
                 + "not a number");
         Files.writeString(report, "hello\n");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
+        assertThatThrownBy(() -> Curves.read(Curves.Kind.ACCURACY, List.of(report)))
             .hasMessageEndingWith("line 1: the line is not JSON");
         Files.writeString(report, "");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
+        assertThatThrownBy(() -> Curves.read(Curves.Kind.ACCURACY, List.of(report)))
             .hasMessageEndingWith("is empty, but must contain lines of JSON");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(directory.resolve("none"))))
+        assertThatThrownBy(() -> Curves.read(Curves.Kind.ACCURACY, List.of(directory.resolve("none"))))
             .hasMessageEndingWith("does not exist");
     }
 }
