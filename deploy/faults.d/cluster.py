@@ -36,7 +36,7 @@ POLL_SECONDS = 0.25
 LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
 PRIMARY = re.compile(r"ready: .*, primary of epoch (\d+)")
 STOPS_SERVING = re.compile(r"epoch \d+ of shard .*: this process stops serving")
-SHARD_AWAY = re.compile(r"modeldisk mount: shard .* does not respond")
+SHARD_AWAY = re.compile(r"modeldisk mount: shard .* (does not respond|closed the connection)")
 WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
 
 
