@@ -2,6 +2,7 @@
 """Measures and draws a figure of the iRDMA paper with modeldisk, on this machine. Called by fio-profiles/run --figure."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -10,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 MODELDISK = str(pathlib.Path(__file__).resolve().parent.parent / "deploy" / "modeldisk")
@@ -19,6 +19,8 @@ LEARNERS = 2
 COMPUTE_SECONDS = 0.1
 SAMPLE_SECONDS = 0.1
 BAR = 30
+# Longer than the time that a mount waits for its last requests.
+END_SECONDS = 30
 
 
 def figure_5(options):
@@ -71,7 +73,7 @@ class Children:
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(10)
+                process.wait(END_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
 
@@ -117,21 +119,15 @@ def train(datamover, exchange, seconds, shown):
             )
         models = [os.open(directory / "model", os.O_RDWR) for directory in directories]
         end = time.monotonic() + seconds
-        counts = [0] * LEARNERS
-
-        def run(i):
-            counts[i] = learn(models[i], end)
-
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(LEARNERS)]
-        for thread in threads:
-            thread.start()
-        samples = [moved(directories[0])]
-        while time.monotonic() < end:
-            time.sleep(SAMPLE_SECONDS)
-            samples.append(moved(directories[0]))
-            shown.show(f"training over {datamover}, exchange {exchange}")
-        for thread in threads:
-            thread.join()
+        with concurrent.futures.ThreadPoolExecutor(LEARNERS) as threads:
+            learners = [threads.submit(learn, model, end) for model in models]
+            samples = [moved(directories[0])]
+            while time.monotonic() < end:
+                time.sleep(SAMPLE_SECONDS)
+                samples.append(moved(directories[0]))
+                shown.show(f"training over {datamover}, exchange {exchange}")
+            # A learner that has failed lets the measurement fail.
+            counts = [learner.result() for learner in learners]
         for model in models:
             os.close(model)
         begun = samples[0][0]

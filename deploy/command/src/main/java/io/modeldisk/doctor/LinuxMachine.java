@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.protocol.datamover.IserProvider;
@@ -91,8 +92,7 @@ final class LinuxMachine implements Machine {
 
     @Override
     public boolean hasProgram(String name) {
-        String path = System.getenv().getOrDefault("PATH", "");
-        return Stream.of(path.split(":")).anyMatch(directory -> Files.isExecutable(Path.of(directory, name)));
+        return Processes.isInstalled(name);
     }
 
     // The suppressed warning is about calls of native functions. This method only loads the library.

@@ -80,10 +80,9 @@ final class JnrSession implements FuseSession {
         } finally {
             try {
                 fileSystem.releaseAll();
-            } catch (RuntimeException e) {
-                LOG.error("the files of {} could not be released", directory, e);
-            } finally {
                 ended.complete(null);
+            } catch (RuntimeException e) {
+                ended.completeExceptionally(e);
             }
         }
     }
@@ -118,19 +117,8 @@ final class JnrSession implements FuseSession {
             fileSystem.cancelAll();
             unmounter.unmountForGood(directory);
         }
-        try {
-            if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
-                memory.close();
-            } else {
-                // The memory must not be freed, because a thread may still use it.
-                LOG.error(
-                    "{} is unmounted, but a request did not complete within {} ms; the memory of the mount is not freed",
-                    directory, options.closeTimeout().toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            LOG.error("the thread was interrupted while it waited for the last requests of {};"
-                + " the memory of the mount is not freed", directory);
+        if (SessionEnd.await(directory, ended, options)) {
+            memory.close();
         }
     }
 }

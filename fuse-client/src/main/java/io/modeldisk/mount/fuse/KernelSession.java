@@ -1,19 +1,13 @@
 package io.modeldisk.mount.fuse;
 
-import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.Logger;
 
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
-    private static final Logger LOG = LogManager.getLogger(KernelSession.class);
-
     private final Path directory;
     private final FuseOptions options;
     private final Unmounter unmounter;
@@ -88,24 +82,9 @@ final class KernelSession implements FuseSession {
             interrupts.interruptAll();
             unmounter.unmountForGood(directory);
         }
-        try {
-            if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
-                ended.join();
-                memory.close();
-                arena.close();
-            } else {
-                // The memory must not be freed, because a thread may still use it.
-                LOG.error("{} is unmounted, but a request did not complete within {} ms;"
-                    + " the memory of the mount is not freed",
-                    directory, options.closeTimeout().toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            LOG.error("the thread was interrupted while it waited for the last requests of {};"
-                + " the memory of the mount is not freed", directory);
-        } catch (CompletionException e) {
-            LOG.error("the open files of {} cannot be released; the memory of the mount is not freed", directory,
-                e.getCause());
+        if (SessionEnd.await(directory, ended, options)) {
+            memory.close();
+            arena.close();
         }
     }
 }

@@ -8,7 +8,6 @@ import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,8 +28,7 @@ final class UserMount implements Unmounter {
 
     /** Returns whether fusermount3 is installed. */
     static boolean isAvailable() {
-        String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
-        return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, HELPER)));
+        return Processes.isInstalled(HELPER);
     }
 
     /** Mounts the directory. Returns the descriptor of the session. */

@@ -8,7 +8,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Returns the user and the group of this process, and starts child processes that inherit file descriptors.
@@ -24,6 +27,12 @@ public final class Processes {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
 
     private Processes() {}
+
+    /** Returns whether a program is in a directory of PATH. */
+    public static boolean isInstalled(String program) {
+        String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
+        return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+    }
 
     public static int effectiveUserId() {
         return (int) CLibrary.call(GETEUID);

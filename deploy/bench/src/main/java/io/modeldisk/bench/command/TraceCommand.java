@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk trace}, which draws the traces of mounts, and figures over time. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
-    description = "Draws the traces of mounts and the reports of learners.")
+    description = "Draws the traces of mounts, the reports of learners, and throughputs over time.")
 public final class TraceCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;

@@ -2,13 +2,11 @@ package io.modeldisk.bench.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Load;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 
 /** Runs fio on a file, without the page cache. */
 final class Fio {
@@ -16,14 +14,8 @@ final class Fio {
 
     private Fio() {}
 
-    /** Returns whether fio is installed. */
-    static boolean isAvailable() {
-        String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
-        return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, "fio")));
-    }
-
     /**
-     * Sends requests for a time. With a queue depth of 1, one thread calls pread(2) or pwrite(2). With a larger depth, the
+     * Sends requests for a given time. With a queue depth of 1, one thread calls pread(2) or pwrite(2). With a larger depth, the
      * requests are asynchronous (libaio).
      *
      * @return the throughput in bytes per second
@@ -46,11 +38,12 @@ final class Fio {
             if (fio.waitFor() != 0) {
                 throw new IOException("fio failed:\n" + output);
             }
-            Runtime.getRuntime().removeShutdownHook(ender);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             fio.destroy();
             throw new IOException("the wait for fio was interrupted", e);
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(ender);
         }
         // fio may print warnings before the JSON document.
         JsonNode result = JSON.readTree(output.substring(output.indexOf('{')));

@@ -10,6 +10,7 @@ import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -83,7 +84,7 @@ public final class MountBench {
      * @throws IOException if fio is missing, a process does not start, or a request fails
      */
     public MountReport run() throws IOException {
-        if (!Fio.isAvailable()) {
+        if (!Processes.isInstalled("fio")) {
             throw new IOException("fio is missing; run: apt-get install fio");
         }
         if (bindings.isEmpty()) {
