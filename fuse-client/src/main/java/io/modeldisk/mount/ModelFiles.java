@@ -17,6 +17,7 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.Optional;
 /** The files of a mounted model, with the exchange and the trace that they share. */
 final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final Exchange exchange;
+    private final RemoteModel shards;
     private final ModelFile model;
     private final WeightsFile weights;
     private final IterationTrace trace;
@@ -34,6 +36,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final List<MountedFile> files;
 
     ModelFiles(MountContext context) throws IOException {
+        this.shards = context.remoteModel();
         this.weights = new WeightsFile(context.remoteModel(), context.clock());
         this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(),
@@ -87,6 +90,11 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     @Override
     public long capacityBytes() {
         return model.sizeBytes();
+    }
+
+    @Override
+    public void flush() {
+        shards.flush();
     }
 
     @Override

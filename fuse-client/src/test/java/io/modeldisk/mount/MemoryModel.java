@@ -161,8 +161,7 @@ public final class MemoryModel implements RemoteModel {
         return facts;
     }
 
-    @Override
-    public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+    private void pullNow(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
         checkNotBack();
         pulls.incrementAndGet();
@@ -182,12 +181,50 @@ public final class MemoryModel implements RemoteModel {
         read(offset, memory, memoryOffset, lengthBytes, cancellation);
     }
 
-    @Override
-    public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+    private void pushNow(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
         awaitWhile(() -> pushesWait, cancellation);
         checkNotBack();
         add(offset, memory, memoryOffset, lengthBytes);
+    }
+
+    @Override
+    public boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation, Completion completion) throws IOException {
+        return start(() -> pullNow(offset, memory, memoryOffset, lengthBytes, cancellation), completion);
+    }
+
+    @Override
+    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation, Completion completion) throws IOException {
+        return start(() -> pushNow(offset, memory, memoryOffset, lengthBytes, cancellation), completion);
+    }
+
+    private static boolean start(Call call, Completion completion) throws IOException {
+        if (completion == null) {
+            call.run();
+            return false;
+        }
+        Thread.ofVirtual().start(() -> end(call, completion));
+        return true;
+    }
+
+    /** A call that another thread runs. */
+    @FunctionalInterface
+    private interface Call {
+        void run() throws IOException;
+    }
+
+    private static void end(Call call, Completion completion) {
+        IOException failure = null;
+        try {
+            call.run();
+        } catch (IOException e) {
+            failure = e;
+        } catch (RuntimeException e) {
+            failure = new IOException(e);
+        }
+        completion.completed(failure);
     }
 
     private synchronized void add(long offset, DataMemory memory, long memoryOffset, long lengthBytes)

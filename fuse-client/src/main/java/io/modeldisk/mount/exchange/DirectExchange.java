@@ -7,6 +7,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -25,6 +26,7 @@ final class DirectExchange implements Exchange {
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private final OnRollback onRollback;
+    private final Calls calls = new Calls();
     private volatile boolean pushed;
     private volatile long round;
     /** Why the gradients until the next fsync are discarded; null if they are pushed. */
@@ -60,19 +62,130 @@ final class DirectExchange implements Exchange {
         }
     }
 
+    /** A read or a write in progress. The object is used again for later requests. */
+    private final class Call implements RemoteModel.Completion, DataRequest.Ending {
+        private boolean writes;
+        private long offset;
+        private int lengthBytes;
+        private DataRequest request;
+        private long startedNs;
+        private IOException failure;
+
+        Call begin(boolean write, long at, int length, DataRequest of) {
+            writes = write;
+            offset = at;
+            lengthBytes = length;
+            request = of;
+            failure = null;
+            startedNs = clock.nanoTime();
+            return this;
+        }
+
+        /** Starts the call, which ends with {@link #completed}. The caller must not use this object any more. */
+        void start() {
+            boolean goesOn = false;
+            IOException reason = null;
+            try {
+                goesOn = move(this);
+            } catch (IOException e) {
+                reason = e;
+            }
+            if (!goesOn) {
+                completed(reason);
+            }
+        }
+
+        /** Runs the call in this thread. */
+        void runHere() throws IOException {
+            try {
+                move(null);
+            } catch (IOException e) {
+                failure = e;
+            }
+            run();
+        }
+
+        private boolean move(RemoteModel.Completion completion) throws IOException {
+            return writes
+                ? model.startPush(offset, request.memory(), request.memoryOffset(), bytes(), request.cancellation(),
+                    completion)
+                : model.startPull(firstBlock(), request.memory(), request.memoryOffset(), bytes(),
+                    request.cancellation(), completion);
+        }
+
+        @Override
+        public void completed(IOException reason) {
+            failure = reason;
+            request.end(this);
+        }
+
+        @Override
+        public int run() throws IOException {
+            try {
+                if (writes) {
+                    pushed();
+                } else {
+                    pulled();
+                }
+                return lengthBytes;
+            } finally {
+                calls.push(this);
+            }
+        }
+
+        private long firstBlock() {
+            return LogicalBlocks.down(offset);
+        }
+
+        private long bytes() {
+            return LogicalBlocks.up(offset + lengthBytes) - firstBlock();
+        }
+
+        private void pulled() throws IOException {
+            if (failure != null) {
+                goOn(failure);
+                move(null);
+            }
+            counters.pulled(bytes(), clock.nanoTime() - startedNs);
+            request.reply(request.memory(), request.memoryOffset() + offset - firstBlock(), lengthBytes);
+        }
+
+        private void pushed() throws IOException {
+            if (failure != null) {
+                goOn(failure);
+                return;
+            }
+            counters.pushed(bytes(), clock.nanoTime() - startedNs);
+            pushed = true;
+        }
+    }
+
+    /** The calls that are not in use. Thread-safe. */
+    private final class Calls {
+        private final ArrayDeque<Call> free = new ArrayDeque<>();
+
+        synchronized Call pop() {
+            return free.isEmpty() ? new Call() : free.pop();
+        }
+
+        synchronized void push(Call call) {
+            free.push(call);
+        }
+    }
+
+    private Call call(boolean writes, long offset, int lengthBytes, DataRequest request) {
+        return calls.pop().begin(writes, offset, lengthBytes, request);
+    }
+
+    @Override
+    public boolean startRead(long offset, int lengthBytes, DataRequest request) {
+        call(false, offset, lengthBytes, request).start();
+        return true;
+    }
+
     @Override
     public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long start = LogicalBlocks.down(offset);
-        long bytes = LogicalBlocks.up(offset + lengthBytes) - start;
-        long startedNs = clock.nanoTime();
-        try {
-            model.pull(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
-        } catch (IOException e) {
-            goOn(e);
-            model.pull(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
-        }
-        counters.pulled(bytes, clock.nanoTime() - startedNs);
-        request.reply(request.memory(), request.memoryOffset() + offset - start, lengthBytes);
+        call(false, offset, lengthBytes, request).runHere();
     }
 
     /**
@@ -87,7 +200,26 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
+    public boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
+        boolean pushes = isToPush(offset, lengthBytes, request);
+        if (pushes) {
+            call(true, offset, lengthBytes, request).start();
+        }
+        return pushes;
+    }
+
+    @Override
     public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
+        if (isToPush(offset, lengthBytes, request)) {
+            call(true, offset, lengthBytes, request).runHere();
+        }
+    }
+
+    /**
+     * Checks a write, and fills its last logical block with zeros. Returns false if the gradients until the next fsync are
+     * discarded.
+     */
+    private boolean isToPush(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at byte " + offset
@@ -101,18 +233,7 @@ final class DirectExchange implements Exchange {
         if (bytes > lengthBytes) {
             Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }
-        if (rollback != null) {
-            return;
-        }
-        long startedNs = clock.nanoTime();
-        try {
-            model.push(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
-        } catch (IOException e) {
-            goOn(e);
-            return;
-        }
-        counters.pushed(bytes, clock.nanoTime() - startedNs);
-        pushed = true;
+        return rollback == null;
     }
 
     @Override

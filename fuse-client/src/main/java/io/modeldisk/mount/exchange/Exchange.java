@@ -23,6 +23,16 @@ public interface Exchange extends AutoCloseable {
     /** Replies to a read with weights. Returns when the reply no longer uses the weights. */
     void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
+    /** Starts a read; see {@link io.modeldisk.mount.fuse.FileHandle#startRead}. Default: does not start reads. */
+    default boolean startRead(long offset, int lengthBytes, DataRequest request) throws IOException {
+        return false;
+    }
+
+    /** Starts a write, which returns its whole length. Default: does not start writes. */
+    default boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
+        return false;
+    }
+
     /**
      * Returns the number of bytes of a write that the exchange can accept in one call. If the number is smaller than the length,
      * write(2) is short and the process writes the rest. Default: the length.

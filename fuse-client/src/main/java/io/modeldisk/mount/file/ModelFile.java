@@ -94,6 +94,21 @@ public final class ModelFile implements MountedFile {
         }
 
         @Override
+        public boolean startRead(long offset, int lengthBytes, DataRequest request) throws IOException {
+            opened.inUse();
+            int within = size.readable(offset, lengthBytes);
+            return within > 0 && exchange.startRead(offset, within, request);
+        }
+
+        @Override
+        public boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
+            opened.inUse();
+            int within = exchange.writable(offset, size.writable(offset, lengthBytes));
+            size.modified();
+            return within > 0 && exchange.startWrite(offset, within, request);
+        }
+
+        @Override
         public int write(long offset, int lengthBytes, DataRequest request) throws IOException {
             opened.inUse();
             int within = exchange.writable(offset, size.writable(offset, lengthBytes));

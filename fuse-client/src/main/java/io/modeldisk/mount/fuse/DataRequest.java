@@ -5,10 +5,23 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only the thread that serves the
- * request may use this object, and only until the request has completed.
+ * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only one thread at a time may use
+ * this object, and only until the request has completed: the thread that serves the request, or, if the request was started
+ * ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
  */
 public interface DataRequest {
+    /** The end of a request that was started. */
+    @FunctionalInterface
+    interface Ending {
+        /**
+         * Ends a read with {@link DataRequest#reply}, or a write with its result.
+         *
+         * @return the number of bytes written; of no meaning for a read
+         * @throws IOException as {@link FileHandle#read} and {@link FileHandle#write}
+         */
+        int run() throws IOException;
+    }
+
     /** The maximum length of a read or a write. */
     int MAX_REQUEST_BYTES = 1 << 20;
 
@@ -36,4 +49,9 @@ public interface DataRequest {
      * @param lengthBytes from 0 to the length of the read
      */
     void reply(DataMemory memory, long offset, int lengthBytes) throws IOException;
+
+    /** Runs the ending of a request that was started, and replies to the request. Throws no exception. */
+    default void end(Ending ending) {
+        throw new UnsupportedOperationException("this binding starts no requests");
+    }
 }

@@ -18,6 +18,9 @@ final class Dispatcher {
     private final FailureLog failures;
     private final Lanes lanes;
     private final boolean mapsFiles;
+    private final Runnable flush;
+    /** Set before the first request. */
+    private SlotPool slots;
 
     /**
      * Creates a dispatcher.
@@ -27,6 +30,7 @@ final class Dispatcher {
     Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
         Interrupts interrupts, boolean mapsFiles) {
         this.mapsFiles = mapsFiles;
+        this.flush = fileSystem::flush;
         this.memories = memories;
         this.tree = new FileTree(fileSystem, options.access(), memories);
         this.nodes = tree.nodes();
@@ -36,30 +40,83 @@ final class Dispatcher {
         this.interrupts = interrupts;
     }
 
+    /** Ends the started requests of these slots, and returns the slots to the pool. Must be called before the first request. */
+    void endStarted(List<RequestSlot> all, SlotPool pool) {
+        slots = pool;
+        all.forEach(slot -> slot.onEnd(this::end));
+    }
+
+    /** Sends what started requests have held back. */
+    void flush() {
+        flush.run();
+    }
+
     /**
      * Serves the request in this slot. If the limit for requests of this kind is reached, parks the request instead. A thread
      * that has served a request also serves the parked requests of this kind. Throws no exception.
+     *
+     * @return whether the slot is free. If false, a request was started, and the slot will be returned to the pool
      */
-    void serve(RequestSlot slot) {
+    boolean serve(RequestSlot slot) {
         Lane lane = lanes.of(kind(slot.request()));
         if (lane == null) {
-            serveNow(slot);
-            return;
+            return serveNow(slot);
         }
         long unique = slot.request().unique();
         if (!lane.enter(slot)) {
             parked(unique, slot);
             if (!lane.next(slot)) {
-                return;
+                return true;
             }
         }
+        return serveAdmitted(slot, lane);
+    }
+
+    private boolean serveAdmitted(RequestSlot slot, Lane lane) {
         do {
+            boolean ended = true;
             try {
-                serveNow(slot);
+                ended = serveNow(slot);
             } finally {
-                lane.leave();
+                if (ended) {
+                    lane.leave();
+                }
+            }
+            if (!ended) {
+                return false;
             }
         } while (lane.next(slot));
+        return true;
+    }
+
+    /** Ends a request that was started. */
+    private void end(RequestSlot slot, DataRequest.Ending ending) {
+        Lane lane = lanes.of(RequestKind.DATA);
+        try {
+            int bytes = ending.run();
+            if (!slot.isReplied()) {
+                slot.body().size(bytes);
+                slot.replyBody();
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            answer(slot, failures.answerTo(() -> what(slot), e, slot.cancellation().isCancelled()));
+        } finally {
+            slot.end();
+            lane.leave();
+            if (lane.next(slot)) {
+                // The calling thread receives responses and must not wait, but the next request may.
+                Thread.ofVirtual().name("modeldisk-fuse-parked").start(() -> serveParked(slot, lane));
+            } else {
+                slots.giveBack(slot);
+            }
+        }
+    }
+
+    private void serveParked(RequestSlot slot, Lane lane) {
+        if (serveAdmitted(slot, lane)) {
+            slots.giveBack(slot);
+        }
+        flush();
     }
 
     private void parked(long unique, RequestSlot slot) {
@@ -86,15 +143,37 @@ final class Dispatcher {
         return file != null && file.movesData();
     }
 
-    private void serveNow(RequestSlot slot) {
+    /** Serves or starts the request in this slot. Returns false if the request was started. */
+    private boolean serveNow(RequestSlot slot) {
         interrupts.begin(slot);
+        boolean started = false;
         try {
-            dispatch(slot);
+            started = start(slot);
+            if (!started) {
+                dispatch(slot);
+            }
         } catch (IOException | RuntimeException | Error e) {
             answer(slot, failures.answerTo(() -> what(slot), e, slot.cancellation().isCancelled()));
         } finally {
-            slot.end();
+            if (!started) {
+                slot.end();
+            }
         }
+        return !started;
+    }
+
+    private boolean start(RequestSlot slot) throws IOException {
+        RequestView request = slot.request();
+        return switch (request.opcode()) {
+            case Opcode.READ -> handles.handle(request.handle()).startRead(request.offset(), sizeBytes(request), slot);
+            case Opcode.WRITE -> !request.isWriteBack()
+                && handles.handle(request.handle()).startWrite(request.offset(), sizeBytes(request), slot);
+            default -> false;
+        };
+    }
+
+    private static int sizeBytes(RequestView request) {
+        return Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
     }
 
     private void answer(RequestSlot slot, Errno errno) {
@@ -155,8 +234,7 @@ final class Dispatcher {
     }
 
     private void read(RequestSlot slot, RequestView request) throws IOException {
-        int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
-        handles.handle(request.handle()).read(request.offset(), sizeBytes, slot);
+        handles.handle(request.handle()).read(request.offset(), sizeBytes(request), slot);
         if (!slot.isReplied()) {
             slot.replyBody();
         }
@@ -192,8 +270,7 @@ final class Dispatcher {
             throw new ErrnoException(Errno.EIO, "pages of a map of " + tree.file(request.node()).name()
                 + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
         }
-        int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
-        int written = handles.handle(request.handle()).write(request.offset(), sizeBytes, slot);
+        int written = handles.handle(request.handle()).write(request.offset(), sizeBytes(request), slot);
         slot.body().size(written);
         slot.replyBody();
     }

@@ -19,6 +19,21 @@ public interface FileHandle {
     void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
+     * Starts a read that another thread ends with {@link DataRequest#end}, perhaps before this method returns. May hold commands
+     * back until {@link FuseFileSystem#flush}.
+     *
+     * @return false if this handle does not start reads; the caller then calls {@link #read}
+     */
+    default boolean startRead(long offset, int lengthBytes, DataRequest request) throws IOException {
+        return false;
+    }
+
+    /** Starts a write; see {@link #startRead} and {@link #write}. */
+    default boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
+        return false;
+    }
+
+    /**
      * Writes to the file the bytes at the start of the request's memory.
      *
      * @return the number of bytes written

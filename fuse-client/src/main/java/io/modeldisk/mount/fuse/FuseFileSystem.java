@@ -19,6 +19,9 @@ public interface FuseFileSystem {
     /** Returns the size that df(1) shows. */
     long capacityBytes();
 
+    /** Sends what started requests have held back. A thread that has started requests calls this method before it waits. */
+    default void flush() {}
+
     /** Returns the error number for a failed request. Is not called for an {@link ErrnoException} or a cancelled request. */
     Errno errno(IOException failure);
 }

@@ -7,9 +7,9 @@ import java.io.IOException;
 final class Handshake {
     private Handshake() {}
 
-    /** Receives INIT and replies to it. Returns the capabilities of the second word that both sides have. */
-    static int perform(RequestSlot slot, boolean wholeBlockWrites) throws IOException {
-        long length = slot.receive();
+    /** Receives INIT on this descriptor and replies to it. Returns the capabilities of the second word that both sides have. */
+    static int perform(RequestSlot slot, int fd, boolean wholeBlockWrites) throws IOException {
+        long length = slot.receive(fd);
         RequestView request = slot.request();
         if (length < 0 || request.opcode() != Opcode.INIT) {
             throw new IOException("the kernel did not start the FUSE session: "

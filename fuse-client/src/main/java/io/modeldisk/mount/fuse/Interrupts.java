@@ -3,6 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Delivers FUSE interrupts. If the interrupted request is in progress, cancels the request. If the request is parked, replies to
@@ -17,7 +18,7 @@ import java.util.Arrays;
 final class Interrupts {
     private static final int REMEMBERED = 64;
 
-    private final RequestSlot[] slots;
+    private final List<RequestSlot> slots;
     private final Lanes lanes;
     // The numbers of the requests whose interrupt arrived before they began; 0 in free entries. Guarded by this.
     private final long[] early = new long[REMEMBERED];
@@ -25,7 +26,7 @@ final class Interrupts {
     private volatile boolean anyEarly;
     private volatile boolean closing;
 
-    Interrupts(RequestSlot[] slots, Lanes lanes) {
+    Interrupts(List<RequestSlot> slots, Lanes lanes) {
         this.slots = slots;
         this.lanes = lanes;
     }

@@ -4,6 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
@@ -25,16 +27,17 @@ final class KernelSession implements FuseSession {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
-        RequestSlot[] slots = new RequestSlot[Lanes.threads(options.dataRequests())];
-        this.memory = options.memory().allocate((long) slots.length * DataRequest.MEMORY_BYTES);
-        for (int i = 0; i < slots.length; i++) {
-            slots[i] = new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES);
+        // Each thread has a slot while started requests have others.
+        int count = Lanes.threads(options.dataRequests()) + options.workerThreads();
+        List<RequestSlot> slots = new ArrayList<>(count);
+        this.memory = options.memory().allocate((long) count * DataRequest.MEMORY_BYTES);
+        for (int i = 0; i < count; i++) {
+            slots.add(new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES));
         }
         Lanes lanes = new Lanes(options.dataRequests());
         this.interrupts = new Interrupts(slots, lanes);
         try {
-            slots[0].attach(fd);
-            int capabilities = Handshake.perform(slots[0], options.wholeBlockWrites());
+            int capabilities = Handshake.perform(slots.getFirst(), fd, options.wholeBlockWrites());
             this.memories = passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0
                 ? MemoryFiles.ofKernel(fd)
                 : MemoryFiles.links("no FUSE passthrough, which needs Linux 6.9 or later");

@@ -9,10 +9,11 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BiConsumer;
 
 /**
  * The memory for one request at a time: header, data and reply, and the I/O vectors that point to them. The memory is allocated
- * once and reused. Only one thread uses a slot. Any thread may call {@link #interrupt}, {@link #cancel} and {@link #requests}.
+ * once and reused. Only one thread at a time uses a slot. Any thread may call {@link #interrupt} and {@link #cancel}.
  */
 final class RequestSlot implements DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
@@ -27,12 +28,12 @@ final class RequestSlot implements DataRequest {
     private final MemorySegment outVector;
     private final Cancellation cancellation = new Cancellation();
 
-    private int ownFd;
-    // The descriptor from which the current request was read. It differs from ownFd if another slot has parked the request.
+    /** Ends the requests that were started. Set before the first request. */
+    private BiConsumer<RequestSlot, Ending> ender;
+    /** The descriptor from which the current request was read. */
     private int fd;
     private long receivedUnique;
     private boolean replied;
-    private volatile long requests;
     // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
     private long unique;
 
@@ -51,17 +52,20 @@ final class RequestSlot implements DataRequest {
         part(outVector, 0, out.address(), ReplyView.HEADER_BYTES);
     }
 
-    /** Sets the descriptor for reading requests. The kernel accepts a reply only on the descriptor of its request. */
-    void attach(int descriptor) {
-        this.ownFd = descriptor;
+    /** Sets the function that ends the requests that were started. */
+    void onEnd(BiConsumer<RequestSlot, Ending> endsStarted) {
+        this.ender = endsStarted;
     }
 
-    /** Waits for the next request. Returns the length of the request, or the negative error number. */
-    long receive() {
-        fd = ownFd;
+    /**
+     * Reads the next request. The kernel accepts the reply only on the same descriptor.
+     *
+     * @return the length of the request, or the negative error number
+     */
+    long receive(int descriptor) {
+        fd = descriptor;
         long length = Descriptors.readv(state, fd, inVector.address(), 2);
         received();
-        requests = requests + 1;
         return length;
     }
 
@@ -81,11 +85,6 @@ final class RequestSlot implements DataRequest {
         receivedUnique = request.unique();
         replied = false;
         reply.reset();
-    }
-
-    /** Returns the number of calls of {@link #receive} that have returned. Any thread may call this method. */
-    long requests() {
-        return requests;
     }
 
     RequestView request() {
@@ -170,6 +169,11 @@ final class RequestSlot implements DataRequest {
         length(outVector, 0, ReplyView.HEADER_BYTES);
         reply.header(parked.unique(), errno.number(), ReplyView.HEADER_BYTES);
         write(parked.fd(), ReplyView.HEADER_BYTES, 1);
+    }
+
+    @Override
+    public void end(Ending ending) {
+        ender.accept(this, ending);
     }
 
     @Override

@@ -4,13 +4,12 @@ import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -19,19 +18,24 @@ import org.apache.logging.log4j.Logger;
  * The threads that read and serve requests. When all threads wait, the reserve thread adds another thread, so that attribute
  * requests and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops
  * when enough other threads read again.
+ *
+ * <p>A thread that has started a request reads the next request into another slot, and lets the started requests hold back their
+ * commands until no request waits. One message to a shard then carries several commands.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
     private static final long CLONE_DEVICE = 0x8004E500L;
+    private static final int NONE = -1;
     private static final long STUCK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final int sessionFd;
-    private final RequestSlot[] slots;
+    private final SlotPool slots;
     private final int baseThreads;
     private final NanoClock clock;
     private final Dispatcher dispatcher;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final AtomicInteger reading = new AtomicInteger();
+    private final AtomicLong received = new AtomicLong();
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
@@ -39,13 +43,13 @@ final class WorkerPool {
     private boolean loggedNoThread;
 
     // Guarded by this.
-    private final Deque<RequestSlot> freeSlots = new ArrayDeque<>();
     private final List<Integer> clones = new ArrayList<>();
     private int threads;
 
-    WorkerPool(int sessionFd, RequestSlot[] slots, FuseOptions options, Dispatcher dispatcher) {
+    WorkerPool(int sessionFd, List<RequestSlot> slots, FuseOptions options, Dispatcher dispatcher) {
         this.sessionFd = sessionFd;
-        this.slots = slots;
+        this.slots = new SlotPool(slots, this::wakeReserve);
+        dispatcher.endStarted(slots, this.slots);
         this.baseThreads = options.workerThreads();
         this.clock = options.clock();
         this.dispatcher = dispatcher;
@@ -59,33 +63,33 @@ final class WorkerPool {
 
     /** Starts the threads. */
     synchronized void start() throws IOException {
+        int[] fds = new int[baseThreads];
+        int[] triedFds = new int[baseThreads];
         try {
             for (int i = 0; i < baseThreads; i++) {
-                slots[i].attach(cloneDevice());
+                fds[i] = cloneDevice(0, sessionFd);
+                triedFds[i] = cloneDevice(Descriptors.O_NONBLOCK, NONE);
             }
         } catch (IOException e) {
             clones.forEach(Descriptors::close);
             throw e;
         }
-        for (int i = 0; i < slots.length; i++) {
-            if (i < baseThreads) {
-                startThread("modeldisk-fuse-" + i, slots[i], false);
-            } else {
-                slots[i].attach(sessionFd);
-                freeSlots.add(slots[i]);
-            }
+        for (int i = 0; i < baseThreads; i++) {
+            int fd = fds[i];
+            int triedFd = triedFds[i];
+            startThread("modeldisk-fuse-" + i, () -> serve(slots.take(), fd, triedFd, false));
         }
         reserve.start();
     }
 
     /**
-     * Opens a queue of requests for one thread. Returns the descriptor of the queue. If this user has no permission to open the
-     * device, returns the descriptor of the session, so that all threads share its queue.
+     * Opens the device for one thread, which replies to its requests without the locks of the other threads. Returns the
+     * descriptor, or {@code other} if this user has no permission to open the device.
      */
-    private int cloneDevice() throws IOException {
-        int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
+    private int cloneDevice(int flags, int other) throws IOException {
+        int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC | flags);
         if (fd == -Errno.EACCES.number()) {
-            return sessionFd;
+            return other;
         }
         if (fd < 0) {
             throw new IOException(KernelBinding.DEVICE + " cannot be opened for a thread: " + Errno.nameOf(-fd));
@@ -98,38 +102,68 @@ final class WorkerPool {
         return fd;
     }
 
-    private void startThread(String name, RequestSlot slot, boolean added) {
-        Thread.ofPlatform().name(name).daemon().start(() -> serve(slot, added));
+    private void startThread(String name, Runnable task) {
+        Thread.ofPlatform().name(name).daemon().start(task);
         threads++;
     }
 
-    private void serve(RequestSlot slot, boolean added) {
+    /**
+     * Serves requests until the mount ends.
+     *
+     * @param fd the descriptor on which this thread waits for requests
+     * @param triedFd the descriptor on which this thread reads a request if there is one; {@link #NONE} if there is no such
+     *     descriptor
+     */
+    private void serve(RequestSlot first, int fd, int triedFd, boolean added) {
+        RequestSlot slot = first;
+        boolean holdsBack = false;
         try {
             while (!(added && reading.get() >= baseThreads)) {
-                reading.incrementAndGet();
-                long length = slot.receive();
-                if (reading.decrementAndGet() == 0 && reserveSleeps) {
-                    LockSupport.unpark(reserve);
+                long length = holdsBack ? slot.receive(triedFd) : await(slot, fd);
+                if (holdsBack && (length < 0 || !slot.request().isTransfer())) {
+                    holdsBack = false;
+                    dispatcher.flush();
                 }
                 if (length >= 0) {
-                    serveRequest(slot);
+                    if (!serveRequest(slot)) {
+                        slot = slots.take();
+                        holdsBack = triedFd != NONE;
+                        if (!holdsBack) {
+                            dispatcher.flush();
+                        }
+                    }
                 } else if (isEnd(length)) {
                     unmounted = true;
                     break;
                 }
             }
         } finally {
-            threadEnded(slot, added);
+            slots.giveBack(slot);
+            threadEnded();
         }
     }
 
-    /** Serves a request. Catches all failures, because the kernel would wait for the replies of a stopped thread. */
-    private void serveRequest(RequestSlot slot) {
+    private long await(RequestSlot slot, int fd) {
+        reading.incrementAndGet();
+        long length = slot.receive(fd);
+        received.incrementAndGet();
+        if (reading.decrementAndGet() == 0 && reserveSleeps) {
+            LockSupport.unpark(reserve);
+        }
+        return length;
+    }
+
+    /**
+     * Serves a request. Catches all failures, because the kernel would wait for the replies of a stopped thread. Returns false if
+     * another thread ends the request, and then returns its slot to the pool.
+     */
+    private boolean serveRequest(RequestSlot slot) {
         try {
-            dispatcher.serve(slot);
+            return dispatcher.serve(slot);
         } catch (Throwable e) {
             LOG.error("a request failed in thread {} because of an error in modeldisk",
                 Thread.currentThread().getName(), e);
+            return true;
         }
     }
 
@@ -144,14 +178,17 @@ final class WorkerPool {
         return true;
     }
 
-    private void threadEnded(RequestSlot slot, boolean added) {
+    private void threadEnded() {
         synchronized (this) {
             threads--;
-            if (added) {
-                freeSlots.add(slot);
-            }
         }
         LockSupport.unpark(reserve);
+    }
+
+    private void wakeReserve() {
+        if (unmounted) {
+            LockSupport.unpark(reserve);
+        }
     }
 
     private void keepOneReading() {
@@ -164,10 +201,10 @@ final class WorkerPool {
                 reserveSleeps = false;
                 continue;
             }
-            long before = requests();
+            long before = received.get();
             sleep(STUCK_NS);
             // No thread reads now, and none has read a request since the last check. So all threads wait.
-            if (reading.get() == 0 && requests() == before && !unmounted) {
+            if (reading.get() == 0 && received.get() == before && !unmounted) {
                 try {
                     addThread();
                 } catch (Throwable e) {
@@ -175,7 +212,7 @@ final class WorkerPool {
                 }
             }
         }
-        awaitThreads();
+        awaitEnd();
         clones.forEach(Descriptors::close);
         Descriptors.close(sessionFd);
         ended.complete(null);
@@ -189,15 +226,15 @@ final class WorkerPool {
     }
 
     private synchronized void addThread() {
-        RequestSlot slot = freeSlots.poll();
+        RequestSlot slot = slots.poll();
         if (slot != null) {
             boolean started = false;
             try {
-                startThread("modeldisk-fuse-added", slot, true);
+                startThread("modeldisk-fuse-added", () -> serve(slot, sessionFd, NONE, true));
                 started = true;
             } finally {
                 if (!started) {
-                    freeSlots.add(slot);
+                    slots.giveBack(slot);
                 }
             }
         }
@@ -212,22 +249,15 @@ final class WorkerPool {
         }
     }
 
-    private void awaitThreads() {
+    /** Waits until all threads have stopped and all started requests have ended. */
+    private void awaitEnd() {
         while (true) {
             synchronized (this) {
-                if (threads == 0) {
+                if (threads == 0 && slots.isComplete()) {
                     return;
                 }
             }
             LockSupport.park(this);
         }
-    }
-
-    private long requests() {
-        long sum = 0;
-        for (RequestSlot slot : slots) {
-            sum += slot.requests();
-        }
-        return sum;
     }
 }

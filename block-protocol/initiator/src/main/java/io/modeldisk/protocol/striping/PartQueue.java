@@ -19,8 +19,9 @@ import java.util.function.LongToIntFunction;
  *                          waiting <-----------------------------+
  * </pre>
  *
- * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. Thread-safe; allocates
- * nothing after construction.
+ * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. When all parts are in
+ * flight, the thread may {@link #leave} the call. Then the receiving thread that finds something to do is told so once, and
+ * attends to the call. Thread-safe; allocates nothing after construction.
  */
 final class PartQueue {
     private final NanoClock clock;
@@ -37,6 +38,8 @@ final class PartQueue {
     private long next;
     private long retryAtNs;
     private long moved;
+    /** Whether no thread attends to the call. */
+    private boolean left;
 
     /**
      * Creates an empty queue.
@@ -144,24 +147,43 @@ final class PartQueue {
         }
     }
 
-    /** Records that the command of a part has succeeded. */
-    void moved(int shard, IoRequest request) {
+    /**
+     * Lets the calling thread leave the call, if all parts are in flight.
+     *
+     * @param stop whether the call must stop
+     * @return false if the call still needs a thread
+     */
+    boolean leave(BooleanSupplier stop) {
         lock.lock();
         try {
-            moved++;
-            end(inFlight.remove(shard, request), true);
-            signalIfNeeded();
+            left = next == length && !needsThread() && !stop.getAsBoolean();
+            return left;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Records that the command of a part has failed. The part is not sent again. */
-    void dropped(int shard, IoRequest request) {
+    /** Records that the command of a part has succeeded. Returns whether the calling thread must attend to the call. */
+    boolean moved(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            moved++;
+            end(inFlight.remove(shard, request), true);
+            return signalIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Records that the command of a part has failed. The part is not sent again. Returns whether the calling thread must attend
+     * to the call.
+     */
+    boolean dropped(int shard, IoRequest request) {
         lock.lock();
         try {
             end(inFlight.remove(shard, request), false);
-            signalIfNeeded();
+            return signalIfNeeded();
         } finally {
             lock.unlock();
         }
@@ -169,27 +191,31 @@ final class PartQueue {
 
     /**
      * Records that the connection was lost before the response to the command of a part. The part is sent again without a pause.
+     * Returns whether the calling thread must attend to the call.
      */
-    void lost(int shard, IoRequest request) {
+    boolean lost(int shard, IoRequest request) {
         lock.lock();
         try {
             Part part = inFlight.remove(shard, request);
             part.doubtful = true;
             putBack(part, 0);
-            signalIfNeeded();
+            return signalIfNeeded();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Records that the shard has not executed the command of a part. The part is sent again after a pause. */
-    void refused(int shard, IoRequest request, long pauseNs) {
+    /**
+     * Records that the shard has not executed the command of a part. The part is sent again after a pause. Returns whether the
+     * calling thread must attend to the call.
+     */
+    boolean refused(int shard, IoRequest request, long pauseNs) {
         lock.lock();
         try {
             Part part = inFlight.remove(shard, request);
             part.doubtful = false;
             putBack(part, pauseNs);
-            signalIfNeeded();
+            return signalIfNeeded();
         } finally {
             lock.unlock();
         }
@@ -200,17 +226,26 @@ final class PartQueue {
         free.push(part);
     }
 
-    private void signalIfNeeded() {
-        if (inFlight.isEmpty() || !waiting.isEmpty()) {
-            changed.signalAll();
-        }
+    private boolean needsThread() {
+        return inFlight.isEmpty() || !waiting.isEmpty();
     }
 
-    /** Wakes the thread that waits in {@link #await}. */
-    void wake() {
+    private boolean signalIfNeeded() {
+        return needsThread() && signal();
+    }
+
+    private boolean signal() {
+        changed.signalAll();
+        boolean attend = left;
+        left = false;
+        return attend;
+    }
+
+    /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread must attend to the call instead. */
+    boolean wake() {
         lock.lock();
         try {
-            changed.signalAll();
+            return signal();
         } finally {
             lock.unlock();
         }

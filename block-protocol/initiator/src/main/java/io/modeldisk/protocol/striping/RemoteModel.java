@@ -18,6 +18,18 @@ import java.io.IOException;
  * throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
+    /** Handles the end of a call that was started. */
+    @FunctionalInterface
+    interface Completion {
+        /**
+         * Handles the end of the call. Without a failure, the thread that receives the responses of a shard calls this method, so
+         * the method must not wait for the model. With a failure, the method may wait.
+         *
+         * @param failure the reason why the call failed; null if the call succeeded
+         */
+        void completed(IOException failure);
+    }
+
     /** The facts about the model that all shards share, such as its size. {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
@@ -39,8 +51,10 @@ public interface RemoteModel extends AutoCloseable {
      * @param lengthBytes a multiple of 4096
      * @param cancellation the object that can cancel the call
      */
-    void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
-        throws IOException;
+    default void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        startPull(offset, memory, memoryOffset, lengthBytes, cancellation, null);
+    }
 
     /**
      * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. The offset and the length are multiples
@@ -51,8 +65,27 @@ public interface RemoteModel extends AutoCloseable {
      * the repeated call. After {@link ShardException.Kind#LEARNER_FORGOTTEN}, the caller must not repeat the call, but calls
      * {@link #goOn}.
      */
-    void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
-        throws IOException;
+    default void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        startPush(offset, memory, memoryOffset, lengthBytes, cancellation, null);
+    }
+
+    /**
+     * Starts a pull; see {@link #pull}. Returns when the commands are on their way, and may hold them back until {@link #flush}.
+     *
+     * @param completion the handler that is called once when the pull has ended, if this method returns true. If null, the pull
+     *     does not go on
+     * @return whether the pull goes on. If false, the pull has already succeeded
+     */
+    boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
+        Completion completion) throws IOException;
+
+    /** Starts a push; see {@link #push} and {@link #startPull}. */
+    boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
+        Completion completion) throws IOException;
+
+    /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
+    default void flush() {}
 
     /** Reads the current weights (LUN 1). */
     void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)

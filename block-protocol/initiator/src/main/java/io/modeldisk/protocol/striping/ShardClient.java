@@ -56,9 +56,9 @@ final class ShardClient implements AutoCloseable {
     private final Object page = new Object();
     /** The lock of the bytes of {@link #scratch} that receive the data of PARTITION. */
     private final Object partitioning = new Object();
-    /** The lock of {@link #observer}. */
+    /** The lock of changes of {@link #observer}. */
     private final Object observing = new Object();
-    private IscsiSession observer;
+    private volatile IscsiSession observer;
     /** The sessions that may still be open, each with its place. */
     private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
     private volatile Place place;
@@ -219,6 +219,18 @@ final class ShardClient implements AutoCloseable {
     private void checkNotClosed() throws ShardException {
         if (closed) {
             throw new ShardException(ShardException.Kind.CLOSED, id(), id() + ": the caller has closed the model");
+        }
+    }
+
+    /** Sends the commands that the two sessions hold back. */
+    void flush() {
+        IscsiSession learner = membership.session();
+        if (learner != null) {
+            learner.flush();
+        }
+        IscsiSession other = observer;
+        if (other != null) {
+            other.flush();
         }
     }
 

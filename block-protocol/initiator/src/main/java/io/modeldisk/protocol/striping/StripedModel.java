@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A {@link RemoteModel} over iSCSI sessions, with one queue of commands for each shard. After a lost connection or a stalled
@@ -26,6 +28,8 @@ public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The shard that decides which part of the training data belongs to which learner. */
     private static final int DECIDING_SHARD = 0;
+    private static final long MAX_WATCH_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int WATCHES_PER_TIMEOUT = 8;
 
     private final StripedModelContext context;
     private final List<ShardClient> shards;
@@ -33,6 +37,7 @@ public final class StripedModel implements RemoteModel {
     private final long paddedBytes;
     private final LearnerSessions learner;
     private final TransferPool transfers;
+    private final AtomicReference<Thread> watchdog = new AtomicReference<>();
 
     private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
@@ -49,7 +54,7 @@ public final class StripedModel implements RemoteModel {
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
             () -> new StripedTransfer(striping, queueDepth, learner, timeouts, facts.checksGradients(),
-                context.clock()));
+                context.clock(), this::giveBack));
     }
 
     /**
@@ -124,14 +129,14 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
-        throws IOException {
-        move(Direction.PULL, offset, memory, memoryOffset, lengthBytes, cancellation);
+    public boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation, Completion completion) throws IOException {
+        return move(Direction.PULL, offset, memory, memoryOffset, lengthBytes, cancellation, completion);
     }
 
     @Override
-    public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
-        throws IOException {
+    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation, Completion completion) throws IOException {
         learner.join(cancellation);
         check(offset, memory, memoryOffset, lengthBytes);
         long from = offset / LogicalBlock.BYTES;
@@ -142,8 +147,7 @@ public final class StripedModel implements RemoteModel {
                 shards.getFirst().id() + ": the push failed, because this learner has left the model");
         }
         if (!ledger.hasRepeatable(from, end)) {
-            move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
-            return;
+            return move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation, completion);
         }
         BitRanges first = ledger.repeatable(from, end);
         pushOnly(ledger, first, true, offset, memory, memoryOffset, cancellation);
@@ -153,6 +157,7 @@ public final class StripedModel implements RemoteModel {
             repeatLater(ledger, from, first, first.size(), true);
             throw e;
         }
+        return false;
     }
 
     /**
@@ -170,7 +175,7 @@ public final class StripedModel implements RemoteModel {
             long start = from * LogicalBlock.BYTES;
             try {
                 move(Direction.PUSH, offset + start, memory, memoryOffset + start,
-                    (at - from) * LogicalBlock.BYTES, cancellation);
+                    (at - from) * LogicalBlock.BYTES, cancellation, null);
             } catch (IOException e) {
                 repeatLater(ledger, offset / LogicalBlock.BYTES, which, from, value);
                 throw e;
@@ -191,28 +196,78 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        move(Direction.READ, offset, memory, memoryOffset, lengthBytes, cancellation);
+        move(Direction.READ, offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
     @Override
     public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation);
+        move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
-    private void move(
+    /** Moves a range, or starts to if there is a completion. Returns whether the call goes on. */
+    private boolean move(
         Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
-        Cancellation cancellation)
+        Cancellation cancellation, Completion completion)
         throws IOException {
         check(offset, memory, memoryOffset, bytes);
         if (bytes == 0) {
-            return;
+            return false;
         }
-        StripedTransfer transfer = transfers.take(cancellation);
+        if (completion == null) {
+            flush();
+        } else if (watchdog.get() == null) {
+            startWatchdog();
+        }
+        StripedTransfer transfer = transfers.poll();
+        if (transfer == null) {
+            flush();
+            transfer = transfers.take(cancellation);
+        }
+        boolean goesOn = false;
         try {
-            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
+            if (completion == null) {
+                transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
+            } else {
+                goesOn = transfer.start(direction, offset, memory, memoryOffset, bytes, cancellation,
+                    learner.ledger(), completion);
+            }
         } finally {
-            transfers.giveBack(transfer);
+            if (!goesOn) {
+                transfers.giveBack(transfer);
+            }
+        }
+        return goesOn;
+    }
+
+    private void giveBack(StripedTransfer transfer) {
+        transfers.giveBack(transfer);
+    }
+
+    @Override
+    public void flush() {
+        for (ShardClient shard : shards) {
+            shard.flush();
+        }
+    }
+
+    private void startWatchdog() {
+        Thread thread = Thread.ofVirtual().name("modeldisk-call-watchdog").unstarted(this::watchCalls);
+        if (watchdog.compareAndSet(null, thread)) {
+            thread.start();
+        }
+    }
+
+    private void watchCalls() {
+        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.waitTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
+        try {
+            while (true) {
+                context.clock().sleep(periodNs, TimeUnit.NANOSECONDS);
+                transfers.checkDeadlines();
+            }
+        } catch (InterruptedException e) {
+            // close() ends the watchdog.
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -305,6 +360,10 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void close() {
+        Thread watching = watchdog.get();
+        if (watching != null) {
+            watching.interrupt();
+        }
         close(shards);
     }
 

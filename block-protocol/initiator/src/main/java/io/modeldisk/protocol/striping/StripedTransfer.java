@@ -13,11 +13,15 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * Moves the range of one call at a time. The transfer cuts the range into parts of one command each, keeps commands in flight on
  * every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving
- * threads of the sessions report the results. The object is used again for later calls.
+ * threads of the sessions report the results. The thread of a call that was {@linkplain #start started} leaves when all parts are
+ * in flight; if the call needs a thread again, it gets a new one. The object is used again for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
@@ -41,6 +45,7 @@ final class StripedTransfer {
      */
     record Timeouts(long waitNs, long reconnectNs, long endNs) {}
 
+    private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Striping striping;
@@ -53,6 +58,7 @@ final class StripedTransfer {
     private final IoRequest.Completion completion = this::completed;
     private final Cancellation.Waiter waiter = this::wake;
     private final BooleanSupplier stop = this::isStopped;
+    private final Consumer<StripedTransfer> ended;
     private final IscsiSession[] sessions;
     private final PartQueue parts;
 
@@ -63,6 +69,8 @@ final class StripedTransfer {
     private long memoryStart;
     private long length;
     private Cancellation cancellation;
+    private RemoteModel.Completion completionOfCall;
+    private volatile long deadlineNs;
 
     /** The first failure of the call; null if no failure has occurred. */
     private final AtomicReference<IOException> failure = new AtomicReference<>();
@@ -71,9 +79,15 @@ final class StripedTransfer {
     /** Whether a session may still hold back a command. Used only by the thread that runs the call. */
     private boolean unflushed;
 
+    /**
+     * Creates a transfer.
+     *
+     * @param ended the consumer of this transfer after the end of a call that went on without a thread
+     */
     StripedTransfer(
         Striping striping, int queueDepth, Sessions source, Timeouts timeouts, boolean checksGradients,
-        NanoClock clock) {
+        NanoClock clock, Consumer<StripedTransfer> ended) {
+        this.ended = ended;
         this.checksGradients = checksGradients;
         this.striping = striping;
         this.source = source;
@@ -94,6 +108,27 @@ final class StripedTransfer {
     void run(
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
         PushLedger ledger) throws IOException {
+        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
+        attend(false);
+    }
+
+    /**
+     * Starts to move a range, as {@link #run}. If the call then goes on without a thread, {@code whenEnded} is called once, after
+     * the transfer was passed to the {@code ended} of the constructor.
+     *
+     * @return whether the call goes on. The caller must not use the transfer then. If false, the range was moved
+     */
+    boolean start(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger, RemoteModel.Completion whenEnded) throws IOException {
+        completionOfCall = whenEnded;
+        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
+        return attend(true);
+    }
+
+    private void begin(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger) throws IOException {
         direction = way;
         memory = data;
         start = offset;
@@ -104,9 +139,16 @@ final class StripedTransfer {
         parts.begin(length);
         failure.set(null);
         reconnection.succeeded();
+        deadlineNs = clock.nanoTime() + timeouts.waitNs();
         cancellation.register(waiter);
+    }
+
+    /** Runs the call in this thread. Returns true if the call goes on without a thread, which requires {@code mayLeave}. */
+    private boolean attend(boolean mayLeave) throws IOException {
+        boolean left = false;
+        Cancellation cancelled = cancellation;
         try {
-            moveAll();
+            left = moveAll(mayLeave);
         } catch (IOException e) {
             fail(e);
         } catch (RuntimeException | Error e) {
@@ -114,18 +156,59 @@ final class StripedTransfer {
             finish();
             throw e;
         } finally {
-            cancellation.unregister(waiter);
+            if (!left) {
+                cancelled.unregister(waiter);
+            }
+        }
+        if (left) {
+            return true;
         }
         IOException reason = failure.get();
         if (reason != null) {
             finish();
             throw reason;
         }
+        return false;
     }
 
-    private void moveAll() throws IOException {
+    /** Attends to a call that its thread has left, because all parts were moved, or because the call needs a thread. */
+    private void attendAgain() {
+        if (failure.get() == null && parts.isDone()) {
+            cancellation.unregister(waiter);
+            end(null);
+        } else {
+            Thread.ofVirtual().name("modeldisk-transfer").start(this::resume);
+        }
+    }
+
+    private void resume() {
+        IOException reason = null;
+        try {
+            attend(false);
+        } catch (IOException e) {
+            reason = e;
+        } catch (RuntimeException | Error e) {
+            LOG.error("a transfer failed because of an error in modeldisk", e);
+            reason = new IOException(e);
+        }
+        end(reason);
+    }
+
+    private void end(IOException reason) {
+        RemoteModel.Completion whenEnded = completionOfCall;
+        ended.accept(this);
+        whenEnded.completed(reason);
+    }
+
+    /** Gives a thread to a call that its thread has left, if the call has waited for too long. The call then fails. */
+    void checkDeadline() {
+        if (clock.nanoTime() - deadlineNs >= 0) {
+            wake();
+        }
+    }
+
+    private boolean moveAll(boolean mayLeave) throws IOException {
         long seenMoved = 0;
-        long deadlineNs = clock.nanoTime() + timeouts.waitNs();
         while (true) {
             checkNotFailed();
             Part part = parts.next();
@@ -133,9 +216,12 @@ final class StripedTransfer {
                 issue(part);
                 continue;
             }
+            if (mayLeave && parts.leave(stop)) {
+                return true;
+            }
             flush();
             if (parts.isDone()) {
-                return;
+                return false;
             }
             long movedNow = awaitChange(deadlineNs);
             cancellation.check();
@@ -191,7 +277,10 @@ final class StripedTransfer {
 
     /** Wakes the thread that runs the call, which may wait for a part or for a request of a session. */
     private void wake() {
-        parts.wake();
+        if (parts.wake()) {
+            attendAgain();
+            return;
+        }
         IscsiSession session = acquiring;
         if (session != null) {
             session.wakeAcquirers();
@@ -323,18 +412,23 @@ final class StripedTransfer {
     private void completed(IoRequest request) {
         long offset = start + request.memoryOffset() - memoryStart;
         int shard = striping.shard(offset);
+        boolean attends;
         if (request.isGood()) {
-            parts.moved(shard, request);
+            attends = parts.moved(shard, request);
         } else if (failure.get() == null && request.failure() != null) {
-            parts.lost(shard, request);
+            attends = parts.lost(shard, request);
         } else if (failure.get() == null && request.isToBeRetried()) {
-            parts.refused(shard, request, BUSY_PAUSE_NS);
+            attends = parts.refused(shard, request, BUSY_PAUSE_NS);
         } else {
             fail(request.exception(source.id(shard),
                 (direction.writes() ? "writing" : "reading") + " at byte " + offset));
-            parts.dropped(shard, request);
+            attends = parts.dropped(shard, request);
         }
-        if (failure.get() != null) {
+        // If this thread does not attend to the call, the call may have ended, and the transfer may already have another call.
+        // That call is then woken without need, which does no harm.
+        if (attends) {
+            attendAgain();
+        } else if (failure.get() != null) {
             wake();
         }
     }

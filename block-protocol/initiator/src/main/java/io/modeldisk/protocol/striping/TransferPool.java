@@ -7,6 +7,8 @@ import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,6 +26,8 @@ final class TransferPool {
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, returned);
     // Guarded by {@code lock}.
     private final ArrayDeque<StripedTransfer> free;
+    // Guarded by {@code lock}.
+    private final StripedTransfer[] all;
 
     /**
      * Creates all transfers.
@@ -38,25 +42,23 @@ final class TransferPool {
         this.shard = shard;
         this.maker = maker;
         this.free = new ArrayDeque<>(size);
-        for (int i = 0; i < size; i++) {
-            free.add(maker.get());
-        }
+        this.all = new StripedTransfer[size];
+        Arrays.setAll(all, i -> maker.get());
+        free.addAll(List.of(all));
     }
 
-    /** Acquires a transfer. The caller releases it with {@link #giveBack}. */
-    StripedTransfer take(Cancellation cancellation) throws IOException {
+    /** Acquires a transfer if one is free; null otherwise. The caller releases it with {@link #giveBack}. */
+    StripedTransfer poll() {
         lock.lock();
         try {
-            if (!free.isEmpty()) {
-                return free.pop();
-            }
+            return free.poll();
         } finally {
             lock.unlock();
         }
-        return await(cancellation);
     }
 
-    private StripedTransfer await(Cancellation cancellation) throws IOException {
+    /** Acquires a transfer, and waits until one is free. The caller releases it with {@link #giveBack}. */
+    StripedTransfer take(Cancellation cancellation) throws IOException {
         long deadlineNs = clock.nanoTime() + waitNs;
         cancellation.register(waiter);
         lock.lock();
@@ -87,10 +89,27 @@ final class TransferPool {
         StripedTransfer next = used.isIdle() ? used : maker.get();
         lock.lock();
         try {
+            if (next != used) {
+                all[Arrays.asList(all).indexOf(used)] = next;
+            }
             free.push(next);
             returned.signal();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Ends the calls that go on without a thread and have waited for too long. */
+    void checkDeadlines() {
+        StripedTransfer[] now;
+        lock.lock();
+        try {
+            now = all.clone();
+        } finally {
+            lock.unlock();
+        }
+        for (StripedTransfer each : now) {
+            each.checkDeadline();
         }
     }
 }

@@ -58,7 +58,7 @@ class StripedTransferTest {
             shards.shards.getFirst().parking = true;
             StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,
                 new FailingSessions(session, 1),
-                new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), false, NanoClock.SYSTEM);
+                new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), false, NanoClock.SYSTEM, ended -> {});
             assertThatThrownBy(
                 () -> transfer.run(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("the session cannot use this memory");
