@@ -20,6 +20,8 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -49,6 +51,7 @@ public final class MemoryModel implements RemoteModel {
     /** The number of rounds that {@link #goBack} takes back. */
     public static final long ROUNDS_BACK = 3;
 
+    private final Queue<Runnable> heldBack = new ConcurrentLinkedQueue<>();
     private final ModelFacts facts;
     private final DataMemory bytes;
     private final ReentrantLock lock = new ReentrantLock();
@@ -200,13 +203,21 @@ public final class MemoryModel implements RemoteModel {
         return start(() -> pushNow(offset, memory, memoryOffset, lengthBytes, cancellation), completion);
     }
 
-    private static boolean start(Call call, Completion completion) throws IOException {
+    /** Holds the call back until {@link #flush}, if there is a completion. */
+    private boolean start(Call call, Completion completion) throws IOException {
         if (completion == null) {
             call.run();
             return false;
         }
-        Thread.ofVirtual().start(() -> end(call, completion));
+        heldBack.add(() -> end(call, completion));
         return true;
+    }
+
+    @Override
+    public void flush() {
+        for (Runnable call = heldBack.poll(); call != null; call = heldBack.poll()) {
+            Thread.ofVirtual().start(call);
+        }
     }
 
     /** A call that another thread runs. */

@@ -104,8 +104,11 @@ public final class ModelFile implements MountedFile {
         public boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
             opened.inUse();
             int within = exchange.writable(offset, size.writable(offset, lengthBytes));
-            size.modified();
-            return within > 0 && exchange.startWrite(offset, within, request);
+            boolean started = within > 0 && exchange.startWrite(offset, within, request);
+            if (started) {
+                size.modified();
+            }
+            return started;
         }
 
         @Override

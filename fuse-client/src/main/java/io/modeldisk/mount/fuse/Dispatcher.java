@@ -91,7 +91,7 @@ final class Dispatcher {
 
     /** Ends a request that was started. */
     private void end(RequestSlot slot, DataRequest.Ending ending) {
-        Lane lane = lanes.of(RequestKind.DATA);
+        Lane lane = lanes.of(kind(slot.request()));
         try {
             int bytes = ending.run();
             if (!slot.isReplied()) {
@@ -115,8 +115,9 @@ final class Dispatcher {
     private void serveParked(RequestSlot slot, Lane lane) {
         if (serveAdmitted(slot, lane)) {
             slots.giveBack(slot);
+        } else {
+            flush();
         }
-        flush();
     }
 
     private void parked(long unique, RequestSlot slot) {
@@ -150,6 +151,8 @@ final class Dispatcher {
         try {
             started = start(slot);
             if (!started) {
+                // The request may wait for requests that this thread has started.
+                flush();
                 dispatch(slot);
             }
         } catch (IOException | RuntimeException | Error e) {

@@ -34,7 +34,7 @@ final class KernelSession implements FuseSession {
         for (int i = 0; i < count; i++) {
             slots.add(new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES));
         }
-        Lanes lanes = new Lanes(options.dataRequests());
+        Lanes lanes = new Lanes(options.dataRequests(), fileSystem::flush);
         this.interrupts = new Interrupts(slots, lanes);
         try {
             int capabilities = Handshake.perform(slots.getFirst(), fd, options.wholeBlockWrites());

@@ -22,6 +22,7 @@ final class Lane {
     private final String name;
     private final int limit;
     private final long parkedBytesLimit;
+    private final Runnable beforeWait;
     private final AtomicInteger running = new AtomicInteger();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -40,8 +41,10 @@ final class Lane {
      * @param name the name of the lane in the log
      * @param limit the maximum number of requests that are served at the same time, at least 1
      * @param parkedBytesLimit the maximum memory of parked requests; a thread that reads a request beyond this limit waits
+     * @param beforeWait runs in a thread before it waits
      */
-    Lane(String name, int limit, long parkedBytesLimit) {
+    Lane(String name, int limit, long parkedBytesLimit, Runnable beforeWait) {
+        this.beforeWait = beforeWait;
         this.parkedBytesLimit = parkedBytesLimit;
         this.name = name;
         this.limit = limit;
@@ -120,6 +123,7 @@ final class Lane {
         try {
             while (parkedBytes > 0 && parkedBytes + bytes > parkedBytesLimit) {
                 logFull();
+                beforeWait.run();
                 room.awaitUninterruptibly();
             }
             if (parked.isEmpty() && acquire()) {

@@ -15,10 +15,16 @@ final class Lanes {
     static final int IMMEDIATE_THREADS = 2;
 
     private final Lane data;
-    private final Lane inquiries = new Lane("inquiries", INQUIRIES, Lane.DEFAULT_PARKED_BYTES);
+    private final Lane inquiries;
 
-    Lanes(int dataRequests) {
-        this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES);
+    /**
+     * Creates the lanes.
+     *
+     * @param beforeWait runs in a thread before it waits because the memory of parked requests is full
+     */
+    Lanes(int dataRequests, Runnable beforeWait) {
+        this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES, beforeWait);
+        this.inquiries = new Lane("inquiries", INQUIRIES, Lane.DEFAULT_PARKED_BYTES, beforeWait);
     }
 
     /**

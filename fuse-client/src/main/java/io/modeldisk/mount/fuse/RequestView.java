@@ -54,11 +54,6 @@ final class RequestView {
         return head.get(JAVA_INT, OPCODE);
     }
 
-    /** Returns whether this is a READ or WRITE request. */
-    boolean isTransfer() {
-        return opcode() == Opcode.READ || opcode() == Opcode.WRITE;
-    }
-
     long unique() {
         return head.get(JAVA_LONG, UNIQUE);
     }

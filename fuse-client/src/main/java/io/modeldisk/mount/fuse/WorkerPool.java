@@ -120,17 +120,15 @@ final class WorkerPool {
         try {
             while (!(added && reading.get() >= baseThreads)) {
                 long length = holdsBack ? slot.receive(triedFd) : await(slot, fd);
-                if (holdsBack && (length < 0 || !slot.request().isTransfer())) {
+                received.incrementAndGet();
+                if (length < 0 && holdsBack) {
                     holdsBack = false;
                     dispatcher.flush();
                 }
                 if (length >= 0) {
                     if (!serveRequest(slot)) {
-                        slot = slots.take();
                         holdsBack = triedFd != NONE;
-                        if (!holdsBack) {
-                            dispatcher.flush();
-                        }
+                        slot = nextSlot(holdsBack);
                     }
                 } else if (isEnd(length)) {
                     unmounted = true;
@@ -143,10 +141,17 @@ final class WorkerPool {
         }
     }
 
+    private RequestSlot nextSlot(boolean holdsBack) {
+        RequestSlot free = slots.poll();
+        if (free == null || !holdsBack) {
+            dispatcher.flush();
+        }
+        return free == null ? slots.take() : free;
+    }
+
     private long await(RequestSlot slot, int fd) {
         reading.incrementAndGet();
         long length = slot.receive(fd);
-        received.incrementAndGet();
         if (reading.decrementAndGet() == 0 && reserveSleeps) {
             LockSupport.unpark(reserve);
         }

@@ -19,7 +19,7 @@ final class LaneTest {
     private final Arena arena = Arena.ofShared();
     private final DataMemory memory = DataMemory.allocate(DataRequest.MEMORY_BYTES);
     private final RequestSlot slot = new RequestSlot(arena, memory, 0);
-    private final Lane lane = new Lane("data", LIMIT, 3L * REQUEST_BYTES);
+    private final Lane lane = new Lane("data", LIMIT, 3L * REQUEST_BYTES, () -> {});
 
     @AfterEach
     void free() {

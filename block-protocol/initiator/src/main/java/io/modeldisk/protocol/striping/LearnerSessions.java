@@ -54,6 +54,13 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     @Override
+    public void flush() {
+        for (ShardClient shard : shards) {
+            shard.flush();
+        }
+    }
+
+    @Override
     public IscsiSession session(int shard, Direction direction) throws IOException {
         ShardClient client = shards.get(shard);
         if (direction.lun() != 0 || !joined) {

@@ -19,12 +19,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * A {@link RemoteModel} over iSCSI sessions, with one queue of commands for each shard. After a lost connection or a stalled
  * shard, a call connects again and continues. {@link StripedModelContext#reconnectTimeout} limits the time of the attempts.
  */
 public final class StripedModel implements RemoteModel {
+    private static final Logger LOG = LogManager.getLogger(StripedModel.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The shard that decides which part of the training data belongs to which learner. */
     private static final int DECIDING_SHARD = 0;
@@ -38,6 +41,7 @@ public final class StripedModel implements RemoteModel {
     private final LearnerSessions learner;
     private final TransferPool transfers;
     private final AtomicReference<Thread> watchdog = new AtomicReference<>();
+    private volatile boolean closed;
 
     private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
@@ -246,9 +250,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void flush() {
-        for (ShardClient shard : shards) {
-            shard.flush();
-        }
+        learner.flush();
     }
 
     private void startWatchdog() {
@@ -261,13 +263,15 @@ public final class StripedModel implements RemoteModel {
     private void watchCalls() {
         long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.waitTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
         try {
-            while (true) {
+            while (!closed) {
                 context.clock().sleep(periodNs, TimeUnit.NANOSECONDS);
                 transfers.checkDeadlines();
             }
         } catch (InterruptedException e) {
-            // close() ends the watchdog.
-            Thread.currentThread().interrupt();
+            LOG.debug("the watchdog of the calls ends, because the model is closed", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("the watchdog of the calls failed; a later call starts another one", e);
+            watchdog.set(null);
         }
     }
 
@@ -360,6 +364,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void close() {
+        closed = true;
         Thread watching = watchdog.get();
         if (watching != null) {
             watching.interrupt();

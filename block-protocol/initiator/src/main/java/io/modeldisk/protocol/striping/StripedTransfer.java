@@ -34,6 +34,9 @@ final class StripedTransfer {
 
         /** The number and address of a shard, for messages. */
         ShardId id(int shard);
+
+        /** Sends the commands that all sessions of the model hold back. */
+        void flush();
     }
 
     /**
@@ -71,6 +74,7 @@ final class StripedTransfer {
     private Cancellation cancellation;
     private RemoteModel.Completion completionOfCall;
     private volatile long deadlineNs;
+    private long seenMoved;
 
     /** The first failure of the call; null if no failure has occurred. */
     private final AtomicReference<IOException> failure = new AtomicReference<>();
@@ -122,6 +126,8 @@ final class StripedTransfer {
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
         PushLedger ledger, RemoteModel.Completion whenEnded) throws IOException {
         completionOfCall = whenEnded;
+        // Earlier calls of this thread may have commands that are held back, and this call may wait for them.
+        unflushed = true;
         begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
         return attend(true);
     }
@@ -140,6 +146,7 @@ final class StripedTransfer {
         failure.set(null);
         reconnection.succeeded();
         deadlineNs = clock.nanoTime() + timeouts.waitNs();
+        seenMoved = 0;
         cancellation.register(waiter);
     }
 
@@ -177,8 +184,12 @@ final class StripedTransfer {
             cancellation.unregister(waiter);
             end(null);
         } else {
-            Thread.ofVirtual().name("modeldisk-transfer").start(this::resume);
+            startThread();
         }
+    }
+
+    private void startThread() {
+        Thread.ofVirtual().name("modeldisk-transfer").start(this::resume);
     }
 
     private void resume() {
@@ -208,7 +219,6 @@ final class StripedTransfer {
     }
 
     private boolean moveAll(boolean mayLeave) throws IOException {
-        long seenMoved = 0;
         while (true) {
             checkNotFailed();
             Part part = parts.next();
@@ -278,7 +288,7 @@ final class StripedTransfer {
     /** Wakes the thread that runs the call, which may wait for a part or for a request of a session. */
     private void wake() {
         if (parts.wake()) {
-            attendAgain();
+            startThread();
             return;
         }
         IscsiSession session = acquiring;
@@ -338,11 +348,7 @@ final class StripedTransfer {
     private void flush() {
         if (unflushed) {
             unflushed = false;
-            for (IscsiSession session : sessions) {
-                if (session != null) {
-                    session.flush();
-                }
-            }
+            source.flush();
         }
     }
 

@@ -40,6 +40,11 @@ class StripedTransferTest {
         }
 
         @Override
+        public void flush() {
+            session.flush();
+        }
+
+        @Override
         public ShardId id(int shard) {
             return session.shard();
         }
