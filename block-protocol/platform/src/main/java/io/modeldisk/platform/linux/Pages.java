@@ -1,0 +1,51 @@
+package io.modeldisk.platform.linux;
+
+import java.io.IOException;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+
+/** Allocates the pages of a mapping before anything else uses them. */
+final class Pages {
+    static final int BYTES = 4096;
+    /** The size of a huge page. A mapping gets huge pages where it has addresses of a whole huge page. */
+    static final long HUGE_BYTES = 2 << 20;
+
+    /** The kernel locks the address space of the process during a call, so a call must not be long. */
+    private static final long CALL_BYTES = 64 << 20;
+
+    private Pages() {}
+
+    /** Returns a size rounded up to whole pages. */
+    static long whole(long bytes) {
+        return (bytes + BYTES - 1) / BYTES * BYTES;
+    }
+
+    /**
+     * Allocates and maps all pages of a range, as huge pages where the settings of the kernel allow it. The threads of the common
+     * pool help, because the kernel fills each page with zeros, and one thread does not reach the throughput of the memory.
+     *
+     * @param address the start of the range, a multiple of the page size
+     * @param bytes the size of the range, a multiple of the page size
+     * @return whether this kernel can do so; if not, nothing has been allocated
+     * @throws IOException if there is not enough memory
+     */
+    static boolean allocate(long address, long bytes) throws IOException {
+        // A kernel without huge pages refuses the advice.
+        MemoryCalls.madvise(address, bytes, MemoryCalls.MADV_HUGEPAGE);
+        OptionalLong failed = LongStream.range(0, (bytes + CALL_BYTES - 1) / CALL_BYTES).parallel()
+            .map(call -> MemoryCalls.madvise(address + call * CALL_BYTES,
+                Math.min(CALL_BYTES, bytes - call * CALL_BYTES),
+                MemoryCalls.MADV_POPULATE_WRITE))
+            .filter(result -> result < 0).findAny();
+        if (failed.isEmpty()) {
+            return true;
+        }
+        if (Errno.EINVAL.is(failed.getAsLong())) {
+            return false;
+        }
+        // Without memory for a page of a memfd, the call fails with EFAULT, whose text "Bad address" would mislead.
+        long error = Errno.EFAULT.is(failed.getAsLong()) ? -Errno.ENOMEM.number() : failed.getAsLong();
+        Errno.check("cannot allocate " + bytes + " bytes of memory", error);
+        return false;
+    }
+}
