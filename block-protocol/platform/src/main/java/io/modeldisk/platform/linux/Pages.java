@@ -36,7 +36,7 @@ final class Pages {
             .map(call -> MemoryCalls.madvise(address + call * CALL_BYTES,
                 Math.min(CALL_BYTES, bytes - call * CALL_BYTES),
                 MemoryCalls.MADV_POPULATE_WRITE))
-            .filter(result -> result < 0).findAny();
+            .filter(result -> result < 0).min();
         if (failed.isEmpty()) {
             return true;
         }
@@ -44,8 +44,7 @@ final class Pages {
             return false;
         }
         // Without memory for a page of a memfd, the call fails with EFAULT, whose text "Bad address" would mislead.
-        long error = Errno.EFAULT.is(failed.getAsLong()) ? -Errno.ENOMEM.number() : failed.getAsLong();
-        Errno.check("cannot allocate " + bytes + " bytes of memory", error);
-        return false;
+        long error = Errno.EFAULT.is(failed.getAsLong()) ? Errno.ENOMEM.number() : -failed.getAsLong();
+        throw new IOException("cannot allocate " + bytes + " bytes of memory: " + Errno.text(error));
     }
 }
