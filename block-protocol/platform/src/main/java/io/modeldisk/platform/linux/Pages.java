@@ -7,8 +7,6 @@ import java.util.stream.LongStream;
 /** Allocates the pages of a mapping before anything else uses them. */
 final class Pages {
     static final int BYTES = 4096;
-    /** The size of a huge page. A mapping gets huge pages where it has addresses of a whole huge page. */
-    static final long HUGE_BYTES = 2 << 20;
 
     /** The kernel locks the address space of the process during a call, so a call must not be long. */
     private static final long CALL_BYTES = 64 << 20;
@@ -21,8 +19,9 @@ final class Pages {
     }
 
     /**
-     * Allocates and maps all pages of a range, as huge pages where the settings of the kernel allow it. The threads of the common
-     * pool help, because the kernel fills each page with zeros, and one thread does not reach the throughput of the memory.
+     * Allocates and maps all pages of a range. The threads of the common pool help, because the kernel fills each page with
+     * zeros, and one thread does not reach the throughput of the memory. Does not ask for huge pages: in a virtual machine, the
+     * host may have taken back just the free memory that is large enough for them, and gives it again several times slower.
      *
      * @param address the start of the range, a multiple of the page size
      * @param bytes the size of the range, a multiple of the page size
@@ -30,8 +29,6 @@ final class Pages {
      * @throws IOException if there is not enough memory
      */
     static boolean allocate(long address, long bytes) throws IOException {
-        // A kernel without huge pages refuses the advice.
-        MemoryCalls.madvise(address, bytes, MemoryCalls.MADV_HUGEPAGE);
         OptionalLong failed = LongStream.range(0, (bytes + CALL_BYTES - 1) / CALL_BYTES).parallel()
             .map(call -> MemoryCalls.madvise(address + call * CALL_BYTES,
                 Math.min(CALL_BYTES, bytes - call * CALL_BYTES),

@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory outside the Java heap that only this process uses. Thread-safe. */
 public final class PrivateMemory {
+    /** Smaller memory comes from the C library, which often has some already. */
+    private static final long LARGE_BYTES = 2 << 20;
+
     private PrivateMemory() {}
 
     /**
@@ -16,8 +19,7 @@ public final class PrivateMemory {
      * @throws OutOfMemoryError if the machine does not have enough free memory
      */
     public static MemorySegment allocate(long bytes, Arena arena) {
-        // The C library takes small memory from memory that it has already.
-        if (bytes < Pages.HUGE_BYTES || !SharedMemory.isAvailable()) {
+        if (bytes < LARGE_BYTES || !SharedMemory.isAvailable()) {
             return arena.allocate(bytes, Pages.BYTES);
         }
         try {
@@ -29,22 +31,15 @@ public final class PrivateMemory {
         }
     }
 
-    // The restricted call is safe: the segment lies in a mapping that exists as long as the arena.
+    // The restricted call is safe: the segment has the address and the length of a mapping that exists as long as the arena.
     @SuppressWarnings("restricted")
     private static MemorySegment mapped(long bytes, Arena arena) throws IOException {
-        // The addresses before and behind the memory cost nothing. They let it begin at a huge page.
-        long mappedBytes = bytes + Pages.HUGE_BYTES;
-        long address = MemoryCalls.mmap(mappedBytes, MemoryCalls.MAP_PRIVATE | MemoryCalls.MAP_ANONYMOUS, -1, 0);
-        long start = (address + Pages.HUGE_BYTES - 1) / Pages.HUGE_BYTES * Pages.HUGE_BYTES;
-        try {
-            if (!Pages.allocate(start, bytes)) {
-                MemorySegment.ofAddress(start).reinterpret(bytes).fill((byte) 0);
-            }
-            return MemorySegment.ofAddress(start).reinterpret(bytes, arena,
-                _ -> MemoryCalls.unmap(address, mappedBytes));
-        } catch (IOException | RuntimeException e) {
-            MemoryCalls.unmap(address, mappedBytes);
-            throw e;
+        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_PRIVATE | MemoryCalls.MAP_ANONYMOUS, -1, 0);
+        MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(bytes, arena,
+            _ -> MemoryCalls.unmap(address, bytes));
+        if (!Pages.allocate(address, bytes)) {
+            memory.fill((byte) 0);
         }
+        return memory;
     }
 }
