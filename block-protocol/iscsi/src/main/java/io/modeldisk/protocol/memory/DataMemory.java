@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.memory;
 
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.PrivateMemory;
 import io.modeldisk.platform.linux.SharedMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -23,7 +24,6 @@ public final class DataMemory implements AutoCloseable {
     public static final int SLAB_BYTES = 1 << 30;
 
     private static final int SLAB_SHIFT = 30;
-    private static final int PAGE_BYTES = 4096;
     /** The descriptor of memory that is not shareable. */
     private static final int PRIVATE = -1;
 
@@ -47,12 +47,10 @@ public final class DataMemory implements AutoCloseable {
      * @throws OutOfMemoryError if the machine does not have enough free memory
      */
     public static DataMemory allocate(long bytes) {
-        Arena arena = Arena.ofShared();
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
+        Arena arena = Arena.ofShared();
         try {
-            for (int i = 0; i < slabs.length; i++) {
-                slabs[i] = arena.allocate(slabBytes(i, bytes), PAGE_BYTES);
-            }
+            cut(PrivateMemory.allocate(bytes, arena), bytes, slabs);
         } catch (OutOfMemoryError e) {
             arena.close();
             throw e;
@@ -80,9 +78,7 @@ public final class DataMemory implements AutoCloseable {
             }
             SharedMemory.Mapping mapping = SharedMemory.create(bytes, arena);
             long mapped = mapping.segment().byteSize();
-            for (int i = 0; i < slabs.length; i++) {
-                slabs[i] = mapping.segment().asSlice((long) i << SLAB_SHIFT, slabBytes(i, mapped));
-            }
+            cut(mapping.segment(), mapped, slabs);
             return new DataMemory(arena, slabs, mapping.descriptor(), mapped);
         } catch (IOException e) {
             arena.close();
@@ -103,6 +99,12 @@ public final class DataMemory implements AutoCloseable {
             throw new IllegalArgumentException("bytes=" + bytes + " must be positive");
         }
         return Math.toIntExact((bytes + SLAB_BYTES - 1) >>> SLAB_SHIFT);
+    }
+
+    private static void cut(MemorySegment memory, long bytes, MemorySegment[] slabs) {
+        for (int i = 0; i < slabs.length; i++) {
+            slabs[i] = memory.asSlice((long) i << SLAB_SHIFT, slabBytes(i, bytes));
+        }
     }
 
     private static long slabBytes(int slab, long bytes) {

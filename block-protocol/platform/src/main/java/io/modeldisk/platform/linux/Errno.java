@@ -12,10 +12,10 @@ import java.lang.invoke.MethodHandle;
 /** The error numbers that this project uses. Linux has the same numbers on every architecture that Java runs on (errno(3)). */
 public enum Errno {
     // @formatter:off
-    EPERM(1), ENOENT(2), EINTR(4), EIO(5), ENXIO(6), EAGAIN(11), EACCES(13), EBUSY(16), ENODEV(19), ENOTDIR(20), EISDIR(21),
-    EINVAL(22), EFBIG(27), ENOSPC(28), EPIPE(32), ERANGE(34), ENAMETOOLONG(36), ENOSYS(38), ENODATA(61), EPROTO(71),
-    EOPNOTSUPP(95), EADDRINUSE(98), ECONNRESET(104), ENOTCONN(107), ETIMEDOUT(110), ECONNREFUSED(111), ESTALE(116),
-    ECANCELED(125);
+    EPERM(1), ENOENT(2), EINTR(4), EIO(5), ENXIO(6), EAGAIN(11), ENOMEM(12), EACCES(13), EFAULT(14), EBUSY(16), ENODEV(19),
+    ENOTDIR(20), EISDIR(21), EINVAL(22), EFBIG(27), ENOSPC(28), EPIPE(32), ERANGE(34), ENAMETOOLONG(36), ENOSYS(38),
+    ENODATA(61), EPROTO(71), EOPNOTSUPP(95), EADDRINUSE(98), ECONNRESET(104), ENOTCONN(107), ETIMEDOUT(110),
+    ECONNREFUSED(111), ESTALE(116), ECANCELED(125);
     // @formatter:on
 
     private static final int MAX_TEXT_BYTES = 256;

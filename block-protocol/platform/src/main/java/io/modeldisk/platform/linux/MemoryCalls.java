@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls functions for memory that processes share. The class is loaded only after {@link SharedMemory} has found the functions
+ * Calls functions for memory outside the Java heap. The class is loaded only after {@link SharedMemory} has found the functions
  * that old C libraries lack.
  */
 final class MemoryCalls {
@@ -22,7 +22,11 @@ final class MemoryCalls {
     static final int F_SEAL_SHRINK = 2;
     static final int F_SEAL_GROW = 4;
     static final int MAP_SHARED = 1;
+    static final int MAP_PRIVATE = 2;
+    static final int MAP_ANONYMOUS = 0x20;
     static final int MAP_POPULATE = 0x8000;
+    /** Allocates pages and maps them, as a write does. Linux has it since 5.14. */
+    static final int MADV_POPULATE_WRITE = 23;
     static final long TMPFS_MAGIC = 0x01021994;
     /**
      * The size in bytes of a buffer for a struct statx or a struct statfs. The member offsets below are valid on every 64-bit
@@ -47,6 +51,8 @@ final class MemoryCalls {
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MUNMAP = CLibrary.function("munmap",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MADVISE = CLibrary.function("madvise",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle STATX = CLibrary.function("statx",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle FSTATFS = CLibrary.function("fstatfs",
@@ -74,12 +80,20 @@ final class MemoryCalls {
     }
 
     static long mmap(long bytes, int flags, int descriptor, long offset) throws IOException {
-        return Errno.check("cannot map " + bytes + " bytes of shared memory",
+        return Errno.check("cannot map " + bytes + " bytes of memory",
             CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, offset));
     }
 
-    static void munmap(long address, long bytes) throws IOException {
-        Errno.check("cannot unmap " + bytes + " bytes of shared memory", CLibrary.call(MUNMAP, address, bytes));
+    static void unmap(long address, long bytes) {
+        long result = CLibrary.call(MUNMAP, address, bytes);
+        if (result < 0) {
+            throw new IllegalStateException("cannot unmap " + bytes + " bytes of memory: " + Errno.text(-result));
+        }
+    }
+
+    /** Returns 0, or minus an error number. */
+    static long madvise(long address, long bytes, int advice) {
+        return CLibrary.call(MADVISE, address, bytes, advice);
     }
 
     static void statx(int descriptor, MemorySegment status) throws IOException {

@@ -16,7 +16,6 @@ public final class SharedMemory {
     private static final String CAUSE = missing();
 
     private static final long STAT_BLOCK_BYTES = 512;
-    private static final int PAGE_BYTES = 4096;
 
     private SharedMemory() {}
 
@@ -64,20 +63,31 @@ public final class SharedMemory {
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
         try {
             MemoryCalls.ftruncate(descriptor, bytes);
-            // This call allocates all pages. Without this call, the kernel would report a lack of memory by a signal in the
-            // middle of a copy.
-            MemoryCalls.fallocate(descriptor, bytes);
             MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS,
                 MemoryCalls.F_SEAL_SHRINK | MemoryCalls.F_SEAL_GROW | MemoryCalls.F_SEAL_SEAL);
-            return new Mapping(mapped(descriptor, 0, wholePages(bytes), arena, descriptor), descriptor);
+            return new Mapping(allocated(descriptor, bytes, arena), descriptor);
         } catch (IOException | RuntimeException e) {
             Descriptors.close(descriptor);
             throw e;
         }
     }
 
-    private static long wholePages(long bytes) {
-        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    /**
+     * Maps a new memfd, and allocates all its pages. If a page were missing, the kernel would report a lack of memory by a signal
+     * in the middle of a copy.
+     */
+    private static MemorySegment allocated(int descriptor, long fileBytes, Arena arena) throws IOException {
+        long bytes = Pages.whole(fileBytes);
+        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED, descriptor, 0);
+        try {
+            if (!Pages.allocate(address, bytes)) {
+                MemoryCalls.fallocate(descriptor, fileBytes);
+            }
+        } catch (IOException e) {
+            MemoryCalls.unmap(address, bytes);
+            throw e;
+        }
+        return segment(address, bytes, arena, () -> Descriptors.close(descriptor));
     }
 
     /**
@@ -92,12 +102,15 @@ public final class SharedMemory {
     public static MemorySegment map(int descriptor, long offset, long maxBytes, Arena arena) throws IOException {
         ensureAvailability();
         long bytes = checkedSize(descriptor);
-        if (offset < 0 || offset >= bytes || offset % PAGE_BYTES != 0) {
+        if (offset < 0 || offset >= bytes || offset % Pages.BYTES != 0) {
             throw new IOException(
                 "the shared memory has a size of " + bytes + " bytes, so no part of it begins at byte "
                     + offset);
         }
-        return mapped(descriptor, offset, Math.min(maxBytes, wholePages(bytes - offset)), arena, -1);
+        long mappedBytes = Math.min(maxBytes, Pages.whole(bytes - offset));
+        long address = MemoryCalls.mmap(mappedBytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor,
+            offset);
+        return segment(address, mappedBytes, arena, () -> {});
     }
 
     private static long checkedSize(int descriptor) throws IOException {
@@ -127,18 +140,10 @@ public final class SharedMemory {
 
     // The restricted call is safe: the segment has the address and the length of a mapping that exists as long as the arena.
     @SuppressWarnings("restricted")
-    private static MemorySegment mapped(int descriptor, long offset, long bytes, Arena arena, int ownDescriptor)
-        throws IOException {
-        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor, offset);
+    private static MemorySegment segment(long address, long bytes, Arena arena, Runnable afterUnmap) {
         return MemorySegment.ofAddress(address).reinterpret(bytes, arena, _ -> {
-            try {
-                MemoryCalls.munmap(address, bytes);
-            } catch (IOException e) {
-                throw new IllegalStateException("the shared memory could not be unmapped", e);
-            }
-            if (ownDescriptor >= 0) {
-                Descriptors.close(ownDescriptor);
-            }
+            MemoryCalls.unmap(address, bytes);
+            afterUnmap.run();
         });
     }
 }

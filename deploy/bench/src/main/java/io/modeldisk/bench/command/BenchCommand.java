@@ -26,9 +26,9 @@ import picocli.CommandLine.Spec;
 /** The command {@code modeldisk bench}, which runs a benchmark of modeldisk. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
-        BenchTrainingCommand.class, BenchMicroCommand.class, BenchMountCommand.class},
+        BenchTrainingCommand.class, BenchMicroCommand.class, BenchMountCommand.class, BenchStartCommand.class},
     description = {
-        "Measures modeldisk on this machine. The benchmarks protocol, aggregator, micro and mount also measure a baseline "
+        "Measures modeldisk on this machine. The benchmarks protocol, aggregator, micro, mount and start also measure a baseline "
             + "without modeldisk in the same run."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
@@ -37,7 +37,7 @@ public final class BenchCommand implements Runnable, Subcommand {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "the name of a benchmark is missing; add protocol, sessions, aggregator, training, micro or mount");
+            "the name of a benchmark is missing; add protocol, sessions, aggregator, training, micro, mount or start");
     }
 
     /** Runs the gRPC server that {@code bench micro} starts. */
