@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -41,6 +42,8 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicInteger waiting = new AtomicInteger();
     /** The number of pulls that have begun. */
     public final AtomicInteger pulls = new AtomicInteger();
+    /** The number of bytes that calls of {@link #write} have written. */
+    public final AtomicLong writtenBytes = new AtomicLong();
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
     /** The number of reads of the counters. */
@@ -218,6 +221,7 @@ public final class MemoryModel implements RemoteModel {
         Cancellation cancellation) {
         check(offset, lengthBytes);
         Memories.copy(memory, memoryOffset, bytes, offset, lengthBytes);
+        writtenBytes.addAndGet(lengthBytes);
     }
 
     @Override
