@@ -174,6 +174,19 @@ final class PeerProgramsMountTest {
     }
 
     @Test
+    void mountAnswersAfterProgramsWereKilledAtAnyMoment() throws Exception {
+        succeed("""
+            for i in $(seq 10); do
+              for command in 'cp data m/weights' 'dd if=/dev/null of=m/weights' 'dd if=data of=m/model bs=999 conv=fsync' \
+                  'dd if=m/weights of=out bs=777' 'cat m/model' 'dd if=data of=m/weights bs=99999'; do
+                timeout -s KILL 0.$((RANDOM % 3))$((RANDOM % 9 + 1)) bash -c "exec $command" >/dev/null 2>&1 &
+              done
+              wait
+            done
+            cp data m/weights""" + COMPARE + " && cat m/model m/status.json >/dev/null");
+    }
+
+    @Test
     void numpyMapsTheFiles() throws Exception {
         boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
         succeed("python3 '" + MountFixture.resource("numpy_maps.py") + "' m " + (maps ? "yes" : "no"));
