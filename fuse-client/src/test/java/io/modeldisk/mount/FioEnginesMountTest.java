@@ -89,6 +89,11 @@ final class FioEnginesMountTest {
         for (JsonNode job : new ObjectMapper().readTree(text.substring(text.indexOf("{\n"))).get("jobs")) {
             errors.put(job.get("jobname").asText(), job.get("error").asInt());
         }
+        // Containers and administrators may forbid io_uring.
+        errors.computeIfPresent("io_uring",
+            (engine, error) -> error == Errno.EPERM.number() || error == Errno.ENOSYS.number()
+                ? expected.get(engine)
+                : error);
         assertThat(errors).as(text).isEqualTo(expected);
         fixture.shell.succeed("cat \"$DIR/model\" \"$DIR/weights\" \"$DIR/status.json\" >/dev/null");
     }
