@@ -2,7 +2,7 @@
 
 Usage: random_operations.py FILE KIND SEED COUNT MAPS
 
-KIND is weights (a plain file of a fixed size), or model (a write stores a part of the gradient, and an fsync adds the gradient to the
+KIND is weights (a plain file of a fixed size, which O_TRUNC clears), or model (a write stores a part of the gradient, and an fsync adds the gradient to the
 weights that a read returns). MAPS is yes if the file can be mapped.
 """
 
@@ -95,6 +95,8 @@ def other_handle():
     other = os.open(path, flags)
     try:
         assert os.fstat(other).st_size == size
+        if flags & os.O_TRUNC and kind == "weights":
+            stored[:] = 0
         if flags & os.O_DIRECT:
             page = mmap.mmap(-1, 8192)
             start = rng.randrange(size // 4096) * 4096

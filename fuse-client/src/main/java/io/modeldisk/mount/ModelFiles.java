@@ -37,13 +37,13 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     ModelFiles(MountContext context) throws IOException {
         this.shards = context.remoteModel();
-        this.weights = new WeightsFile(context.remoteModel(), context.clock());
+        this.weights = new WeightsFile(context.remoteModel());
         this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(),
             new ExchangeSettings(context.pull(), context.onRollback(), trace));
         VersionProbe probe = new VersionProbe(context.remoteModel(), context.clock());
         ModelUse use = new ModelUse(context.remoteModel(), exchange, context.clock());
-        this.model = new ModelFile(context.remoteModel(), exchange, use, probe, context.clock());
+        this.model = new ModelFile(context.remoteModel(), exchange, use, probe);
         this.report = new StatusReport(context, exchange, use);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());

@@ -104,6 +104,14 @@ final class AccessMountTest {
     }
 
     @Test
+    void operationsThatHaveNoMeaningFailWithTheirErrnoForAnOwnerThatIsNotRoot() throws Exception {
+        fixture.mount = ModelMount.launch(
+            fixture.context("sync").access(FileAccess.ofThisUser().withUser(OUTSIDER)));
+        fixture.shell
+            .succeed(AS_OUTSIDER + "/usr/bin/python3 - \"$DIR\" <'" + MountFixture.resource("file_errors.py") + "'");
+    }
+
+    @Test
     void modeLimitsTheAccessOfTheConfiguredGroup() throws Exception {
         launch(FileAccess.ofThisUser().withGroup(OUTSIDER).withMode(0640));
         fixture.shell.succeed(AS_GROUP_MEMBER + READ.formatted("model"));

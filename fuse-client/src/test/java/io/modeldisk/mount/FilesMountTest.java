@@ -65,7 +65,7 @@ final class FilesMountTest {
         }
         assertThat(fixture.shell.run("cat \"$DIR/x\"").output()).contains("No such file");
         assertThat(fixture.shell.run("cat \"$DIR/model/x\"").output()).contains("Not a directory");
-        assertThat(fixture.shell.run("fallocate -l 5 \"$DIR/model\"").output()).contains("not supported");
+        assertThat(fixture.shell.run("fallocate -l 1G \"$DIR/model\"").output()).contains("No space left");
     }
 
     @Test
@@ -97,13 +97,6 @@ final class FilesMountTest {
             + "  assert os.pread(f, n, at)==bytes(copy[at:at+n])\n"
             + "assert os.pread(f, size+9, 0)==bytes(copy)\n"
             + "P");
-    }
-
-    @Test
-    void dataThatFioWritesToTheWeightsFileIsReadBackUnchanged() throws Exception {
-        fixture.shell.succeed("command -v fio >/dev/null || exit 0; cd / && for rw in write randwrite; do "
-            + "fio --name=v --filename=\"$DIR/weights\" --direct=1 --ioengine=libaio --iodepth=8 --bs=64k --rw=$rw --size=8m"
-            + " --verify=crc32c --verify_fatal=1 --allow_file_create=0 >&2 || exit 1; done");
     }
 
     @Test

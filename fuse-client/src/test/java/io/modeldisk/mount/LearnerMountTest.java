@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -131,8 +130,7 @@ final class LearnerMountTest {
     @Test
     void operationsThatHaveNoMeaningFailWithTheirErrnoAndEndNothing() throws Exception {
         fixture.launch("sync");
-        Path program = Path.of(LearnerMountTest.class.getResource("/file_errors.py").toURI());
-        fixture.shell.succeed("python3 '" + program + "' \"$DIR\"");
+        fixture.shell.succeed("python3 '" + MountFixture.resource("file_errors.py") + "' \"$DIR\"");
         fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
     }
 

@@ -24,6 +24,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -43,6 +44,8 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicInteger waiting = new AtomicInteger();
     /** The number of pulls that have begun. */
     public final AtomicInteger pulls = new AtomicInteger();
+    /** The number of bytes that calls of {@link #write} have written. */
+    public final AtomicLong writtenBytes = new AtomicLong();
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
     /** The number of reads of the counters. */
@@ -266,6 +269,7 @@ public final class MemoryModel implements RemoteModel {
         Cancellation cancellation) {
         check(offset, lengthBytes);
         Memories.copy(memory, memoryOffset, bytes, offset, lengthBytes);
+        writtenBytes.addAndGet(lengthBytes);
     }
 
     @Override

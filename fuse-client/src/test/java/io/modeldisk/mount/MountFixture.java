@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseBinding;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -55,6 +56,11 @@ final class MountFixture {
     static boolean mapsFiles() {
         String[] release = System.getProperty("os.version").split("[.-]");
         return Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]) >= 606;
+    }
+
+    /** Returns the path of a program among the resources of the tests. */
+    static Path resource(String name) throws URISyntaxException {
+        return Path.of(MountFixture.class.getResource("/" + name).toURI());
     }
 
     boolean isMounted() {

@@ -1,6 +1,5 @@
 package io.modeldisk.mount;
 
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -12,9 +11,10 @@ import org.junit.jupiter.params.provider.CsvSource;
  * {@code mount.operations} is the number of operations on each file.
  */
 @Tag("mount")
-@Timeout(3600)
+@Timeout(7300)
 final class RandomOperationsMountTest {
     private static final int OPERATIONS = Integer.getInteger("mount.operations", 10_000);
+    private static final int BOUND_S = 60 + OPERATIONS / 150;
     private static final int SIZE = (1 << 20) + 20;
 
     private MountFixture fixture;
@@ -28,9 +28,8 @@ final class RandomOperationsMountTest {
     @CsvSource({"kernel, weights", "kernel, model", "jnr, weights", "jnr, model"})
     void fileHasTheContentThatTheOperationsGiveIt(String binding, String file) throws Exception {
         fixture = new MountFixture(SIZE, binding).launch("sync");
-        Path program = Path.of(RandomOperationsMountTest.class.getResource("/random_operations.py").toURI());
         boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
-        fixture.shell.succeed("python3 '" + program + "' \"$DIR/" + file + "\" " + file + " 1 " + OPERATIONS + " "
-            + (maps ? "yes" : "no"));
+        fixture.shell.succeed("python3 '" + MountFixture.resource("random_operations.py") + "' \"$DIR/" + file + "\" "
+            + file + " 1 " + OPERATIONS + " " + (maps ? "yes" : "no"), BOUND_S);
     }
 }

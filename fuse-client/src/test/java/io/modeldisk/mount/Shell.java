@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Runs shell commands on a mount. Each command has a time limit. */
+/** Runs shell commands on a mount. Each command has a time limit, 60 s if a test gives none. */
 final class Shell {
     private static final int BOUND_S = 60;
 
@@ -27,7 +27,12 @@ final class Shell {
 
     /** Runs a command that must succeed. Returns its output. */
     String succeed(String command) throws IOException, InterruptedException {
-        Result result = run(command);
+        return succeed(command, BOUND_S);
+    }
+
+    /** Runs a command that must succeed within this time. Returns its output. */
+    String succeed(String command, int boundS) throws IOException, InterruptedException {
+        Result result = end(start(command), boundS);
         assertThat(result.status()).as(command + "\n" + result.output()).isZero();
         return result.output();
     }
@@ -40,9 +45,13 @@ final class Shell {
     }
 
     static Result end(Process process) throws IOException, InterruptedException {
-        if (!process.waitFor(BOUND_S, TimeUnit.SECONDS)) {
+        return end(process, BOUND_S);
+    }
+
+    private static Result end(Process process, int boundS) throws IOException, InterruptedException {
+        if (!process.waitFor(boundS, TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            throw new AssertionError("a command on the mount did not exit within " + BOUND_S + " s");
+            throw new AssertionError("a command on the mount did not exit within " + boundS + " s");
         }
         return new Result(process.exitValue(),
             new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));

@@ -4,23 +4,24 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A bit map of the logical blocks of the gradient that were written, with 64 blocks in a word. Several threads may mark blocks at
- * the same time. Threads may clear marks at the same time only in different words. No thread may mark blocks while another thread
- * clears marks.
+ * A bit map of the logical blocks of a gradient or a file that were written, with 64 blocks in a word. Several threads may mark
+ * blocks at the same time. Threads may clear marks at the same time only in different words. No thread may mark blocks while
+ * another thread clears marks.
  */
-final class DirtyBlocks {
+public final class DirtyBlocks {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;
 
     private final AtomicLongArray words;
     private final long blocks;
 
-    DirtyBlocks(long sizeBytes) {
+    /** Creates a map of a range of this size, without marks. */
+    public DirtyBlocks(long sizeBytes) {
         this.blocks = LogicalBlocks.up(sizeBytes) / BLOCK_BYTES;
         this.words = new AtomicLongArray(Math.toIntExact((blocks + 63) / 64));
     }
 
     /** Marks the logical blocks that the range touches. */
-    void mark(long offset, long lengthBytes) {
+    public void mark(long offset, long lengthBytes) {
         long last = (offset + lengthBytes - 1) / BLOCK_BYTES;
         for (long block = offset / BLOCK_BYTES; block <= last; block = (block | 63) + 1) {
             long bits = bits(block, Math.min(last, block | 63));
@@ -41,13 +42,13 @@ final class DirtyBlocks {
     }
 
     /** Returns the offset of the first dirty logical block at or after this offset, or -1 if there is none. */
-    long nextDirty(long offset) {
+    public long nextDirty(long offset) {
         long block = next(offset / BLOCK_BYTES, 0);
         return block < blocks ? block * BLOCK_BYTES : -1;
     }
 
     /** Returns the offset of the first clean logical block at or after this offset, or the end of the last block. */
-    long nextClean(long offset) {
+    public long nextClean(long offset) {
         return Math.min(blocks, next(offset / BLOCK_BYTES, -1)) * BLOCK_BYTES;
     }
 

@@ -11,7 +11,6 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 
 /**
  * The file {@code mapped/control}, for a learner that maps the buffers of the exchange ({@link MappedFile}). The mount is a
@@ -49,11 +48,6 @@ public final class ControlFile implements MountedFile {
     @Override
     public long sizeBytes() {
         return 0;
-    }
-
-    @Override
-    public long modifiedMs() {
-        return Instant.now().toEpochMilli();
     }
 
     @Override

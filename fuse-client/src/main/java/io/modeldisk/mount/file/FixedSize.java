@@ -2,37 +2,19 @@ package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.linux.Errno;
-import io.modeldisk.platform.time.NanoClock;
-import java.time.Instant;
-import java.util.concurrent.TimeUnit;
 
-/** The constant size of a file, and the time of its last change. Thread-safe. */
+/** The constant size of a file. Thread-safe. */
 final class FixedSize {
     private final String name;
     private final long bytes;
-    private final NanoClock clock;
-    private final long createdMs = Instant.now().toEpochMilli();
-    private final long createdNs;
-    private volatile long modifiedNs;
 
-    FixedSize(String name, long bytes, NanoClock clock) {
+    FixedSize(String name, long bytes) {
         this.name = name;
-        this.clock = clock;
-        this.createdNs = clock.nanoTime();
-        this.modifiedNs = createdNs;
         this.bytes = bytes;
     }
 
     long bytes() {
         return bytes;
-    }
-
-    long modifiedMs() {
-        return createdMs + TimeUnit.NANOSECONDS.toMillis(modifiedNs - createdNs);
-    }
-
-    void modified() {
-        modifiedNs = clock.nanoTime();
     }
 
     /** Returns the number of bytes of a read that lie within the file. */
@@ -49,8 +31,9 @@ final class FixedSize {
     int writable(long offset, int lengthBytes) throws ErrnoException {
         int within = readable(offset, lengthBytes);
         if (within == 0 && lengthBytes > 0) {
+            // Without the offset, so that the log counts equal failures instead of repeating them.
             throw new ErrnoException(Errno.ENOSPC,
-                "the write starts at byte " + offset + ", but file " + name + " has only " + bytes + " bytes");
+                "the write starts at or after the end of file " + name + ", which has " + bytes + " bytes");
         }
         return within;
     }

@@ -8,7 +8,6 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
-import java.time.Instant;
 
 /** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
 public final class GeneratedFile implements MountedFile {
@@ -46,11 +45,6 @@ public final class GeneratedFile implements MountedFile {
     @Override
     public long sizeBytes() {
         return 0;
-    }
-
-    @Override
-    public long modifiedMs() {
-        return Instant.now().toEpochMilli();
     }
 
     @Override

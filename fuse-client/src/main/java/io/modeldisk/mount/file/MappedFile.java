@@ -5,7 +5,6 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,7 +18,6 @@ public final class MappedFile implements MountedFile {
     private final int set;
     private final boolean gradient;
     private final long bytes;
-    private final long createdMs = Instant.now().toEpochMilli();
 
     private MappedFile(LocalExchange exchange, int set, boolean gradient, long bytes) {
         this.exchange = exchange;
@@ -57,11 +55,6 @@ public final class MappedFile implements MountedFile {
     @Override
     public long sizeBytes() {
         return bytes;
-    }
-
-    @Override
-    public long modifiedMs() {
-        return createdMs;
     }
 
     @Override

@@ -6,7 +6,6 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
@@ -23,10 +22,10 @@ public final class ModelFile implements MountedFile {
     private final ModelAttributes attributes;
 
     /** Creates the file of this model. The exchange moves the data of the file. */
-    public ModelFile(RemoteModel model, Exchange exchange, ModelUse use, VersionProbe probe, NanoClock clock) {
+    public ModelFile(RemoteModel model, Exchange exchange, ModelUse use, VersionProbe probe) {
         this.exchange = exchange;
         this.use = use;
-        this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
+        this.size = new FixedSize(name(), model.facts().sizeBytes());
         this.attributes = new ModelAttributes(exchange, probe, use.partition());
     }
 
@@ -53,11 +52,6 @@ public final class ModelFile implements MountedFile {
     @Override
     public long sizeBytes() {
         return size.bytes();
-    }
-
-    @Override
-    public long modifiedMs() {
-        return size.modifiedMs();
     }
 
     @Override
@@ -104,11 +98,7 @@ public final class ModelFile implements MountedFile {
         public boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
             opened.inUse();
             int within = exchange.writable(offset, size.writable(offset, lengthBytes));
-            boolean started = within > 0 && exchange.startWrite(offset, within, request);
-            if (started) {
-                size.modified();
-            }
-            return started;
+            return within > 0 && exchange.startWrite(offset, within, request);
         }
 
         @Override
@@ -117,7 +107,6 @@ public final class ModelFile implements MountedFile {
             int within = exchange.writable(offset, size.writable(offset, lengthBytes));
             if (within > 0) {
                 exchange.write(offset, within, request);
-                size.modified();
             }
             return within;
         }

@@ -1,22 +1,28 @@
 package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.exchange.DirtyBlocks;
 import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The file {@code weights}: the weights as a plain file (LUN 1). A write replaces weights. Processes can read and write the file
- * at any offset, and do not become learners.
+ * at any offset, and do not become learners. A truncation to 0 sets all weights to zero, because a copy writes no holes.
  */
 public final class WeightsFile implements MountedFile, AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(WeightsFile.class);
+
     private final RemoteModel model;
     private final FixedSize size;
     // Writes of whole logical blocks hold this lock shared. A write of partial blocks first reads the blocks from the shards and
@@ -24,16 +30,20 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     private final CancellableLock lock = new CancellableLock();
     // Memory for the logical blocks that a write of partial blocks changes. Guarded by {@code lock}, which is held exclusively.
     private final DataMemory patch;
+    private final AtomicInteger handles = new AtomicInteger();
+    // The logical blocks that were written since a truncation; null if there was none. All other blocks get zeros before the next
+    // read, or at the next close. So a copy of a file without holes sends no zeros. Guarded by {@code lock}.
+    private volatile DirtyBlocks written;
 
     /**
      * Creates the file of this model.
      *
      * @throws IOException if the memory for writes of partial blocks cannot be allocated
      */
-    public WeightsFile(RemoteModel model, NanoClock clock) throws IOException {
+    public WeightsFile(RemoteModel model) throws IOException {
         this.model = model;
         this.patch = model.allocate(DataRequest.MEMORY_BYTES);
-        this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
+        this.size = new FixedSize(name(), model.facts().sizeBytes());
     }
 
     @Override
@@ -67,13 +77,55 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
-    public long modifiedMs() {
-        return size.modifiedMs();
+    public FileHandle open(boolean writable, Cancellation cancellation) {
+        handles.incrementAndGet();
+        return new Handle();
     }
 
     @Override
-    public FileHandle open(boolean writable, Cancellation cancellation) {
-        return new Handle();
+    public void clear(Cancellation cancellation) throws IOException {
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            written = new DirtyBlocks(size.bytes());
+        } finally {
+            lock.unlock(stamp);
+        }
+        // After a truncate(2), no close follows.
+        if (handles.get() == 0) {
+            writeZeros(cancellation);
+        }
+    }
+
+    /** Writes zeros to the blocks that were not written since a truncation. A call that has failed can be repeated. */
+    private void writeZeros(Cancellation cancellation) throws IOException {
+        if (written == null) {
+            return;
+        }
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            DirtyBlocks done = written;
+            if (done == null) {
+                return;
+            }
+            Memories.zero(patch, 0, DataRequest.MAX_REQUEST_BYTES);
+            long end = LogicalBlocks.up(size.bytes());
+            for (long at = done.nextClean(0); at < end; at = done.nextClean(at)) {
+                long next = done.nextDirty(at);
+                long bytes = Math.min((next < 0 ? end : next) - at, DataRequest.MAX_REQUEST_BYTES);
+                model.write(at, patch, 0, bytes, cancellation);
+                done.mark(at, bytes);
+            }
+            written = null;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Records that blocks were written. The caller holds the lock. */
+    private void wrote(long start, long lengthBytes) {
+        if (written != null) {
+            written.mark(start, lengthBytes);
+        }
     }
 
     /** Frees the memory. May be called only when no other call uses the file. */
@@ -88,6 +140,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         long stamp = lock.lockShared(request.cancellation());
         try {
             model.write(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
+            wrote(offset, bytes);
         } finally {
             lock.unlock(stamp);
         }
@@ -99,15 +152,23 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         long end = LogicalBlocks.up(offset + lengthBytes);
         long stamp = lock.lockExclusive(cancellation);
         try {
-            long block = LogicalBlocks.up(1);
-            model.read(start, patch, 0, block, cancellation);
-            if (end - start > block) {
-                model.read(end - block, patch, end - block - start, block, cancellation);
+            readBlock(start, 0, cancellation);
+            if (end - start > LogicalBlock.BYTES) {
+                readBlock(end - LogicalBlock.BYTES, end - LogicalBlock.BYTES - start, cancellation);
             }
             Memories.copy(request.memory(), request.memoryOffset(), patch, offset - start, lengthBytes);
             model.write(start, patch, 0, end - start, cancellation);
+            wrote(start, end - start);
         } finally {
             lock.unlock(stamp);
+        }
+    }
+
+    private void readBlock(long offset, long patchOffset, Cancellation cancellation) throws IOException {
+        if (written != null && written.nextClean(offset) == offset) {
+            Memories.zero(patch, patchOffset, LogicalBlock.BYTES);
+        } else {
+            model.read(offset, patch, patchOffset, LogicalBlock.BYTES, cancellation);
         }
     }
 
@@ -116,6 +177,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = size.readable(offset, lengthBytes);
             if (within > 0) {
+                writeZeros(request.cancellation());
                 long start = LogicalBlocks.down(offset);
                 long bytes = LogicalBlocks.up(offset + within) - start;
                 model.read(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
@@ -133,23 +195,36 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             } else {
                 writeParts(offset, within, request);
             }
-            size.modified();
             return within;
         }
 
         @Override
-        public void synchronize(Cancellation cancellation) {
-            // Nothing to do: a write returns only after the shards have received its data.
+        public void synchronize(Cancellation cancellation) throws IOException {
+            // A write returns only after the shards have received its data.
+            writeZeros(cancellation);
         }
 
         @Override
-        public void flush(Cancellation cancellation) {
-            // Nothing to do: a write returns only after the shards have received its data.
+        public void flush(Cancellation cancellation) throws IOException {
+            writeZeros(cancellation);
         }
 
         @Override
         public void release() {
-            // Nothing to do: the handle owns no resources.
+            if (handles.decrementAndGet() > 0) {
+                return;
+            }
+            DirtyBlocks pending = written;
+            try {
+                // A truncate(2) between the close and this call has left its zeros to this call.
+                writeZeros(new Cancellation());
+            } catch (IOException e) {
+                LOG.warn("not all weights became zero after a truncation of {}: {}", name(), e.getMessage());
+                // The next process that reads the file must not fail for this reason.
+                if (written == pending) {
+                    written = null;
+                }
+            }
         }
     }
 }

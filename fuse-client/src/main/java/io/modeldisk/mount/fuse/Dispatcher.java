@@ -135,6 +135,7 @@ final class Dispatcher {
                 : RequestKind.IMMEDIATE;
             case Opcode.OPEN, Opcode.READLINK -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
             case Opcode.GETXATTR -> RequestKind.INQUIRY;
+            case Opcode.SETATTR -> clears(request) && movesData(request) ? RequestKind.DATA : RequestKind.IMMEDIATE;
             default -> RequestKind.IMMEDIATE;
         };
     }
@@ -142,6 +143,17 @@ final class Dispatcher {
     private boolean movesData(RequestView request) {
         MountedFile file = nodes.file(request.node());
         return file != null && file.movesData();
+    }
+
+    /** Returns whether a SETATTR request may clear a file. */
+    private static boolean clears(RequestView request) {
+        return (request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0
+            && FileTree.isByOpen(request.newSizeBytes(), hasHandle(request));
+    }
+
+    /** Returns whether a SETATTR request has the handle of an open file. */
+    private static boolean hasHandle(RequestView request) {
+        return (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) != 0;
     }
 
     /** Serves or starts the request in this slot. Returns false if the request was started. */
@@ -227,7 +239,11 @@ final class Dispatcher {
             case Opcode.LISTXATTR -> listAttributes(slot, request);
             case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
             case Opcode.GETXATTR -> attribute(slot, request);
-            case Opcode.SETXATTR, Opcode.REMOVEXATTR, Opcode.FALLOCATE -> answer(slot, Errno.EOPNOTSUPP);
+            case Opcode.SETXATTR, Opcode.REMOVEXATTR -> answer(slot, Errno.EOPNOTSUPP);
+            case Opcode.FALLOCATE -> {
+                tree.reserve(request.node(), request.rangeMode(), request.offset(), request.rangeBytes());
+                slot.replyBody();
+            }
             case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
                 Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
                 throw FileTree.directoryIsFixed();
@@ -296,8 +312,7 @@ final class Dispatcher {
             throw FileTree.ownerIsFixed();
         }
         if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
-            tree.checkTruncation(request.node(), request.newSizeBytes(),
-                (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) != 0);
+            tree.truncate(request.node(), request.newSizeBytes(), hasHandle(request), slot.cancellation());
         }
         // A change of times succeeds without effect, because otherwise touch(1) and cp -p would fail.
         attributes(slot, request.node());

@@ -22,7 +22,7 @@ final class FailureLog {
     // These errors are not logged, because they are part of normal use: programs look up missing names, the kernel probes
     // optional requests, and users lack permissions.
     private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
-        Errno.EACCES, Errno.EINTR, Errno.ENAMETOOLONG);
+        Errno.EACCES, Errno.EINTR, Errno.ENAMETOOLONG, Errno.EOPNOTSUPP);
 
     private final NanoClock clock;
     private final Function<IOException, Errno> errno;

@@ -1,6 +1,8 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -39,6 +41,15 @@ final class FileTree {
     static final int MAX_NAME_BYTES = 255;
 
     private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
+    /**
+     * How far in the future the time of the last change of a file lies. Other learners change the weights at any time, so the
+     * time of a file is always new; otherwise rsync and cp -u would not copy new weights. rsync compares whole seconds, and the
+     * kernel remembers a time for a second. So a file that was just written elsewhere never has the same time.
+     */
+    private static final long AHEAD_MS = 2000;
+
+    /** FALLOC_FL_KEEP_SIZE. */
+    private static final int KEEP_SIZE = 1;
     private static final int LINK_PERMISSIONS = 0777;
     private static final long BLOCK_BYTES = 4096;
 
@@ -127,9 +138,10 @@ final class FileTree {
             return new Attributes(type.modeBits | access.directoryBits(), 0, startedMs, access);
         }
         MountedFile file = file(node);
+        long modifiedMs = Instant.now().toEpochMilli() + AHEAD_MS;
         return type == Type.LINK
-            ? new Attributes(type.modeBits | LINK_PERMISSIONS, 0, file.modifiedMs(), access)
-            : new Attributes(type.modeBits | access.fileBits(file.isWritable()), file.sizeBytes(), file.modifiedMs(),
+            ? new Attributes(type.modeBits | LINK_PERMISSIONS, 0, modifiedMs, access)
+            : new Attributes(type.modeBits | access.fileBits(file.isWritable()), file.sizeBytes(), modifiedMs,
                 access);
     }
 
@@ -152,18 +164,45 @@ final class FileTree {
     }
 
     /**
-     * Checks a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC.
+     * Serves a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC,
+     * which clears the file.
      *
      * @param hasHandle whether the request has the handle of an open file, as for ftruncate(2)
      */
-    void checkTruncation(long node, long newSizeBytes, boolean hasHandle) throws ErrnoException {
+    void truncate(long node, long newSizeBytes, boolean hasHandle, Cancellation cancellation) throws IOException {
         MountedFile file = file(node);
-        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The kernel sends
-        // an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
-        boolean byOpen = newSizeBytes == 0 && !hasHandle;
-        if (!byOpen && newSizeBytes != file.sizeBytes()) {
+        if (newSizeBytes == file.sizeBytes()) {
+            return;
+        }
+        if (!isByOpen(newSizeBytes, hasHandle) || file.isMemory()) {
             throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
                 + " bytes and cannot be changed to " + newSizeBytes);
+        }
+        file.clear(cancellation);
+    }
+
+    /**
+     * Returns whether a truncation may come from an open with O_TRUNC, such as by dd and cp: the kernel sends a truncation to 0
+     * without a handle. The kernel sends an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
+     */
+    static boolean isByOpen(long newSizeBytes, boolean hasHandle) {
+        return newSizeBytes == 0 && !hasHandle;
+    }
+
+    /**
+     * Checks a reservation of space by fallocate(2). The space of a file is always there, so a reservation has no effect. If it
+     * failed, posix_fallocate(3) would read and write one byte of each block of the file.
+     *
+     * @param mode the flags of fallocate(2)
+     */
+    void reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
+        MountedFile file = file(node);
+        if ((mode & ~KEEP_SIZE) != 0) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "ranges of " + file.name() + " cannot be removed");
+        }
+        if (offset > file.sizeBytes() - lengthBytes) {
+            throw new ErrnoException(Errno.ENOSPC,
+                "the size of " + file.name() + " is fixed at " + file.sizeBytes() + " bytes");
         }
     }
 

@@ -300,7 +300,7 @@ final class JnrFileSystem extends FuseStubFS {
     @Override
     public int truncate(String path, long sizeBytes) {
         return serve(() -> "truncation of " + path, cancellation -> {
-            tree.checkTruncation(tree.node(path), sizeBytes, false);
+            tree.truncate(tree.node(path), sizeBytes, false, cancellation);
             return 0;
         });
     }
@@ -308,7 +308,7 @@ final class JnrFileSystem extends FuseStubFS {
     @Override
     public int ftruncate(String path, long sizeBytes, FuseFileInfo info) {
         return serve(() -> "truncation of " + name(info), cancellation -> {
-            tree.checkTruncation(node(info), sizeBytes, true);
+            tree.truncate(node(info), sizeBytes, true, cancellation);
             return 0;
         });
     }
@@ -389,7 +389,10 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int fallocate(String path, int mode, long offset, long lengthBytes, FuseFileInfo info) {
-        return -Errno.EOPNOTSUPP.number();
+        return serve(() -> "fallocate of " + name(info), cancellation -> {
+            tree.reserve(node(info), mode, offset, lengthBytes);
+            return 0;
+        });
     }
 
     @Override

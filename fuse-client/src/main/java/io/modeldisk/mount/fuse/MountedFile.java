@@ -20,8 +20,13 @@ public interface MountedFile {
     /** Returns the current size; 0 for a file that is generated at each open, as in /proc. */
     long sizeBytes();
 
-    /** Returns the time of the last change of the contents, in milliseconds since 1970. */
-    long modifiedMs();
+    /**
+     * Handles an open(2) with O_TRUNC, or a truncate(2) to 0. The size stays, so all bytes of a plain file become 0. A file that
+     * accepts gradients has no bytes to clear.
+     */
+    default void clear(Cancellation cancellation) throws IOException {
+        // Nothing to do.
+    }
 
     /** Returns whether the file consists of weights, which any fsync of the mount can change. */
     default boolean hasWeights() {

@@ -94,7 +94,7 @@ final class RequestView {
         return head.get(JAVA_LONG, BODY);
     }
 
-    /** Returns the offset, from a READ, WRITE or READDIR request. */
+    /** Returns the offset, from a READ, WRITE, READDIR or FALLOCATE request. */
     long offset() {
         return head.get(JAVA_LONG, BODY + 8);
     }
@@ -102,6 +102,16 @@ final class RequestView {
     /** Returns the length, from a READ, WRITE or READDIR request. */
     int sizeBytes() {
         return head.get(JAVA_INT, BODY + 16);
+    }
+
+    /** Returns the length of the range, from a FALLOCATE request. Its offset is that of {@link #offset}. */
+    long rangeBytes() {
+        return head.get(JAVA_LONG, BODY + 16);
+    }
+
+    /** Returns the flags of fallocate(2), from a FALLOCATE request. */
+    int rangeMode() {
+        return head.get(JAVA_INT, BODY + 24);
     }
 
     /** Returns whether a WRITE request has pages that a process has changed in a map. */

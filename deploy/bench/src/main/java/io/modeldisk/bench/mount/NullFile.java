@@ -78,11 +78,6 @@ public final class NullFile implements FuseFileSystem, MountedFile, FileHandle {
     }
 
     @Override
-    public long modifiedMs() {
-        return 0;
-    }
-
-    @Override
     public FileHandle open(boolean writable, Cancellation cancellation) {
         return this;
     }
