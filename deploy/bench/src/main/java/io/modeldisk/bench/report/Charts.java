@@ -22,6 +22,7 @@ final class Charts {
 
     private static final int WIDTH = 460;
     private static final int HEIGHT = 340;
+    private static final int LEGEND_WIDTH = 160;
     private static final double HEADROOM = 1.08;
     private static final double PLOT_CONTENT = 0.98;
 
@@ -73,9 +74,21 @@ final class Charts {
         chart.addSeries(name, x, y).setFillColor(ChartLook.colour(colour));
     }
 
+    /** Creates an empty chart of lines, with the legend on the right. */
+    static CategoryChart chartOfManyLines(String title, String xAxis, String yAxis) {
+        CategoryChart chart = chart(WIDTH + LEGEND_WIDTH, title, xAxis, yAxis);
+        chart.getStyler().setLegendPosition(Styler.LegendPosition.OutsideE);
+        chart.getStyler().setLegendLayout(Styler.LegendLayout.Vertical);
+        return chart;
+    }
+
     /** Creates an empty chart of lines. */
     static CategoryChart chart(String title, String xAxis, String yAxis) {
-        CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+        return chart(WIDTH, title, xAxis, yAxis);
+    }
+
+    private static CategoryChart chart(int width, String title, String xAxis, String yAxis) {
+        CategoryChart chart = new CategoryChartBuilder().width(width).height(HEIGHT).title(title)
             .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
         CategoryStyler styler = chart.getStyler();
         ChartLook.dress(styler);
@@ -109,7 +122,7 @@ final class Charts {
     static void logarithmic(CategoryChart chart) {
         CategoryStyler styler = chart.getStyler();
         styler.setYAxisLogarithmic(true);
-        styler.setYAxisDecimalPattern("#,##0");
+        styler.setYAxisDecimalPattern("#,##0.####");
         styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(shown(chart).min().orElseThrow()))));
         styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
     }

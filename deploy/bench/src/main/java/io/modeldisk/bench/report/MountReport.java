@@ -146,7 +146,7 @@ public record MountReport(
     private CategoryChart chart(String binding, int depth, Direction direction) {
         List<Rate> shown = rates.stream().filter(rate -> rate.queueDepth() == depth && rate.direction() == direction)
             .toList();
-        CategoryChart chart = Charts.chart(
+        CategoryChart chart = Charts.chartOfManyLines(
             "%s, binding %s, %d in flight".formatted(shown.getFirst().call(), binding, depth),
             "request size", "GB/s");
         line(chart, "file that moves no data", shown, binding, NULL_FILE, datamovers.size(), true);
@@ -154,7 +154,7 @@ public record MountReport(
             line(chart, "mount over " + datamovers.get(i), shown, binding, datamovers.get(i), i, false);
             line(chart, "protocol over " + datamovers.get(i), shown, PROTOCOL, datamovers.get(i), i, true);
         }
-        Charts.fromZero(chart);
+        Charts.logarithmic(chart);
         return chart;
     }
 
