@@ -9,6 +9,7 @@ overlap N C    does N iterations that each compute for C seconds, and answers wi
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -87,7 +88,11 @@ class Allreduce:
         self.torch = torch
         os.environ["GLOO_SOCKET_IFNAME"] = "lo"
         torch.distributed.init_process_group(
-            "gloo", init_method=f"file://{options.rendezvous}", rank=options.rank, world_size=LEARNERS
+            "gloo",
+            init_method=f"file://{options.rendezvous}",
+            rank=options.rank,
+            world_size=LEARNERS,
+            timeout=datetime.timedelta(seconds=60),
         )
         base = values(options.bytes // 4)
         self.own = torch.from_numpy(base * (options.rank + 1))

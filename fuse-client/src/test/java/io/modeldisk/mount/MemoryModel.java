@@ -40,6 +40,8 @@ public final class MemoryModel implements RemoteModel {
     public final List<String> calls = new CopyOnWriteArrayList<>();
     /** The rounds with which {@link #partition} was called, in the order of the calls. */
     public final List<Long> askedRounds = new CopyOnWriteArrayList<>();
+    /** The number of calls of {@link #write} that have failed. */
+    public final AtomicInteger failedWrites = new AtomicInteger();
     /** The number of calls that wait now. */
     public final AtomicInteger waiting = new AtomicInteger();
     /** The number of pulls that have begun. */
@@ -66,6 +68,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile boolean pullsWait;
     private volatile boolean synchronizeWaits;
     private volatile boolean statusFails;
+    private volatile boolean writesFail;
     private volatile boolean joinFails;
     private volatile boolean pullBreaks;
     private volatile boolean released;
@@ -140,6 +143,11 @@ public final class MemoryModel implements RemoteModel {
     /** Sets whether reads of the status and of the counters fail. */
     public void statusFails(boolean value) {
         statusFails = value;
+    }
+
+    /** Sets whether writes of weights fail. */
+    public void writesFail(boolean value) {
+        writesFail = value;
     }
 
     /** Sets whether a join fails. */
@@ -266,7 +274,11 @@ public final class MemoryModel implements RemoteModel {
 
     @Override
     public synchronized void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
-        Cancellation cancellation) {
+        Cancellation cancellation) throws IOException {
+        if (writesFail) {
+            failedWrites.incrementAndGet();
+            throw new IOException("shard 0 does not respond");
+        }
         check(offset, lengthBytes);
         Memories.copy(memory, memoryOffset, bytes, offset, lengthBytes);
         writtenBytes.addAndGet(lengthBytes);

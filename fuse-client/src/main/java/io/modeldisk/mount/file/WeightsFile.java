@@ -79,7 +79,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) {
         handles.incrementAndGet();
-        return new Handle();
+        return new Handle(writable);
     }
 
     @Override
@@ -92,7 +92,28 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         }
         // After a truncate(2), no close follows.
         if (handles.get() == 0) {
+            endTruncation(cancellation);
+        }
+    }
+
+    /**
+     * Writes the zeros of a truncation for the last time. If that fails, the process that has truncated the file was told so, and
+     * the remaining weights stay: nothing may become zero later.
+     */
+    private void endTruncation(Cancellation cancellation) throws IOException {
+        DirtyBlocks pending = written;
+        try {
             writeZeros(cancellation);
+        } catch (IOException e) {
+            long stamp = lock.lockExclusive();
+            try {
+                if (written == pending) {
+                    written = null;
+                }
+            } finally {
+                lock.unlock(stamp);
+            }
+            throw e;
         }
     }
 
@@ -173,6 +194,12 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     private final class Handle implements FileHandle {
+        private final boolean writable;
+
+        Handle(boolean writable) {
+            this.writable = writable;
+        }
+
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = size.readable(offset, lengthBytes);
@@ -211,19 +238,14 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
         @Override
         public void release() {
-            if (handles.decrementAndGet() > 0) {
+            if (handles.decrementAndGet() > 0 && !writable) {
                 return;
             }
-            DirtyBlocks pending = written;
             try {
-                // A truncate(2) between the close and this call has left its zeros to this call.
-                writeZeros(new Cancellation());
+                // Either the zeros could not be written when the file was closed, or a truncate(2) came after that.
+                endTruncation(new Cancellation());
             } catch (IOException e) {
                 LOG.warn("not all weights became zero after a truncation of {}: {}", name(), e.getMessage());
-                // The next process that reads the file must not fail for this reason.
-                if (written == pending) {
-                    written = null;
-                }
             }
         }
     }

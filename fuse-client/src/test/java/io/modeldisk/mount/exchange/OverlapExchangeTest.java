@@ -284,8 +284,10 @@ final class OverlapExchangeTest {
             await("the exchange has ended or its pull is delayed",
                 () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes() == pulledBytes);
             clock.advance(Duration.ofSeconds(1));
+            write(0);
             fsync();
         }
+        await("the push has ended", () -> exchange.counters().pushedBytes() == 12 * BLOCK);
         await("the pull is delayed", () -> clock.waitingThreads() > 0);
         clock.advance(Duration.ofMillis(500));
         awaitPulls(12);
