@@ -41,7 +41,7 @@ final class MountReportTest {
         ReportFiles.writeJson(REPORT, json);
 
         // The plot has one row of two charts.
-        assertThat(Files.readString(plot)).contains("viewBox=\"0 0 920 340\"");
+        assertThat(Files.readString(plot)).contains("viewBox=\"0 0 1240 340\"");
         assertThat(Files.readString(json)).contains("\"binding\" : \"none\"", "\"datamover\" : \"none\"", "\"notes\"");
     }
 }
