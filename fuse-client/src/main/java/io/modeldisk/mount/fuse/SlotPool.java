@@ -2,6 +2,8 @@ package io.modeldisk.mount.fuse;
 
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The slots of a session that hold no request. There are enough slots that a thread waits for a slot only if started requests
@@ -10,7 +12,9 @@ import java.util.List;
 final class SlotPool {
     private final int size;
     private final Runnable whenComplete;
-    // Guarded by this.
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition returned = lock.newCondition();
+    // Guarded by {@code lock}.
     private final ArrayDeque<RequestSlot> free;
 
     /**
@@ -25,33 +29,38 @@ final class SlotPool {
     }
 
     /** Removes and returns a slot; null if no slot is free. */
-    synchronized RequestSlot poll() {
-        return free.poll();
+    RequestSlot poll() {
+        lock.lock();
+        try {
+            return free.poll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Waits until a slot is free, and removes and returns it. */
-    synchronized RequestSlot take() {
-        boolean interrupted = false;
-        while (free.isEmpty()) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                interrupted = true;
+    RequestSlot take() {
+        lock.lock();
+        try {
+            while (free.isEmpty()) {
+                returned.awaitUninterruptibly();
             }
+            return free.pop();
+        } finally {
+            lock.unlock();
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return free.pop();
     }
 
     /** Returns a slot to the pool. */
     void giveBack(RequestSlot slot) {
         boolean complete;
-        synchronized (this) {
+        lock.lock();
+        try {
             free.push(slot);
-            notify();
+            returned.signal();
             complete = free.size() == size;
+        } finally {
+            lock.unlock();
         }
         if (complete) {
             whenComplete.run();
@@ -59,7 +68,12 @@ final class SlotPool {
     }
 
     /** Returns whether all slots are in the pool. */
-    synchronized boolean isComplete() {
-        return free.size() == size;
+    boolean isComplete() {
+        lock.lock();
+        try {
+            return free.size() == size;
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -66,7 +66,7 @@ public final class SharedMemory {
             MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS,
                 MemoryCalls.F_SEAL_SHRINK | MemoryCalls.F_SEAL_GROW | MemoryCalls.F_SEAL_SEAL);
             return new Mapping(allocated(descriptor, bytes, arena), descriptor);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             Descriptors.close(descriptor);
             throw e;
         }
@@ -83,7 +83,7 @@ public final class SharedMemory {
             if (!Pages.allocate(address, bytes)) {
                 MemoryCalls.fallocate(descriptor, fileBytes);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             MemoryCalls.unmap(address, bytes);
             throw e;
         }
