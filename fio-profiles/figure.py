@@ -25,11 +25,14 @@ END_SECONDS = 30
 
 def figure_5(options):
     """Throughput over request size, synchronous and asynchronous, writes and reads, with a line for each datamover."""
-    sizes, rounds, duration = ("4k,256k,1m", 2, "500ms") if options.quick else ("4k,16k,64k,256k,1m,4m", 3, "1s")
+    sizes, rounds, duration, warm_up = (
+        ("4k,256k,1m", 2, "500ms", "4s") if options.quick else ("4k,16k,64k,256k,1m,4m", 3, "1s", "12s")
+    )
     name = options.out / "figure-5"
     subprocess.run(
-        [MODELDISK, "bench", "mount", "--binding", "kernel", "--datamover", "tcp,shm,iser", "--request-size", sizes]
-        + ["--queue-depth", "1,8", "--rounds", str(rounds), "--duration", duration]
+        [MODELDISK, "bench", "mount", "--measures", "requests", "--binding", "kernel", "--datamover", "tcp,shm,iser"]
+        + ["--request-size", sizes, "--queue-depth", "1,8", "--rounds", str(rounds), "--duration", duration]
+        + ["--warm-up", warm_up]
         + ["--json", f"{name}.json", "--plot", f"{name}.svg,{name}.png"],
         check=True,
     )

@@ -18,17 +18,25 @@ import picocli.CommandLine.Option;
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
         "Measures with fio reads and writes of a mount with --exchange direct, in turn with a file of the same binding that "
-            + "moves no data, and with the protocol without a mount.",
-        "The shard drops pushed gradients. The shard and each mount run in their own processes."},
+            + "moves no data, and with the protocol without a mount. Also measures the time of a learner for its weights "
+            + "and its gradient with each exchange scheme, with read and write, and with mapped buffers.",
+        "For fio, the shard drops pushed gradients. The shard and each mount of fio run in their own processes."},
     footer = {"", "Examples:", "  modeldisk bench mount",
-        "  modeldisk bench mount --request-size 256k --queue-depth 8 --rounds 5 --duration 2s"})
+        "  modeldisk bench mount --measures requests --request-size 256k --queue-depth 8 --rounds 5 --duration 2s"})
 final class BenchMountCommand implements Callable<Integer> {
+    private static final String REQUESTS = "requests";
+    private static final String LEARNER = "learner";
     private static final long LARGEST_REQUEST_BYTES = 4 << 20;
     private static final long LEAST_MODEL_BYTES = 64 << 20;
     private static final long MOST_MODEL_BYTES = 16L << 30;
     private static final int MOST_ROUNDS = 1000;
     private static final int LARGEST_QUEUE_DEPTH = 32;
     private static final Duration LONGEST_RUN = Duration.ofMinutes(1);
+
+    @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "requests,learner",
+        description = "One or both of requests and learner. requests: reads and writes with fio. learner: the time of a "
+            + "learner through mounts with the first binding. The learner sleeps for 200 ms after it has read the weights.")
+    private List<String> measures;
 
     @Option(names = "--binding", paramLabel = "NAME", split = ",", defaultValue = "kernel,jnr",
         description = "One or more of kernel and jnr. The report gives the reason if a binding is unavailable.")
@@ -55,6 +63,10 @@ final class BenchMountCommand implements Callable<Integer> {
         description = "The duration of a measurement.")
     private Duration duration;
 
+    @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "12s",
+        description = "The longest warm-up of each mount. The warm-up ends earlier if the requests become no faster.")
+    private Duration warmUp;
+
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "512MiB",
         description = "The size of the model: 64 MiB to 16 GiB.")
     private ByteSize modelSize;
@@ -72,6 +84,11 @@ final class BenchMountCommand implements Callable<Integer> {
 
     /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
     MountPlan plan() {
+        for (String measure : measures) {
+            if (!List.of(REQUESTS, LEARNER).contains(measure)) {
+                throw new IllegalArgumentException("--measures " + measure + " must be requests or learner");
+            }
+        }
         bindings.forEach(FuseBinding::named);
         for (ByteSize size : requestSizes) {
             check("--request-size", size.bytes(), LogicalBlock.BYTES, LARGEST_REQUEST_BYTES);
@@ -83,10 +100,13 @@ final class BenchMountCommand implements Callable<Integer> {
         check("--rounds", rounds, 1, MOST_ROUNDS);
         check("--model-size", modelSize.bytes(), LEAST_MODEL_BYTES, MOST_MODEL_BYTES);
         DurationRange.check("--duration", duration, Duration.ofMillis(100), LONGEST_RUN);
-        return new MountPlan(bindings.stream().distinct().toList(),
+        DurationRange.check("--warm-up", warmUp, Duration.ZERO, LONGEST_RUN);
+        return new MountPlan(measures.contains(REQUESTS), measures.contains(LEARNER),
+            bindings.stream().distinct().toList(),
             datamovers.stream().distinct().map(Route.Preference::named).toList(),
             requestSizes.stream().map(size -> (int) size.bytes()).distinct().toList(),
-            queueDepths.stream().distinct().toList(), rounds, duration.toMillis(), modelSize.bytes());
+            queueDepths.stream().distinct().toList(), rounds, duration.toMillis(), warmUp.toMillis(),
+            modelSize.bytes());
     }
 
     private static void check(String option, long value, long least, long most) {

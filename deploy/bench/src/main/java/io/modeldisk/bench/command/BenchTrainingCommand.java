@@ -10,7 +10,9 @@ import io.modeldisk.bench.training.TrainingPlan;
 import io.modeldisk.bench.training.Variant;
 import io.modeldisk.command.Plural;
 import io.modeldisk.command.Converters;
+import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -71,6 +73,14 @@ final class BenchTrainingCommand implements Callable<Integer> {
             + "buffers of the exchange, without a copy. mount: the learner has its own memory, and reads and writes the file of "
             + "a mount. mapped: the learner maps the buffers of a mount, and computes there.")
     private List<Through> throughs;
+
+    @Option(names = "--binding", paramLabel = "NAME", defaultValue = FuseBinding.DEFAULT,
+        description = "The FUSE binding of mounts: kernel or jnr.")
+    private String binding;
+
+    @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "tcp",
+        description = "The datamover between learners and shards: tcp, shm or iser.")
+    private String datamover;
 
     @Option(names = "--iterations", paramLabel = "N", defaultValue = "60",
         description = "The number of measured iterations.")
@@ -135,8 +145,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
             known == null ? size.bytes() : known.bytes(),
             computeTime == null ? known.computeMs().getAsDouble() : computeTime.toNanos() / 1e6, computation, learners,
             shards,
-            exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, throughs, consistency,
-            aggregator, link == null ? 0 : link.bytes(), traces,
+            exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, throughs, binding,
+            Route.Preference.named(datamover), consistency, aggregator, link == null ? 0 : link.bytes(), traces,
             durabilities, checkpointEvery, repeat);
     }
 
@@ -145,8 +155,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
     }
 
     private String setting(TrainingPlan plan) {
-        return "%s, %s, %s, %s, through the %s%s".formatted(Plural.counted(learners, "learner"),
-            Plural.counted(shards, "shard"), consistency, plan.aggregator(),
+        return "%s, %s, %s, %s, over %s, through the %s%s".formatted(Plural.counted(learners, "learner"),
+            Plural.counted(shards, "shard"), consistency, plan.aggregator(), plan.datamover(),
             plan.throughs().stream().map(Through::toString).collect(Collectors.joining(" and ")),
             link == null ? "" : ", links of %.0f MB/s in each direction".formatted(plan.linkBytesPerSecond() / 1e6));
     }

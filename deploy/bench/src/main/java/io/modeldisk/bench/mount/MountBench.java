@@ -3,6 +3,7 @@ package io.modeldisk.bench.mount;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.protocol.SessionMover;
+import io.modeldisk.bench.report.LearnerTimes;
 import io.modeldisk.bench.report.MountReport;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.shard.BenchShard;
@@ -20,18 +21,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
  * Measures mounts with the exchange {@code direct}, in turn with files that move no data and with the protocol alone. The shard,
- * each mount and fio run in separate processes. An instance can run only once.
+ * each mount and fio run in separate processes. Also measures the times of a learner ({@link LearnerBench}). An instance can run
+ * only once.
  */
 public final class MountBench {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
     private static final int BAR_CHARACTERS = 20;
+    private static final long WARM_UP_RUN_MS = 500;
+    private static final double WARM_UP_GROWTH = 1.1;
 
     private final String modeldisk;
     private final MountPlan plan;
@@ -67,7 +72,7 @@ public final class MountBench {
     @FunctionalInterface
     private interface Run {
         /** Returns the throughput in bytes per second. */
-        double run(Load load) throws IOException;
+        double run(Load load, long runMs) throws IOException;
     }
 
     /**
@@ -84,11 +89,21 @@ public final class MountBench {
      * @throws IOException if fio is missing, a process does not start, or a request fails
      */
     public MountReport run() throws IOException {
-        if (!Processes.isInstalled("fio")) {
-            throw new IOException("fio is missing; run: apt-get install fio");
-        }
         if (bindings.isEmpty()) {
             throw new IOException("this machine cannot mount: " + String.join("; ", notes));
+        }
+        List<MountReport.Rate> rates = plan.measuresRequests() ? measureRequests() : List.of();
+        List<LearnerTimes> learner = plan.measuresLearner()
+            ? LearnerBench.run(modeldisk, plan, bindings.getFirst(), ways.present(), progress)
+            : List.of();
+        progress.accept("");
+        return new MountReport(plan.modelBytes(), bindings,
+            ways.present().stream().map(Route.Preference::toString).toList(), rates, learner, notes);
+    }
+
+    private List<MountReport.Rate> measureRequests() throws IOException {
+        if (!Processes.isInstalled("fio")) {
+            throw new IOException("fio is missing; run: apt-get install fio");
         }
         List<MountReport.Rate> rates = new ArrayList<>();
         Path folder = Files.createTempDirectory("modeldisk-bench");
@@ -98,11 +113,7 @@ public final class MountBench {
                 BenchShard.start(modeldisk, "null", plan.modelBytes(), ways.address(), ways.serveOption()));
             List<Variant> variants = variants(opened, shard, folder);
             for (Variant variant : variants) {
-                progress.accept("warming up");
-                for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
-                    variant.run().run(new Load(direction, Collections.max(plan.requestBytes()),
-                        Collections.max(plan.queueDepths()), 1));
-                }
+                warmUp(variant);
             }
             for (int depth : plan.queueDepths()) {
                 for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
@@ -112,9 +123,32 @@ public final class MountBench {
                 }
             }
         }
-        return new MountReport(plan.modelBytes(), bindings,
-            ways.present().stream().map(Route.Preference::toString).toList(),
-            rates, notes);
+        return rates;
+    }
+
+    /**
+     * Runs turns of writes and reads, of the smallest and of the largest size, until a turn is hardly faster than the turns
+     * before. The compilers of the processes need several seconds.
+     */
+    private void warmUp(Variant variant) throws IOException {
+        List<Load> loads = new ArrayList<>();
+        for (int bytes : new TreeSet<>(
+            List.of(Collections.min(plan.requestBytes()), Collections.max(plan.requestBytes())))) {
+            for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
+                loads.add(new Load(direction, bytes, Collections.max(plan.queueDepths()), 1));
+            }
+        }
+        double[] best = new double[loads.size()];
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMs());
+        for (boolean grows = true; grows && System.nanoTime() - endNs < 0;) {
+            grows = false;
+            for (int i = 0; i < best.length; i++) {
+                progress.accept("warming up");
+                double rate = variant.run().run(loads.get(i), WARM_UP_RUN_MS);
+                grows |= rate > best[i] * WARM_UP_GROWTH;
+                best[i] = Math.max(best[i], rate);
+            }
+        }
     }
 
     private List<Variant> variants(Closing opened, BenchShard shard, Path folder) throws IOException {
@@ -126,29 +160,29 @@ public final class MountBench {
             progress.accept("mounting: " + binding);
             opened.add(ChildProcess.start(modeldisk, "bench", "null-file", "--binding", binding, "--model-size",
                 Long.toString(plan.modelBytes()), empty.toString()));
-            variants.add(new Variant(binding, "", load -> fio(empty, load)));
+            variants.add(new Variant(binding, "", (load, runMs) -> fio(empty, load, runMs)));
             for (Route.Preference datamover : ways.present()) {
                 Path directory = Files.createDirectory(folder.resolve(binding + "-" + datamover));
                 opened.add(ChildProcess.start(modeldisk, "mount", "--foreground", "--exchange", "direct", "--binding",
                     binding, "--datamover", datamover.toString(), model, directory.toString()));
-                variants.add(new Variant(binding, datamover.toString(), load -> fio(directory, load)));
+                variants.add(new Variant(binding, datamover.toString(), (load, runMs) -> fio(directory, load, runMs)));
             }
         }
         for (Route.Preference datamover : ways.present()) {
             SessionMover mover = opened.add(new SessionMover(shard.portal(), shard.over(datamover), shard.facts(), most,
                 false, "-" + datamover));
-            variants.add(new Variant("", datamover.toString(), load -> protocol(mover, load)));
+            variants.add(new Variant("", datamover.toString(), (load, runMs) -> protocol(mover, load, runMs)));
         }
         return variants;
     }
 
-    private double fio(Path directory, Load load) throws IOException {
-        return Fio.run(directory.resolve("model"), plan.modelBytes(), load, plan.runMs());
+    private double fio(Path directory, Load load, long runMs) throws IOException {
+        return Fio.run(directory.resolve("model"), plan.modelBytes(), load, runMs);
     }
 
-    /** Moves more and more requests until a run takes the planned time. */
-    private double protocol(SessionMover mover, Load load) throws IOException {
-        long runNs = TimeUnit.MILLISECONDS.toNanos(plan.runMs());
+    /** Moves more and more requests until a run takes the wanted time. */
+    private double protocol(SessionMover mover, Load load, long runMs) throws IOException {
+        long runNs = TimeUnit.MILLISECONDS.toNanos(runMs);
         Load wanted = load.withRequests(load.queueDepth());
         long ns = mover.move(wanted);
         while (ns < runNs / 2) {
@@ -170,7 +204,7 @@ public final class MountBench {
                     load.direction() == Direction.PUSH ? "write" : "read", ByteSize.exact(load.requestBytes()),
                     load.queueDepth()));
                 done++;
-                found[turn][round] = variants.get(turn).run().run(load);
+                found[turn][round] = variants.get(turn).run().run(load, plan.runMs());
             }
         }
         List<MountReport.Rate> rates = new ArrayList<>();

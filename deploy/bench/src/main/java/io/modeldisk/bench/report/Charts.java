@@ -62,6 +62,7 @@ final class Charts {
         CategoryStyler styler = chart.getStyler();
         ChartLook.dress(styler);
         styler.setStacked(true);
+        styler.setDecimalPattern("#,##0.#");
         styler.setLabelsVisible(true);
         styler.setShowStackSum(true);
         styler.setLegendPosition(Styler.LegendPosition.OutsideS);

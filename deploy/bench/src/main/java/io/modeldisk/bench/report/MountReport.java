@@ -10,16 +10,18 @@ import org.knowm.xchart.CategoryChart;
 
 /**
  * The result of {@code bench mount}: the throughput of mounts with each binding, beside files that move no data and beside the
- * protocol without a mount.
+ * protocol without a mount; and the times of a learner.
  *
  * @param modelBytes the size of the model
  * @param bindings the names of the measured FUSE bindings
  * @param datamovers the names of the measured datamovers
- * @param rates the throughputs
+ * @param rates the throughputs; may be empty
+ * @param learner the times of a learner through a mount with the first binding; may be empty
  * @param notes sentences about what was not measured
  */
 public record MountReport(
-    long modelBytes, List<String> bindings, List<String> datamovers, List<Rate> rates, List<String> notes)
+    long modelBytes, List<String> bindings, List<String> datamovers, List<Rate> rates, List<LearnerTimes> learner,
+    List<String> notes)
     implements
         Report {
     private static final String NULL_FILE = "";
@@ -51,17 +53,28 @@ public record MountReport(
 
     @Override
     public String text() {
-        StringBuilder text = new StringBuilder(
-            "GB/s of a file of %s, median; in brackets: the median, minimum and maximum of the ratios%n".formatted(
-                ByteSize.format(modelBytes)));
-        for (String binding : bindings) {
-            text.append("%nbinding %s%n".formatted(binding)).append(table(binding));
-        }
-        text.append("""
+        StringBuilder text = new StringBuilder();
+        if (!rates.isEmpty()) {
+            text.append("GB/s of a file of %s, median; in brackets: the median, minimum and maximum of the ratios%n"
+                .formatted(ByteSize.format(modelBytes)));
+            for (String binding : bindings) {
+                text.append("%nbinding %s%n".formatted(binding)).append(table(binding));
+            }
+            text.append("""
 
-            null: a file that moves no data. NAME / null: the throughput of the mount divided by that of this file.
-            NAME / series: divided by 1 / (1 / null + 1 / protocol), since each byte passes both.
-            """);
+                null: a file that moves no data. NAME / null: the throughput of the mount divided by that of this file.
+                NAME / series: divided by 1 / (1 / null + 1 / protocol), since each byte passes both.
+                """);
+        }
+        if (!learner.isEmpty()) {
+            text.append("%sms of a learner of %s, binding %s, medians%n%n".formatted(rates.isEmpty() ? "" : "\n",
+                ByteSize.format(modelBytes), bindings.getFirst())).append(LearnerTimes.table(learner))
+                .append("""
+
+                    read and write, mapped: the learner's own time for all weights and the whole gradient, outside fsync.
+                    iteration: this time, %.0f ms of computation, and fsync.
+                    """.formatted(learner.getFirst().computeMs().median()));
+        }
         notes.forEach(note -> text.append(note).append('\n'));
         return text.toString();
     }
@@ -118,6 +131,7 @@ public record MountReport(
     public void addTo(ObjectNode root) {
         root.put("modelBytes", modelBytes);
         notes.forEach(note -> root.withArray("notes").add(note));
+        learner.forEach(times -> times.addTo(root));
         for (Rate rate : rates) {
             ObjectNode node = root.withArray("rates").addObject()
                 .put("binding", rate.binding().equals(PROTOCOL) ? "none" : rate.binding())
@@ -127,7 +141,10 @@ public record MountReport(
         }
     }
 
-    /** A row of charts for each binding and queue depth, with a chart for writes and a chart for reads. */
+    /**
+     * A row of charts for each binding and queue depth, with a chart for writes and a chart for reads; and a chart of a learner's
+     * times for each datamover.
+     */
     @Override
     public List<List<CategoryChart>> charts() {
         List<List<CategoryChart>> rows = new ArrayList<>();
@@ -139,6 +156,10 @@ public record MountReport(
                 }
                 rows.add(row);
             }
+        }
+        for (String datamover : learner.stream().map(LearnerTimes::datamover).distinct().toList()) {
+            rows.add(List.of(
+                LearnerTimes.chart(learner.stream().filter(times -> times.datamover().equals(datamover)).toList())));
         }
         return rows;
     }

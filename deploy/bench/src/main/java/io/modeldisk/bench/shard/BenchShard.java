@@ -90,17 +90,23 @@ public final class BenchShard implements AutoCloseable {
         return List.of(LOOPBACK + "/32", address + "/32");
     }
 
+    /** Returns the options of {@code serve} for a shard that only this machine can reach. */
+    public static List<String> listening(String address, String datamovers) {
+        List<String> options = new ArrayList<>(List.of("--listen", address + ":0", "--datamover", datamovers));
+        if (!address.equals(LOOPBACK)) {
+            options.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
+        }
+        return options;
+    }
+
     private static BenchShard start(
         String modeldisk, Durability durability, String aggregator, long modelBytes, String address, String datamovers,
         List<String> more)
         throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--model", MODEL, "--size",
-            Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
-            datamovers, "--tuning", "none"));
+            Long.toString(modelBytes), "--aggregator", aggregator, "--tuning", "none"));
+        arguments.addAll(listening(address, datamovers));
         arguments.addAll(more);
-        if (!address.equals(LOOPBACK)) {
-            arguments.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
-        }
         ShardProcesses processes = ShardProcesses.start(modeldisk, durability, NEVER, 1, arguments);
         try {
             BenchShard shard = new BenchShard(processes, new ModelAddress(processes.portals(), MODEL));

@@ -63,13 +63,13 @@ final class InitiatorPath {
         private long iteration = 1;
         private long pulledNs;
 
-        Direct(RemoteModel model, IterationTrace trace) {
+        Direct(RemoteModel model, IterationTrace trace) throws IOException {
             this.model = model;
             this.trace = trace;
             this.bytes = (model.facts().sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES
                 * LogicalBlock.BYTES;
-            this.weights = DataMemory.allocate(bytes);
-            this.gradient = DataMemory.allocate(bytes);
+            this.weights = model.allocate(bytes);
+            this.gradient = model.allocate(bytes);
         }
 
         @Override

@@ -5,9 +5,11 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.shard.ShardProcesses;
+import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -39,6 +41,7 @@ public final class TrainingBench {
     private final TrainingPlan plan;
     private final String modeldisk;
     private final Consumer<String> progress;
+    private final Ways ways;
 
     /**
      * Creates a benchmark that measures a plan.
@@ -50,10 +53,14 @@ public final class TrainingBench {
         this.plan = plan;
         this.modeldisk = modeldisk;
         this.progress = progress;
+        this.ways = Ways.of(List.of(plan.datamover()));
     }
 
     /** Measures every variant of the plan with every durability, in alternation. Returns the results of each repetition. */
     public List<List<TrainingResult>> run() throws IOException {
+        for (String cause : ways.missing().values()) {
+            throw new IOException("the datamover " + plan.datamover() + " is unavailable: " + cause);
+        }
         if (plan.traces() != null) {
             Files.createDirectories(plan.traces());
         }
@@ -95,9 +102,10 @@ public final class TrainingBench {
     private TrainingResult measure(Variant variant, Through through, Durability durability) throws IOException {
         String name = durability.label(name(variant, through));
         progress.accept(name);
-        List<String> options = List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()), "--listen",
-            BenchShard.LOOPBACK + ":0", "--aggregator", plan.aggregator(), "--consistency", plan.consistency(),
-            "--learners", Integer.toString(plan.learners()));
+        List<String> options = new ArrayList<>(List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()),
+            "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
+            Integer.toString(plan.learners())));
+        options.addAll(BenchShard.listening(ways.address(), ways.serveOption()));
         try (ShardProcesses shards = ShardProcesses.start(modeldisk, durability, plan.checkpointEvery(), plan.shards(),
             options)) {
             return measure(variant, through, name, shards.portals());
@@ -126,7 +134,8 @@ public final class TrainingBench {
             portals = opened.add(Link.open(shards, plan.linkBytesPerSecond())).portals();
         }
         StripedModel model = opened.add(
-            StripedModel.connect(new StripedModelContext(new ModelAddress(portals, MODEL)).learner(name)));
+            StripedModel.connect(new StripedModelContext(new ModelAddress(portals, MODEL)).learner(name)
+                .datamover(plan.datamover())));
         LearnerPath path = opened.add(switch (through) {
             case INITIATOR -> InitiatorPath.open(model, variant);
             case MOUNT -> new MountPath(mount(model, variant, name, opened), model.facts().sizeBytes(),
@@ -136,12 +145,13 @@ public final class TrainingBench {
         return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
     }
 
-    private static ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
+    private ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
         throws IOException {
         Path directory = Files.createTempDirectory("modeldisk-bench");
         opened.add(() -> Files.delete(directory));
         return opened.add(ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
-            .exchange(variant.exchange()).pull(variant.pull()).learner(learner)));
+            .binding(FuseBinding.named(plan.binding())).exchange(variant.exchange()).pull(variant.pull())
+            .learner(learner)));
     }
 
     private static void train(List<EmulatedLearner> learners) throws IOException {

@@ -2,6 +2,8 @@ package io.modeldisk.bench.training;
 
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,6 +21,8 @@ import java.util.List;
  * @param iterations the number of counted iterations
  * @param warmUp the number of iterations before the counted iterations
  * @param throughs the ways in which learners access the model, measured one after another with each scheme
+ * @param binding the name of the FUSE binding of mounts
+ * @param datamover the datamover between learners and shards
  * @param consistency the consistency mode of the shards
  * @param aggregator the aggregator of the shards
  * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
@@ -38,6 +42,8 @@ public record TrainingPlan(
     int iterations,
     int warmUp,
     List<Through> throughs,
+    String binding,
+    Route.Preference datamover,
     String consistency,
     String aggregator,
     long linkBytesPerSecond,
@@ -62,6 +68,9 @@ public record TrainingPlan(
             "--warm-up " + warmUp
                 + " must be at least 2, because overlap pulls weights two iterations before their use");
         require(linkBytesPerSecond >= 0, "--link " + linkBytesPerSecond + " must not be negative");
+        FuseBinding.named(binding);
+        require(linkBytesPerSecond == 0 || datamover == Route.Preference.TCP,
+            "--link needs --datamover tcp, because the emulated link forwards TCP connections");
         CheckpointPeriod.parse(checkpointEvery);
         require(repeat >= 1 && repeat <= 1000, "--repeat " + repeat + " must be from 1 to 1000");
         require(!throughs.contains(Through.MAPPED)

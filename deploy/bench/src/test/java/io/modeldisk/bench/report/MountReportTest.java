@@ -16,10 +16,16 @@ final class MountReportTest {
         List.of(rate("kernel", "", Direction.PUSH, 6), rate("kernel", "tcp", Direction.PUSH, 1.6),
             rate("", "tcp", Direction.PUSH, 3), rate("kernel", "", Direction.PULL, 8),
             rate("kernel", "tcp", Direction.PULL, 2), rate("", "tcp", Direction.PULL, 4)),
+        List.of(times("direct", "mount", 300), times("sync", "mount", 200), times("sync", "mapped", 0.5)),
         List.of("jnr is not measured: a library is missing"));
 
     private static Rate rate(String binding, String datamover, Direction direction, double gigabytesPerSecond) {
         return new Rate(binding, datamover, direction, 8, 262_144, Samples.of(gigabytesPerSecond * 1e9));
+    }
+
+    private static LearnerTimes times(String exchange, String through, double fileMs) {
+        return new LearnerTimes(exchange, "tcp", through, Samples.of(200), Samples.of(fileMs), Samples.of(100),
+            Samples.of(300 + fileMs));
     }
 
     /** Each byte passes the file and the protocol: 1 / (1/6 + 1/3) = 2, and 1.6 is 0.8 of it. */
@@ -33,6 +39,14 @@ final class MountReportTest {
     }
 
     @Test
+    void tableShowsTheLearnersTimeWithMappedBuffersBesideReadAndWrite() {
+        assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " "))).contains(
+            "ms of a learner of 64 MiB, binding kernel, medians",
+            "direct tcp 300.00 - - 600.00 -", "sync tcp 200.00 0.50 0.0025 500.00 300.50",
+            "iteration: this time, 200 ms of computation, and fsync.");
+    }
+
+    @Test
     void plotAndJsonContainEveryVariant(@TempDir Path directory) throws IOException {
         Path plot = directory.resolve("plot.svg");
         Path json = directory.resolve("figures.json");
@@ -40,8 +54,9 @@ final class MountReportTest {
         ReportFiles.writePlot(REPORT, plot);
         ReportFiles.writeJson(REPORT, json);
 
-        // The plot has one row of two charts.
-        assertThat(Files.readString(plot)).contains("viewBox=\"0 0 1240 340\"");
-        assertThat(Files.readString(json)).contains("\"binding\" : \"none\"", "\"datamover\" : \"none\"", "\"notes\"");
+        // The plot has one row of two charts, and below it the chart of the learner.
+        assertThat(Files.readString(plot)).contains("viewBox=\"0 0 1240 680\"");
+        assertThat(Files.readString(json)).contains("\"binding\" : \"none\"", "\"datamover\" : \"none\"", "\"notes\"",
+            "\"through\" : \"mapped\"");
     }
 }
