@@ -68,8 +68,8 @@ public class Gradient {
         }
 
         @Override
-        public long version() {
-            return 0;
+        public long round() {
+            return 1;
         }
     }
 }

@@ -9,12 +9,20 @@ import java.lang.foreign.MemorySegment;
  * a round. The block is locked during the call. Calls for different blocks run concurrently. A call must not allocate memory.
  */
 public interface Aggregator extends AutoCloseable {
+    /** The unit of updates in bytes: a shard updates whole logical blocks. */
+    int LOGICAL_BLOCK_BYTES = 4096;
+
     /**
-     * Returns the number of bytes of {@link BlockMemory#state() state} for each byte of weights. Examples are 0 without state, 1
-     * for momentum and 2 for adam.
+     * Returns the number of bytes of {@link BlockMemory#state() state} for each {@value #LOGICAL_BLOCK_BYTES} bytes of weights.
+     * The default is 0, no state.
      */
-    default int stateBytesPerWeightByte() {
+    default int stateBytesPerLogicalBlock() {
         return 0;
+    }
+
+    /** Returns the learning rate, which may be changed while the aggregator is in use; null if the aggregator has none. */
+    default LearningRate learningRate() {
+        return null;
     }
 
     /**
@@ -32,7 +40,7 @@ public interface Aggregator extends AutoCloseable {
      * @param offset the offset in bytes from the start of the block; a multiple of 4096
      * @param gradient float32 values in native byte order
      * @param gradientOffset the offset in bytes of the first value in {@code gradient}; a multiple of 4
-     * @param lengthBytes a multiple of 4; {@code offset + lengthBytes} is at most the size of the block
+     * @param lengthBytes a multiple of 4096; {@code offset + lengthBytes} is at most the size of the block
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      */
     void aggregate(

@@ -1,6 +1,7 @@
 package io.modeldisk.aggregator;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -67,6 +68,21 @@ public final class AggregatorOptions {
     }
 
     /**
+     * Returns the number that an option has as its value with the precision of a float64, or the default if the option is
+     * missing.
+     *
+     * @throws IllegalArgumentException if the value is not a finite number
+     */
+    public double doubleOption(String key, double defaultValue) {
+        String value = take(key);
+        if (value == null) {
+            return defaultValue;
+        }
+        parseFloat(key, value);
+        return Double.parseDouble(value);
+    }
+
+    /**
      * Returns the integer that an option has as its value, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a 32-bit integer
@@ -81,6 +97,28 @@ public final class AggregatorOptions {
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(key + "=" + value + " must be a 32-bit integer", e);
         }
+    }
+
+    /**
+     * Returns the text that an option has as its value, or the default if the option is missing.
+     *
+     * @param allowed the possible values
+     * @throws IllegalArgumentException if the value is not one of them
+     */
+    public String textOption(String key, String defaultValue, List<String> allowed) {
+        String value = take(key);
+        if (value == null) {
+            return defaultValue;
+        }
+        if (!allowed.contains(value)) {
+            throw new IllegalArgumentException(key + "=" + value + " must be one of " + String.join(", ", allowed));
+        }
+        return value;
+    }
+
+    /** Returns whether an option is given. The option is then still to be read. */
+    public boolean has(String key) {
+        return untaken.containsKey(key);
     }
 
     /**

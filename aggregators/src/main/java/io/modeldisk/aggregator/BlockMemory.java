@@ -11,12 +11,12 @@ public interface BlockMemory {
     MemorySegment weights();
 
     /**
-     * Returns the state that the aggregator keeps for the block. The size of the state is
-     * {@link Aggregator#stateBytesPerWeightByte()} times the size of the weights. All bytes of the state are zero before the
-     * first update.
+     * Returns the state that the aggregator keeps for the block, aligned to 64 bytes. Its size is
+     * {@link Aggregator#stateBytesPerLogicalBlock()} for each logical block of the weights. All bytes are zero before the first
+     * update.
      */
     MemorySegment state();
 
-    /** Returns the number of earlier updates of the block. */
-    long version();
+    /** Returns the round to which the gradient belongs, from 1. A learning-rate schedule depends on the round. */
+    long round();
 }

@@ -11,25 +11,28 @@ public final class SgdProvider implements AggregatorProvider {
 
     @Override
     public String description() {
-        return "weights -= lr * gradient; options: lr, the learning rate, above 0 (required)";
+        return "weights -= lr * gradient; options: " + Optimizer.DESCRIPTION.formatted("", 0);
     }
 
     @Override
     public Aggregator create(AggregatorOptions options) {
-        float learningRate = options.floatOption("lr");
-        if (learningRate <= 0) {
-            throw new IllegalArgumentException("lr=" + learningRate + " must be above 0");
-        }
-        return new Sgd(learningRate);
+        return new Sgd(options);
     }
 
-    private record Sgd(float learningRate) implements Aggregator {
+    private static final class Sgd extends Optimizer {
+        Sgd(AggregatorOptions options) {
+            super(options, 0);
+        }
+
         @Override
-        public void aggregate(
-            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
-            float scale) {
-            float factor = -learningRate * scale;
-            FloatKernels.scaledAdd(block.weights(), offset, gradient, gradientOffset, lengthBytes, factor);
+        void update(
+            MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
+            long lengthBytes, float factor, float rate) {
+            if (rules().changeNothing()) {
+                FloatKernels.scaledAdd(weights, offset, gradient, gradientOffset, lengthBytes, -rate * factor);
+            } else {
+                OptimizerKernels.sgd(weights, offset, gradient, gradientOffset, lengthBytes, factor, rules(), rate);
+            }
         }
     }
 }

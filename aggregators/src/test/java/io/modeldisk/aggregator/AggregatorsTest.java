@@ -91,8 +91,8 @@ class AggregatorsTest {
         }
 
         @Override
-        public long version() {
-            return 0;
+        public long round() {
+            return 1;
         }
     }
 

@@ -75,10 +75,11 @@ public final class MemoryModel implements RemoteModel {
     private volatile boolean wentBack;
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
+    private volatile float learningRate = 0.5f;
 
     /** Creates a model whose weights are zero. */
     public MemoryModel(long sizeBytes) {
-        this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "assign", "asp", 1, "zeros");
+        this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "sgd:lr=0.5", "asp", 1, "zeros");
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
     }
 
@@ -311,6 +312,17 @@ public final class MemoryModel implements RemoteModel {
     }
 
     /** Returns part 1 of 3 parts, with epoch 2. Adds the round to {@link #askedRounds}. */
+    @Override
+    public float learningRate(long round) {
+        return learningRate;
+    }
+
+    @Override
+    public void changeLearningRate(long fromRound, float rate) {
+        learningRate = rate;
+        calls.add("lr " + rate + " from round " + fromRound);
+    }
+
     @Override
     public Partition partition(long round, Cancellation cancellation) throws IOException {
         if (statusFails) {

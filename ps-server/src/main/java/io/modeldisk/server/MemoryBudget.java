@@ -35,16 +35,17 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         ConsistencyMode mode = settings.consistency();
         long blocks = facts.blocksOfShard();
         int block = facts.blockSizeBytes();
-        int copies = 1 + settings.aggregator().stateBytesPerWeightByte() + (mode.appliesWholeRounds() ? 1 : 0);
         int logicalBlocks = block / LogicalBlock.BYTES;
+        long stateBytes = (long) logicalBlocks * settings.aggregator().stateBytesPerLogicalBlock();
+        long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() ? block : 0);
         long blockHeapBytes = switch (mode.kind()) {
             case ASP -> ASP_BLOCK_HEAP_BYTES;
             case SSP -> SSP_BLOCK_HEAP_BYTES;
             case BSP -> BSP_BLOCK_HEAP_BYTES + Integer.BYTES * logicalBlocks;
         };
-        int checkpoints = settings.checkpoints() == null
+        long checkpointBytes = settings.checkpoints() == null
             ? 0
-            : CheckpointSettings.COPIES * (1 + settings.aggregator().stateBytesPerWeightByte());
+            : CheckpointSettings.COPIES * (block + stateBytes);
         long recordBytes = settings.records().isEmpty() && settings.journal() == null
             ? 0
             : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
@@ -53,7 +54,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
             recordBytes += 3L * settings.backups().bufferBytes();
         }
         return new MemoryBudget(
-            (blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes + recordBytes,
+            blocks * bytesOfBlock + (long) settings.spareBlocks() * block + checkpointBytes + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 

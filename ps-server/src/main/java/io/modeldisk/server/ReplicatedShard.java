@@ -10,6 +10,7 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.record.BlockStamps;
 import io.modeldisk.server.record.DamagedRecordException;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordHeader;
 import io.modeldisk.server.record.RecordKind;
 import io.modeldisk.server.record.RecordLog;
@@ -49,7 +50,8 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         this.settings = settings;
         this.clock = clock;
         this.stamps = new BlockStamps(blocks(), start);
-        this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), 0);
+        this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(),
+            shard.learningRate(), 0);
         this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes());
         this.unit = new BackupUnit(
             UnitIdentities.of(facts().model(), facts().shard(), ReplicateCommand.LUN, "modeldisk records"), facts(),
@@ -141,6 +143,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     public void appendRoster(RecordLog log) {
         BlockImage.appendHistory(log, shard.history());
         MemberRecords.appendRoster(shard.learners(), log);
+        RateRecords.append(log, shard.learningRate());
     }
 
     @Override

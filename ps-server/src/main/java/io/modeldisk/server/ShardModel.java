@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.time.NanoClock;
@@ -8,6 +9,7 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
@@ -22,6 +24,7 @@ import io.modeldisk.server.journal.JournalReader;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.record.RecordSink;
 import io.modeldisk.server.replay.RecordPlayer;
@@ -121,11 +124,10 @@ public final class ShardModel implements AutoCloseable {
         BlockStore store = null;
         ShardModel shard = null;
         try {
-            store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerWeightByte());
+            store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerLogicalBlock());
             CheckpointStatus restored = settings.checkpoints() == null
                 ? CheckpointStatus.NONE
-                : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store,
-                    settings.aggregator().stateBytesPerWeightByte());
+                : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store, settings.aggregator());
             if (restored.number() == 0) {
                 load(settings.source(), facts, store);
             }
@@ -154,7 +156,7 @@ public final class ShardModel implements AutoCloseable {
         if (settings.journal() != null) {
             journal = JournalSink.open(directory, settings.journal(), facts, restored.id(),
                 checkpoint -> JournalReader.RecordConsumer
-                    .of(new RecordPlayer(store, consistency, learners, checkpoint)),
+                    .of(new RecordPlayer(store, consistency, learners, learningRate(), checkpoint)),
                 clock);
             sinks.add(journal);
         } else if (settings.checkpoints() != null) {
@@ -177,9 +179,9 @@ public final class ShardModel implements AutoCloseable {
         }
         CheckpointLog log = journal == null
             ? null
-            : new CheckpointLog(records, journal, learners, consistency, clock);
+            : new CheckpointLog(records, journal, learners, consistency, learningRate(), clock);
         checkpointer = new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
-            aggregator.stateBytesPerWeightByte(), learners, consistency, clock, newest, history, log,
+            aggregator, learners, consistency, clock, newest, history, log,
             traffic::rawWrites, settings.goBack(), mayServe);
     }
 
@@ -196,6 +198,7 @@ public final class ShardModel implements AutoCloseable {
         MemberRecords.record(learners, records);
         consistency.record(records);
         MemberRecords.appendRoster(learners, records);
+        RateRecords.append(records, learningRate());
     }
 
     private static void load(ModelSource source, ModelFacts facts, BlockStore store) throws IOException {
@@ -290,6 +293,37 @@ public final class ShardModel implements AutoCloseable {
 
     BlockStore store() {
         return store;
+    }
+
+    /** The learning rate of the aggregator; null if it has none. */
+    LearningRate learningRate() {
+        return aggregator.learningRate();
+    }
+
+    /**
+     * Changes the learning rate. No update of a block is in progress during the change, so that each update has the same rate
+     * again when its record is replayed.
+     *
+     * @throws ScsiException if the shard cannot keep a record of the change
+     */
+    void changeLearningRate(LearningRate.Change change) throws ScsiException {
+        RecordLog log = records;
+        if (log != null) {
+            log.requireKept();
+        }
+        store.lockAll();
+        try {
+            learningRate().change(change);
+            if (log != null) {
+                RateRecords.append(log, learningRate());
+            }
+        } finally {
+            store.unlockAll();
+        }
+        if (log != null) {
+            log.awaitLearnersDurable();
+        }
+        LOG.info("the learning rate is {} from round {} on", change.rate(), change.fromRound());
     }
 
     Learners learners() {

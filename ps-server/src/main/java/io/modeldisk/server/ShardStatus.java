@@ -82,6 +82,9 @@ final class ShardStatus {
         putPlace(status, facts);
         status.put("consistency", facts.consistency());
         status.put("aggregator", facts.aggregator());
+        if (shard.learningRate() != null) {
+            status.put("learningRate", shard.learningRate().at(shard.learners().lastOpenedRound() + 1));
+        }
         status.put("durability", durability());
         putBlocks(status, members, shown);
         status.put("formed", roster.formed());

@@ -1,9 +1,11 @@
 package io.modeldisk.server;
 
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.RoundSense;
@@ -31,7 +33,7 @@ final class TrainUnit extends ShardUnit {
     static final String PRODUCT = "modeldisk train";
 
     static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
-        PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE);
+        PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, LearningRateCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -128,6 +130,7 @@ final class TrainUnit extends ShardUnit {
             case CheckpointCommand.OPCODE -> checkpoint(nexus);
             case HandOverCommand.OPCODE -> handOver(nexus);
             case PartitionCommand.OPCODE -> partition(nexus, cdb);
+            case LearningRateCommand.OPCODE -> learningRate(nexus, cdb);
             default -> join(nexus, cdb);
         };
     }
@@ -153,6 +156,21 @@ final class TrainUnit extends ShardUnit {
                 + "' requested a checkpoint, but this is not shard 0 of a model with --state");
         }
         return CheckpointCommand.data(checkpointer.request());
+    }
+
+    private byte[] learningRate(Nexus nexus, Cdb cdb) throws ScsiException {
+        requireLearn(nexus);
+        LearningRate rate = shard().learningRate();
+        if (rate == null) {
+            throw new ScsiException(RoundSense.NO_LEARNING_RATE.sense(), "initiator '" + nexus.learner()
+                + "' asked for the learning rate, but the aggregator " + shard().facts().aggregator() + " has none");
+        }
+        long round = LearningRateCommand.round(cdb);
+        float wanted = LearningRateCommand.rate(cdb);
+        if (wanted > 0) {
+            shard().changeLearningRate(new LearningRate.Change(round, wanted));
+        }
+        return LearningRateCommand.data(rate.at(round));
     }
 
     private byte[] join(Nexus nexus, Cdb cdb) throws ScsiException {

@@ -320,8 +320,8 @@ class CheckpointTest extends CheckpointFixture {
     /** Adds gradients to the weights, and counts the updates in its state. */
     private static final class CountingAggregator implements Aggregator {
         @Override
-        public int stateBytesPerWeightByte() {
-            return 1;
+        public int stateBytesPerLogicalBlock() {
+            return LOGICAL_BLOCK_BYTES;
         }
 
         @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -16,6 +17,7 @@ import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.record.DamagedRecordException;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordHeader;
 import io.modeldisk.server.record.RecordKind;
 import io.modeldisk.server.replay.RecordPlayer;
@@ -46,7 +48,8 @@ class RecordReplayTest {
     private static final int SEEDS = 4;
 
     static Stream<Arguments> shards() {
-        List<Supplier<Aggregator>> aggregators = List.of(SumAggregator::new, CountingAggregator::new);
+        List<Supplier<Aggregator>> aggregators = List.of(SumAggregator::new, CountingAggregator::new,
+            () -> Aggregators.parse("adam:lr=0.1,weight-decay=0.1,schedule=step,every=3,factor=0.5"));
         return Stream.of("asp", "ssp:1", "bsp")
             .flatMap(mode -> aggregators.stream().map(each -> Arguments.of(mode, each)));
     }
@@ -75,7 +78,7 @@ class RecordReplayTest {
                     join(random.nextInt(3) == 0);
                 }
                 retry();
-                act(random.nextInt(24));
+                act(random.nextInt(25));
             } catch (ScsiException e) {
                 // A refused command has no effect. The learner may have to join again.
                 if (random.nextBoolean()) {
@@ -113,6 +116,8 @@ class RecordReplayTest {
                     round++;
                 }
                 case 11 -> round++;
+                case 12 -> shard.changeLearningRate(learner, Math.max(1, round + random.nextInt(4) - 1),
+                    1 + random.nextInt(9));
                 default -> push(data(task()).ofRound(round));
             }
         }
@@ -268,6 +273,7 @@ class RecordReplayTest {
                     int begin = 50 * (int) (checkpoint - 6);
                     await("pushes", () -> steps.get() > begin);
                     long position = MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+                    RateRecords.append(shard.shard.records(), shard.shard.learningRate());
                     roster = checkpoint == 7 ? position : roster;
                     for (int i = 0; i < (checkpoint == 7 ? 3 : 2); i++) {
                         save(shard.shard, i, checkpoint, checkpoint == 7 ? replica.shard : null);
@@ -278,7 +284,7 @@ class RecordReplayTest {
                 }
                 ShardState expected = shard.state();
                 RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
-                    replica.shard.learners(), 7);
+                    replica.shard.learners(), replica.shard.learningRate(), 7);
                 for (RecordHeader record : shard.sink.records()) {
                     if (record.position() >= roster) {
                         player.apply(record);
@@ -305,7 +311,7 @@ class RecordReplayTest {
             }
             ShardState expected = shard.state();
             RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
-                replica.shard.learners(), 7);
+                replica.shard.learners(), replica.shard.learningRate(), 7);
             for (RecordHeader record : shard.sink.records()) {
                 if (record.position() >= roster) {
                     player.apply(record);
@@ -341,7 +347,7 @@ class RecordReplayTest {
             save(shard.shard, 1, 7, replica.shard);
             shard.sink.await(3);
             RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
-                replica.shard.learners(), 7);
+                replica.shard.learners(), replica.shard.learningRate(), 7);
             for (RecordHeader record : shard.sink.records()) {
                 player.apply(record);
             }

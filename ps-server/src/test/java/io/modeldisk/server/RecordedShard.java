@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.LogicalUnit;
@@ -47,7 +48,7 @@ final class RecordedShard implements AutoCloseable {
             .nonFinite(NonFinite.SKIP));
         train = shard.target().units().get(TrainUnit.LUN);
         raw = (DiskUnit) shard.target().units().get(RawUnit.LUN);
-        player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), 0);
+        player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), shard.learningRate(), 0);
         if (firstPosition > 0) {
             shard.record(List.of(sink), firstPosition, BUFFER);
         }
@@ -69,6 +70,13 @@ final class RecordedShard implements AutoCloseable {
 
     void ask(Nexus learner, long round) throws ScsiException {
         train.vendorCommand(learner, cdb(PartitionCommand.cdb(round)));
+    }
+
+    /** Changes the learning rate, if the aggregator has one. */
+    void changeLearningRate(Nexus learner, long round, float rate) throws ScsiException {
+        if (shard.learningRate() != null) {
+            train.vendorCommand(learner, cdb(LearningRateCommand.cdb(round, rate)));
+        }
     }
 
     private static Cdb cdb(byte[] bytes) {

@@ -31,7 +31,12 @@ public enum Attribute {
     /** The number of the partition. */
     PARTITION_EPOCH("partition_epoch", "",
         "Number, from 1, that grows when the training data is divided differently because learners have joined or left."
-            + " Absent without a learner.");
+            + " Absent without a learner."),
+    /** The learning rate. */
+    LEARNING_RATE("lr", "",
+        "Learning rate of the round that the learner computes now, or of the next round without a learner, as changed by the"
+            + " schedule of the aggregator. `setfattr` changes the rate before the schedule, on all shards, from this round on."
+            + " Absent if the aggregator has no learning rate.");
 
     private static final String PREFIX = "user.modeldisk.";
 

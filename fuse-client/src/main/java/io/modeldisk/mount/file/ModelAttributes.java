@@ -3,8 +3,11 @@ package io.modeldisk.mount.file;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.exchange.WeightsInUse;
+import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.dialect.Partition;
+import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -12,13 +15,15 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Reads the extended attributes of a mount from the exchange and the shards. Thread-safe. */
+/** The extended attributes of a mount: values of the exchange and of the shards. Thread-safe. */
 final class ModelAttributes {
+    private final RemoteModel model;
     private final Exchange exchange;
     private final VersionProbe probe;
     private final LearnerPartition partition;
 
-    ModelAttributes(Exchange exchange, VersionProbe probe, LearnerPartition partition) {
+    ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe, LearnerPartition partition) {
+        this.model = model;
         this.exchange = exchange;
         this.probe = probe;
         this.partition = partition;
@@ -32,6 +37,7 @@ final class ModelAttributes {
         return Stream.of(Attribute.values()).filter(attribute -> switch (attribute) {
             case VERSION, STALENESS -> known;
             case RANK, PARTITIONS, PARTITION_EPOCH -> learner;
+            case LEARNING_RATE -> model.facts().hasLearningRate();
             case AGE, BUBBLE, STALL, ROLLBACKS -> true;
         }).map(Attribute::attributeName).toList();
     }
@@ -55,7 +61,56 @@ final class ModelAttributes {
             case RANK -> partition(Partition::rank);
             case PARTITIONS -> partition(Partition::of);
             case PARTITION_EPOCH -> partition(Partition::epoch);
+            case LEARNING_RATE -> learningRate();
         };
+    }
+
+    private Optional<String> learningRate() {
+        if (!model.facts().hasLearningRate()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Float.toString(model.learningRate(round())));
+        } catch (IOException e) {
+            exchange.counters().failed(e);
+            return Optional.empty();
+        }
+    }
+
+    /** The round of the next push: of this learner, or of any learner if this mount has none. */
+    private long round() throws IOException {
+        long own = exchange.round();
+        return own > 0 ? own : model.counters().openedRound() + 1;
+    }
+
+    /**
+     * Changes an attribute.
+     *
+     * @throws ErrnoException if the attribute cannot be changed or the value is invalid
+     * @throws IOException if the shards refuse the change or do not respond
+     */
+    void set(String name, String value) throws IOException {
+        if (!name.equals(Attribute.LEARNING_RATE.attributeName())) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed");
+        }
+        if (!model.facts().hasLearningRate()) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "the aggregator " + model.facts().aggregator()
+                + " has no learning rate");
+        }
+        model.changeLearningRate(round(), rate(value.strip()));
+    }
+
+    private static float rate(String text) throws ErrnoException {
+        float rate;
+        try {
+            rate = Float.parseFloat(text);
+        } catch (NumberFormatException e) {
+            rate = Float.NaN;
+        }
+        if (!Float.isFinite(rate) || rate <= 0) {
+            throw new ErrnoException(Errno.EINVAL, "the learning rate '" + text + "' must be a finite number above 0");
+        }
+        return rate;
     }
 
     private Optional<String> version() {

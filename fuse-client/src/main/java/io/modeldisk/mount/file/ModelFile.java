@@ -26,7 +26,7 @@ public final class ModelFile implements MountedFile {
         this.exchange = exchange;
         this.use = use;
         this.size = new FixedSize(name(), model.facts().sizeBytes());
-        this.attributes = new ModelAttributes(exchange, probe, use.partition());
+        this.attributes = new ModelAttributes(model, exchange, probe, use.partition());
     }
 
     @Override
@@ -62,6 +62,11 @@ public final class ModelFile implements MountedFile {
     @Override
     public Optional<String> attribute(String name) {
         return attributes.value(name);
+    }
+
+    @Override
+    public void setAttribute(String name, String value) throws IOException {
+        attributes.set(name, value);
     }
 
     @Override

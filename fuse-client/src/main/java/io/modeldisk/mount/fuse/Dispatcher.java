@@ -134,7 +134,7 @@ final class Dispatcher {
                 ? RequestKind.DATA
                 : RequestKind.IMMEDIATE;
             case Opcode.OPEN, Opcode.READLINK -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
-            case Opcode.GETXATTR -> RequestKind.INQUIRY;
+            case Opcode.GETXATTR, Opcode.SETXATTR -> RequestKind.INQUIRY;
             case Opcode.SETATTR -> clears(request) && movesData(request) ? RequestKind.DATA : RequestKind.IMMEDIATE;
             default -> RequestKind.IMMEDIATE;
         };
@@ -239,7 +239,12 @@ final class Dispatcher {
             case Opcode.LISTXATTR -> listAttributes(slot, request);
             case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
             case Opcode.GETXATTR -> attribute(slot, request);
-            case Opcode.SETXATTR, Opcode.REMOVEXATTR -> answer(slot, Errno.EOPNOTSUPP);
+            case Opcode.SETXATTR -> {
+                tree.setAttribute(request.node(), request.newAttributeName(), request.newAttributeValue(),
+                    request.newAttributeFlags());
+                slot.replyBody();
+            }
+            case Opcode.REMOVEXATTR -> answer(slot, Errno.EOPNOTSUPP);
             case Opcode.FALLOCATE -> {
                 tree.reserve(request.node(), request.rangeMode(), request.offset(), request.rangeBytes());
                 slot.replyBody();

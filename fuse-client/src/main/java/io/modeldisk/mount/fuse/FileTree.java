@@ -50,6 +50,8 @@ final class FileTree {
 
     /** FALLOC_FL_KEEP_SIZE. */
     private static final int KEEP_SIZE = 1;
+    /** XATTR_CREATE of setxattr(2). */
+    private static final int CREATE_ATTRIBUTE = 1;
     private static final int LINK_PERMISSIONS = 0777;
     private static final long BLOCK_BYTES = 4096;
 
@@ -148,6 +150,21 @@ final class FileTree {
     /** Returns the value of an extended attribute, or empty if the attribute has no value. */
     Optional<String> attribute(long node, String name) throws ErrnoException {
         return nodes.entries(node) != null ? fileSystem.attribute(name) : file(node).attribute(name);
+    }
+
+    /**
+     * Changes an extended attribute.
+     *
+     * @param flags the flags of setxattr(2)
+     */
+    void setAttribute(long node, String name, String value, int flags) throws IOException {
+        if ((flags & CREATE_ATTRIBUTE) != 0 && attribute(node, name).isPresent()) {
+            throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " exists");
+        }
+        if (nodes.entries(node) != null) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "attributes of directories cannot be changed");
+        }
+        file(node).setAttribute(name, value);
     }
 
     /** Returns the names of the extended attributes, each with a zero byte at its end, as listxattr(2) does. */

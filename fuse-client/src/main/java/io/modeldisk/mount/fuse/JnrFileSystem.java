@@ -379,7 +379,12 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int setxattr(String path, String name, Pointer value, long sizeBytes, int flags) {
-        return -Errno.EOPNOTSUPP.number();
+        return serve(() -> "setxattr of " + path, cancellation -> {
+            byte[] text = new byte[(int) sizeBytes];
+            value.get(0, text, 0, text.length);
+            tree.setAttribute(tree.node(path), name, new String(text, StandardCharsets.UTF_8), flags);
+            return 0;
+        });
     }
 
     @Override

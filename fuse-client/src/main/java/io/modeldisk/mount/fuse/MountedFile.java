@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.List;
@@ -63,6 +64,16 @@ public interface MountedFile {
     /** Returns the value of an extended attribute. Returns empty if the name is unknown or the attribute has no value now. */
     default Optional<String> attribute(String name) {
         return Optional.empty();
+    }
+
+    /**
+     * Changes an extended attribute of the file. The default refuses every change.
+     *
+     * @throws ErrnoException with EINVAL if the value is invalid, and EOPNOTSUPP if the attribute cannot be changed
+     * @throws IOException if the shards refuse the change or do not respond
+     */
+    default void setAttribute(String name, String value) throws IOException {
+        throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed");
     }
 
     /**

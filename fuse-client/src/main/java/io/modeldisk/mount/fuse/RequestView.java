@@ -152,13 +152,33 @@ final class RequestView {
         return text(BODY + 8);
     }
 
+    /** Returns the name of the attribute, from a SETXATTR request. */
+    String newAttributeName() {
+        // The name and a zero byte are before the value.
+        return new String(bytes(BODY + 8, lengthBytes() - head.get(JAVA_INT, BODY) - 1), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the value of the attribute, from a SETXATTR request. */
+    String newAttributeValue() {
+        return new String(bytes(lengthBytes() - head.get(JAVA_INT, BODY), lengthBytes()), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the flags of setxattr(2), from a SETXATTR request. */
+    int newAttributeFlags() {
+        return head.get(JAVA_INT, BODY + 4);
+    }
+
     /** Returns the text from this offset to the final zero byte. */
     private String text(int from) {
-        byte[] name = new byte[Math.max(0, lengthBytes() - from - 1)];
-        for (int i = 0; i < name.length; i++) {
+        return new String(bytes(from, lengthBytes() - 1), StandardCharsets.UTF_8);
+    }
+
+    private byte[] bytes(int from, int end) {
+        byte[] bytes = new byte[Math.max(0, end - from)];
+        for (int i = 0; i < bytes.length; i++) {
             int at = from + i;
-            name[i] = at < HEAD_BYTES ? head.get(JAVA_BYTE, at) : rest.get(JAVA_BYTE, restOffset + at - HEAD_BYTES);
+            bytes[i] = at < HEAD_BYTES ? head.get(JAVA_BYTE, at) : rest.get(JAVA_BYTE, restOffset + at - HEAD_BYTES);
         }
-        return new String(name, StandardCharsets.UTF_8);
+        return bytes;
     }
 }

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A block of weights, with its lock, its current memory slot and its version. The caller of {@link #readable}, {@link #writable}
- * and {@link #updated} holds the lock.
+ * A block of weights, with its lock, its current memory slot and its version. The caller of {@link #readable}, {@link
+ * #writable()} and {@link #updated} holds the lock.
  */
 public final class Block {
     private final ReentrantLock lock = new ReentrantLock();
@@ -17,6 +17,7 @@ public final class Block {
     private final BlockVersions versions;
     private final ChangeWatch watch;
     private BlockSlot current;
+    private long round;
 
     Block(int index, int lengthBytes, MemorySegment state, SpareSlots spares, BlockVersions versions,
         ChangeWatch watch) {
@@ -53,6 +54,12 @@ public final class Block {
         return current;
     }
 
+    /** Returns the weights for an update that belongs to a round, from 1. See {@link #writable()}. */
+    public BlockMemory writable(long ofRound) {
+        round = ofRound;
+        return writable();
+    }
+
     /**
      * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
      * copies the weights to a spare slot first, so that the readers keep their data. Calls the listener of
@@ -68,6 +75,11 @@ public final class Block {
             current = spare;
         }
         return current;
+    }
+
+    /** The round of the last update of the block. */
+    long round() {
+        return round;
     }
 
     /** The number of updates of the block. */

@@ -57,7 +57,7 @@ final class BlockSlot implements BlockMemory {
     }
 
     @Override
-    public long version() {
-        return block.version();
+    public long round() {
+        return block.round();
     }
 }

@@ -3,6 +3,7 @@ package io.modeldisk.server.block;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 
@@ -19,6 +20,8 @@ import java.util.concurrent.Semaphore;
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
 public final class BlockStore implements AutoCloseable {
+    private static final long STATE_ALIGNMENT = 64;
+
     private final BlockLayout layout;
     private final DataMemory memory;
     private final DataMemory stateMemory;
@@ -33,10 +36,10 @@ public final class BlockStore implements AutoCloseable {
      *
      * @param layout the division of the shard into blocks
      * @param spareBlocks the number of spare slots, and the maximum number of pins at the same time, at least 1
-     * @param stateBytesPerWeightByte the bytes of
-     *     {@linkplain io.modeldisk.aggregator.Aggregator#stateBytesPerWeightByte() aggregator state} for each byte of weights
+     * @param stateBytesPerLogicalBlock the bytes of
+     *     {@linkplain io.modeldisk.aggregator.Aggregator#stateBytesPerLogicalBlock() aggregator state} for each logical block
      */
-    public BlockStore(BlockLayout layout, int spareBlocks, int stateBytesPerWeightByte) {
+    public BlockStore(BlockLayout layout, int spareBlocks, int stateBytesPerLogicalBlock) {
         this.layout = layout;
         this.blocks = new Block[layout.blocks()];
         this.spares = new SpareSlots(spareBlocks);
@@ -45,9 +48,9 @@ public final class BlockStore implements AutoCloseable {
         int blockSize = layout.blockSizeBytes();
         int lastBytes = layout.lengthOf(blocks.length - 1);
         this.memory = DataMemory.allocate((long) blockSize * (blocks.length + spareBlocks));
-        this.stateMemory = allocateState(stateBytesPerWeightByte);
+        this.stateMemory = allocateState(stateBytesPerLogicalBlock);
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerWeightByte), spares, versions,
+            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerLogicalBlock), spares, versions,
                 watch);
             blocks[i].start(new BlockSlot(memory, layout.offsetOf(i), blockSize, lastBytes));
         }
@@ -56,33 +59,38 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    private DataMemory allocateState(int stateBytesPerWeightByte) {
-        if (stateBytesPerWeightByte == 0) {
+    private DataMemory allocateState(int stateBytesPerLogicalBlock) {
+        if (stateBytesPerLogicalBlock == 0) {
             return null;
         }
         try {
-            return DataMemory.allocate(stateStride(stateBytesPerWeightByte) * blocks.length);
+            return DataMemory.allocate(stateOffset(blocks.length - 1, stateBytesPerLogicalBlock)
+                + stateStride(stateBytesPerLogicalBlock));
         } catch (RuntimeException | OutOfMemoryError e) {
             memory.close();
             throw e;
         }
     }
 
-    /**
-     * The distance in bytes between the aggregator states of two blocks. The distance is a power of two, so that each state lies
-     * in one slab.
-     */
-    private long stateStride(int stateBytesPerWeightByte) {
-        long bytes = (long) layout.blockSizeBytes() * stateBytesPerWeightByte;
-        return Long.highestOneBit(2 * bytes - 1);
+    /** The distance in bytes between the aggregator states of two blocks in one slab. */
+    private long stateStride(int stateBytesPerLogicalBlock) {
+        long bytes = LogicalBlock.in(layout.blockSizeBytes()) * stateBytesPerLogicalBlock;
+        return Math.ceilDiv(bytes, STATE_ALIGNMENT) * STATE_ALIGNMENT;
     }
 
-    private MemorySegment stateOf(int block, int stateBytesPerWeightByte) {
+    /** The offset of the aggregator state of a block. Each state lies in one slab. */
+    private long stateOffset(int block, int stateBytesPerLogicalBlock) {
+        long stride = stateStride(stateBytesPerLogicalBlock);
+        long perSlab = DataMemory.SLAB_BYTES / stride;
+        return block / perSlab * DataMemory.SLAB_BYTES + block % perSlab * stride;
+    }
+
+    private MemorySegment stateOf(int block, int stateBytesPerLogicalBlock) {
         return stateMemory == null
             ? MemorySegment.NULL
             : stateMemory.segment(
-                block * stateStride(stateBytesPerWeightByte),
-                (long) layout.lengthOf(block) * stateBytesPerWeightByte);
+                stateOffset(block, stateBytesPerLogicalBlock),
+                LogicalBlock.in(layout.lengthOf(block)) * stateBytesPerLogicalBlock);
     }
 
     /** The division of the shard into blocks. */
@@ -93,6 +101,20 @@ public final class BlockStore implements AutoCloseable {
     /** Returns the block with this index. */
     public Block block(int index) {
         return blocks[index];
+    }
+
+    /** Locks all blocks. {@link #unlockAll} unlocks them. */
+    public void lockAll() {
+        for (Block block : blocks) {
+            block.lock();
+        }
+    }
+
+    /** Unlocks all blocks after {@link #lockAll}. */
+    public void unlockAll() {
+        for (Block block : blocks) {
+            block.unlock();
+        }
     }
 
     /**

@@ -17,11 +17,11 @@ final class BlockCopies {
      *
      * @param filled is called when a copy waits to be written, by a thread that holds the lock of a block
      */
-    BlockCopies(int blockSizeBytes, int stateBytesPerWeightByte, Runnable filled) {
+    BlockCopies(int blockSizeBytes, int stateBytesPerLogicalBlock, Runnable filled) {
         this.filled = filled;
-        this.own = new BlockCopy(blockSizeBytes, stateBytesPerWeightByte);
+        this.own = new BlockCopy(blockSizeBytes, stateBytesPerLogicalBlock);
         for (int i = 1; i < CheckpointSettings.COPIES; i++) {
-            free.add(new BlockCopy(blockSizeBytes, stateBytesPerWeightByte));
+            free.add(new BlockCopy(blockSizeBytes, stateBytesPerLogicalBlock));
         }
     }
 

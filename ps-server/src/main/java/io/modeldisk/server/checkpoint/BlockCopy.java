@@ -1,5 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,10 +15,10 @@ final class BlockCopy {
     private long stateBytes;
     private long version;
 
-    BlockCopy(int blockSizeBytes, int stateBytesPerWeightByte) {
+    BlockCopy(int blockSizeBytes, int stateBytesPerLogicalBlock) {
         // The garbage collector frees the memory, because a thread that hangs in a write to a disk may still use it.
         this.weights = Arena.ofAuto().allocate(blockSizeBytes);
-        this.state = Arena.ofAuto().allocate((long) blockSizeBytes * stateBytesPerWeightByte);
+        this.state = Arena.ofAuto().allocate(LogicalBlock.in(blockSizeBytes) * stateBytesPerLogicalBlock);
     }
 
     /** Copies a block. The caller holds the lock of the block. */

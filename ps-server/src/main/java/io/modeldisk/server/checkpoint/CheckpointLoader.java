@@ -1,19 +1,22 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.zip.CRC32C;
 import org.apache.logging.log4j.LogManager;
@@ -28,13 +31,13 @@ final class CheckpointLoader {
 
     private final ModelFacts model;
     private final BlockStore store;
-    private final int stateBytesPerWeightByte;
+    private final Aggregator aggregator;
     private final WeightFiles weights;
 
-    CheckpointLoader(ModelFacts model, BlockStore store, int stateBytesPerWeightByte, WeightFiles weights) {
+    CheckpointLoader(ModelFacts model, BlockStore store, Aggregator aggregator, WeightFiles weights) {
         this.model = model;
         this.store = store;
-        this.stateBytesPerWeightByte = stateBytesPerWeightByte;
+        this.aggregator = aggregator;
         this.weights = weights;
     }
 
@@ -100,7 +103,7 @@ final class CheckpointLoader {
                 parts.add(part(folder, facts, shard, open));
             }
             MemorySegment scratch = arena.allocate(facts.blockSizeBytes());
-            MemorySegment scratchState = arena.allocate((long) facts.blockSizeBytes() * stateBytesPerWeightByte);
+            MemorySegment scratchState = arena.allocate(stateBytes(facts.blockSizeBytes()));
             for (long global = 0; global < facts.blocks(); global++) {
                 Part part = parts.get((int) (global % facts.shards()));
                 int index = (int) (global / facts.shards());
@@ -125,11 +128,21 @@ final class CheckpointLoader {
                     store.versions().restore(block.index(), part.versions[index]);
                 }
             }
+            if (aggregator.learningRate() != null) {
+                aggregator.learningRate().restore(newest(parts));
+            }
         } finally {
             for (FileChannel channel : open) {
                 channel.close();
             }
         }
+    }
+
+    /** Returns the changes of the learning rate of the shard that had got the last change. All shards get all changes. */
+    private static List<LearningRate.Change> newest(List<Part> parts) {
+        return parts.stream().map(part -> part.changes)
+            .max(Comparator.comparingLong(changes -> changes.isEmpty() ? 0 : changes.getLast().fromRound()))
+            .orElseThrow();
     }
 
     /** Reads one block of the model from the files of weights. */
@@ -155,13 +168,18 @@ final class CheckpointLoader {
         FileChannel channel = open(folder, name, open);
         Part part = new Part(name, channel, facts, shard);
         verifyHead(channel, name, part.head, part.head.length + part.file.stateStart() + part.file.stateBytes());
-        ByteBuffer data = ByteBuffer.allocate(Math.toIntExact(part.file.stateStart())).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer data = part.file.buffer();
         readFully(channel, name, data, part.head.length);
-        data.flip();
-        data.asLongBuffer().get(part.versions);
-        data.slice(part.versions.length * Long.BYTES, part.checksums.length * Integer.BYTES)
-            .order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(part.checksums);
+        try {
+            part.changes = part.file.decode(data, part.versions, part.checksums);
+        } catch (IllegalArgumentException e) {
+            throw new DamagedCheckpointException(name + " has a learning rate that is not possible: " + e.getMessage());
+        }
         return part;
+    }
+
+    private long stateBytes(long weightBytes) {
+        return LogicalBlock.in(weightBytes) * aggregator.stateBytesPerLogicalBlock();
     }
 
     /** The file that one shard has added to the checkpoint. */
@@ -174,6 +192,7 @@ final class CheckpointLoader {
         private final long shardBytes;
         private final long[] versions;
         private final int[] checksums;
+        private List<LearningRate.Change> changes;
 
         Part(String name, FileChannel channel, CheckpointFacts facts, int shard) {
             this.name = name;
@@ -181,18 +200,18 @@ final class CheckpointLoader {
             int blocks = facts.blocksOf(shard);
             this.blockSizeBytes = facts.blockSizeBytes();
             this.shardBytes = facts.bytesOf(shard);
-            this.file = new PartFile(blocks, shardBytes * stateBytesPerWeightByte);
+            this.file = new PartFile(blocks, stateBytes(shardBytes));
             this.head = file.head();
             this.versions = new long[blocks];
             this.checksums = new int[blocks];
         }
 
         long stateLengthOf(int index) {
-            return Math.min(blockSizeBytes, shardBytes - (long) index * blockSizeBytes) * stateBytesPerWeightByte;
+            return stateBytes(Math.min(blockSizeBytes, shardBytes - (long) index * blockSizeBytes));
         }
 
         long stateOffsetOf(int index) {
-            return head.length + file.stateStart() + (long) index * blockSizeBytes * stateBytesPerWeightByte;
+            return head.length + file.stateStart() + stateBytes((long) index * blockSizeBytes);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
@@ -8,6 +9,7 @@ import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.record.RecordStatus;
 import java.io.IOException;
@@ -33,6 +35,8 @@ public final class CheckpointLog {
     private final Learners learners;
     private final Consistency consistency;
     private final NanoClock clock;
+    /** Null if the aggregator has no learning rate. */
+    private final LearningRate learningRate;
     /** The checkpoint that the shard has begun; 0 before the first. */
     private volatile long id;
     private long begin;
@@ -41,14 +45,19 @@ public final class CheckpointLog {
     private boolean full;
     private long nextRequestNs;
 
-    /** Creates the log of a shard that has replayed its journal. */
+    /**
+     * Creates the log of a shard that has replayed its journal.
+     *
+     * @param learningRate the learning rate of the aggregator; null if it has none
+     */
     public CheckpointLog(
         RecordLog records, JournalSink journal, Learners learners, Consistency consistency,
-        NanoClock clock) {
+        LearningRate learningRate, NanoClock clock) {
         this.records = records;
         this.journal = journal;
         this.learners = learners;
         this.consistency = consistency;
+        this.learningRate = learningRate;
         this.clock = clock;
         this.nextRequestNs = clock.nanoTime();
     }
@@ -56,6 +65,7 @@ public final class CheckpointLog {
     /** A checkpoint begins. No block of it has been saved. */
     void begin(long checkpoint) {
         begin = MemberRecords.appendRoster(learners, records);
+        RateRecords.append(records, learningRate);
         awaited = 0;
         id = checkpoint;
     }

@@ -1,5 +1,7 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
@@ -50,7 +52,7 @@ public final class Checkpointer implements AutoCloseable {
     private final ModelFacts facts;
     private final boolean inRounds;
     private final BlockStore store;
-    private final int stateBytesPerWeightByte;
+    private final Aggregator aggregator;
     private final Progress progress;
     private final Consistency consistency;
     private final NanoClock clock;
@@ -99,7 +101,7 @@ public final class Checkpointer implements AutoCloseable {
      */
     public Checkpointer(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
-        int stateBytesPerWeightByte,
+        Aggregator aggregator,
         Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus newest, long history,
         CheckpointLog log, LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
         throws IOException {
@@ -107,7 +109,7 @@ public final class Checkpointer implements AutoCloseable {
         this.facts = facts;
         this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
         this.store = store;
-        this.stateBytesPerWeightByte = stateBytesPerWeightByte;
+        this.aggregator = aggregator;
         this.progress = new Progress(store, learners, rawWrites);
         this.consistency = consistency;
         this.clock = clock;
@@ -131,7 +133,7 @@ public final class Checkpointer implements AutoCloseable {
         refuseOlder();
         this.thread = new PeriodicThread("modeldisk-checkpoint-" + facts.model() + "-" + facts.shard(), clock, TICK,
             this::step);
-        this.copies = new BlockCopies(facts.blockSizeBytes(), stateBytesPerWeightByte, thread::wake);
+        this.copies = new BlockCopies(facts.blockSizeBytes(), aggregator.stateBytesPerLogicalBlock(), thread::wake);
     }
 
     /**
@@ -143,9 +145,9 @@ public final class Checkpointer implements AutoCloseable {
      */
     public static CheckpointStatus load(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
-        int stateBytesPerWeightByte)
+        Aggregator aggregator)
         throws IOException {
-        return new CheckpointLoader(facts, store, stateBytesPerWeightByte,
+        return new CheckpointLoader(facts, store, aggregator,
             WeightFiles.of(source.tensors(), settings.maxFileBytes()))
             .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
     }
@@ -380,7 +382,8 @@ public final class Checkpointer implements AutoCloseable {
         }
         held = must;
         stop.begun(partial.number(), wanted.round(), held);
-        writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
+        writer = new PartWriter(partial, wanted, facts.shard(), store.layout(),
+            aggregator.stateBytesPerLogicalBlock(), weights);
         if (log != null) {
             log.begin(begun);
         }
@@ -402,7 +405,8 @@ public final class Checkpointer implements AutoCloseable {
             withdrawn();
         } else if (snapshot.sweep() && (log == null || log.isDurable())) {
             store.watch(null);
-            writer.finish();
+            LearningRate rate = aggregator.learningRate();
+            writer.finish(rate == null ? List.of() : rate.changes());
             stop.written(writer.updates());
             drop();
         }

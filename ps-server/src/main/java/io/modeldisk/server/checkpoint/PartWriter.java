@@ -1,11 +1,12 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ final class PartWriter implements AutoCloseable {
     private final BlockLayout layout;
     private final PartFile part;
     private final byte[] head;
-    private final int stateBytesPerWeightByte;
+    private final int stateBytesPerLogicalBlock;
     private final List<WeightFile> files;
     private final List<FileChannel> channels = new ArrayList<>();
     private final FileChannel partChannel;
@@ -37,16 +38,17 @@ final class PartWriter implements AutoCloseable {
     private final int[] checksums;
 
     PartWriter(
-        StateDirectory.Folder folder, CheckpointFacts facts, int shard, BlockLayout layout, int stateBytesPerWeightByte,
+        StateDirectory.Folder folder, CheckpointFacts facts, int shard, BlockLayout layout,
+        int stateBytesPerLogicalBlock,
         WeightFiles weights)
         throws IOException {
         this.folder = folder;
         this.facts = facts;
         this.shard = shard;
         this.layout = layout;
-        this.stateBytesPerWeightByte = stateBytesPerWeightByte;
+        this.stateBytesPerLogicalBlock = stateBytesPerLogicalBlock;
         this.files = weights.files();
-        this.part = new PartFile(layout.blocks(), layout.sizeBytes() * stateBytesPerWeightByte);
+        this.part = new PartFile(layout.blocks(), LogicalBlock.in(layout.sizeBytes()) * stateBytesPerLogicalBlock);
         this.head = part.head();
         this.versions = new long[layout.blocks()];
         this.checksums = new int[layout.blocks()];
@@ -94,10 +96,10 @@ final class PartWriter implements AutoCloseable {
                     file.offsetOf(begin));
             }
         }
-        if (stateBytesPerWeightByte > 0) {
+        if (stateBytesPerLogicalBlock > 0) {
             checksum.update(state.asByteBuffer());
             writeFully(partChannel, state.asByteBuffer(),
-                head.length + part.stateStart() + layout.offsetOf(index) * stateBytesPerWeightByte);
+                head.length + part.stateStart() + LogicalBlock.in(layout.offsetOf(index)) * stateBytesPerLogicalBlock);
         }
         versions[index] = version;
         checksums[index] = (int) checksum.getValue();
@@ -108,17 +110,17 @@ final class PartWriter implements AutoCloseable {
         return Arrays.stream(versions).sum();
     }
 
-    /** Writes the versions and checksums, and waits until all data of this shard is on disk. */
-    void finish() throws IOException {
+    /**
+     * Writes the versions and checksums, and waits until all data of this shard is on disk.
+     *
+     * @param changes the changes of the learning rate
+     */
+    void finish(List<LearningRate.Change> changes) throws IOException {
         for (FileChannel channel : channels) {
             channel.force(true);
         }
-        ByteBuffer data = ByteBuffer.allocate(Math.toIntExact(part.stateStart())).order(ByteOrder.LITTLE_ENDIAN);
-        data.asLongBuffer().put(versions);
-        data.slice(versions.length * Long.BYTES, checksums.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN)
-            .asIntBuffer().put(checksums);
         writeFully(partChannel, ByteBuffer.wrap(head), 0);
-        writeFully(partChannel, data, head.length);
+        writeFully(partChannel, part.encode(versions, changes, checksums), head.length);
         partChannel.force(true);
         Files.move(unfinished(), folder.file(PartFile.name(shard, facts.shards())), StandardCopyOption.ATOMIC_MOVE);
         DurableFiles.sync(folder.path());

@@ -62,15 +62,19 @@ final class ImmediatePushes {
         }
         Block block = store.block(record.block());
         if (!record.has(RecordHeader.WITHOUT_DATA)) {
-            aggregator.aggregate(block.writable(), record.offset(), record.memory(), record.bodyStart(),
-                record.rangeBytes(),
-                1);
+            aggregator.aggregate(block.writable(roundOf(record.round(), block)), record.offset(), record.memory(),
+                record.bodyStart(), record.rangeBytes(), 1);
         }
         if (learner != null && record.round() != IoTask.IMPLIED_ROUND) {
             int from = record.offset() / LogicalBlock.BYTES;
             learner.mark(block.index(), record.round(), from, from + record.rangeBytes() / LogicalBlock.BYTES,
                 block.lengthBytes() / LogicalBlock.BYTES);
         }
+    }
+
+    /** Returns the round of a push. A push without a round is a round of its own, after all earlier updates of the block. */
+    private static long roundOf(long round, Block block) {
+        return round == IoTask.IMPLIED_ROUND ? block.version() + 1 : round;
     }
 
     private final class Visitor implements PieceVisitor<Learner> {
@@ -85,7 +89,7 @@ final class ImmediatePushes {
             IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset,
             int lengthBytes) {
             if (task.round() == IoTask.IMPLIED_ROUND) {
-                apply(block, offset, data, dataOffset, lengthBytes);
+                apply(task, block, offset, data, dataOffset, lengthBytes);
                 if (records != null) {
                     record(task, learner, block, offset, data, dataOffset, lengthBytes);
                 }
@@ -110,7 +114,7 @@ final class ImmediatePushes {
             while (from < last) {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
-                apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
+                apply(task, block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
                 // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
@@ -125,8 +129,10 @@ final class ImmediatePushes {
             return applied;
         }
 
-        private void apply(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-            aggregator.aggregate(block.writable(), offset, data, dataOffset, lengthBytes, 1);
+        private void apply(
+            IoTask task, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+            aggregator.aggregate(block.writable(roundOf(task.round(), block)), offset, data, dataOffset, lengthBytes,
+                1);
         }
 
         private void record(

@@ -88,7 +88,7 @@ final class RoundBlock {
             if (count > 0) {
                 long offset = (long) start * LogicalBlock.BYTES;
                 long lengthBytes = (long) (end - start) * LogicalBlock.BYTES;
-                aggregator.aggregate(block.writable(), offset, sum, offset, lengthBytes, 1f / count);
+                aggregator.aggregate(block.writable(round), offset, sum, offset, lengthBytes, 1f / count);
                 updated = true;
             }
             Arrays.fill(contributions, start, end, 0);

@@ -32,9 +32,11 @@ public enum RecordKind {
      */
     IMAGE(6),
     /** All learners, rounds and partitions. Later records need no earlier record of the learners. */
-    ROSTER(7);
+    ROSTER(7),
+    /** All changes of the learning rate. */
+    RATE(8);
 
-    private static final RecordKind[] OF_CODE = new RecordKind[8];
+    private static final RecordKind[] OF_CODE = new RecordKind[9];
 
     static {
         for (RecordKind kind : values()) {

@@ -72,7 +72,7 @@ public final class RecordLog implements AutoCloseable {
     private boolean closed;
     private volatile long position;
     private volatile long durable;
-    /** The position of the last change of the learners. */
+    /** The position of the last change of the learners or of the learning rate. */
     private volatile long learnersPosition;
     private volatile String failure;
     private volatile String refusal;
@@ -229,7 +229,7 @@ public final class RecordLog implements AutoCloseable {
             stamps.set(block, epoch, next);
         }
         position = next;
-        if (kind == RecordKind.LEARNER) {
+        if (kind == RecordKind.LEARNER || kind == RecordKind.RATE) {
             learnersPosition = next;
         }
         return at;
@@ -283,6 +283,17 @@ public final class RecordLog implements AutoCloseable {
             lock.unlock();
         }
         writes.forEach(IoTask::resume);
+    }
+
+    /**
+     * Checks that records can be kept at present.
+     *
+     * @throws ScsiException if a sink has failed, or changes are refused
+     */
+    public void requireKept() throws ScsiException {
+        if (failure != null || refusal != null) {
+            throw notKept();
+        }
     }
 
     private static long reservedBytes(IoTask task) {

@@ -1,5 +1,6 @@
 package io.modeldisk.server.replay;
 
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.Consistency;
@@ -7,6 +8,7 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.record.DamagedRecordException;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordHeader;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -23,6 +25,8 @@ public final class RecordPlayer {
     private final BlockStore store;
     private final Consistency consistency;
     private final Learners learners;
+    /** Null if the aggregator has no learning rate. */
+    private final LearningRate learningRate;
     private final long checkpoint;
     /** For each block, whether its records have an effect. */
     private final boolean[] started;
@@ -32,14 +36,17 @@ public final class RecordPlayer {
     /**
      * Creates a player.
      *
+     * @param learningRate the learning rate of the aggregator; null if it has none
      * @param checkpoint the number in the {@link io.modeldisk.server.record.RecordKind#BLOCK BLOCK} records of the checkpoint
      * from
      *     which the shard has started; 0 if the shard has started from its initial weights
      */
-    public RecordPlayer(BlockStore store, Consistency consistency, Learners learners, long checkpoint) {
+    public RecordPlayer(BlockStore store, Consistency consistency, Learners learners, LearningRate learningRate,
+        long checkpoint) {
         this.store = store;
         this.consistency = consistency;
         this.learners = learners;
+        this.learningRate = learningRate;
         this.checkpoint = checkpoint;
         this.started = new boolean[store.layout().blocks()];
     }
@@ -82,6 +89,7 @@ public final class RecordPlayer {
                     learners.restore(MemberRecords.roster(record));
                     numberLearners();
                 }
+                case RATE -> RateRecords.restore(record, learningRate);
                 case PUSH, CLOSE, RAW, BLOCK -> applyToBlock(record);
                 case IMAGE -> throw new DamagedRecordException(record + " is only for a backup");
             }

@@ -210,7 +210,7 @@ public final class RecordFollower implements AutoCloseable {
                 player.apply(record);
                 hasRoster = true;
             }
-            case LEARNER -> {
+            case LEARNER, RATE -> {
                 if (hasRoster) {
                     player.apply(record);
                 }

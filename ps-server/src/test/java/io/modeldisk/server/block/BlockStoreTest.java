@@ -141,9 +141,9 @@ class BlockStoreTest {
 
     @Test
     void blockStateHasTheSizeThatTheAggregatorRequests() {
-        try (BlockStore stateful = new BlockStore(new BlockLayout(BLOCK + PAGE, BLOCK), SPARES, 3)) {
-            assertThat(stateful.block(0).readable().state().byteSize()).isEqualTo(3L * BLOCK);
-            assertThat(stateful.block(1).readable().state().byteSize()).isEqualTo(3L * PAGE);
+        try (BlockStore stateful = new BlockStore(new BlockLayout(BLOCK + PAGE, BLOCK), SPARES, 2 * PAGE + 8)) {
+            assertThat(stateful.block(0).readable().state().byteSize()).isEqualTo(2L * BLOCK + BLOCK / PAGE * 8);
+            assertThat(stateful.block(1).readable().state().byteSize()).isEqualTo(2L * PAGE + 8);
             assertThat(store.block(0).readable().state().byteSize()).isZero();
         }
     }

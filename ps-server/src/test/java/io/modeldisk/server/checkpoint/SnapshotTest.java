@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.fake.CountingAggregator;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.AfterEach;
@@ -31,13 +34,13 @@ class SnapshotTest {
     private final WeightFiles files = WeightFiles.of(ModelSource.ofSize(model.sizeBytes()).tensors(), 1 << 30);
     private final BlockStore store = newStore();
     private final AtomicInteger wakes = new AtomicInteger();
-    private final BlockCopies copies = new BlockCopies(BLOCK, 1, wakes::incrementAndGet);
+    private final BlockCopies copies = new BlockCopies(BLOCK, LogicalBlock.BYTES, wakes::incrementAndGet);
     private StateDirectory state;
     private StateDirectory.Folder checkpoint;
     private PartWriter writer;
 
     private static BlockStore newStore() {
-        return new BlockStore(new BlockLayout((long) BLOCK * BLOCKS, BLOCK), 2, 1);
+        return new BlockStore(new BlockLayout((long) BLOCK * BLOCKS, BLOCK), 2, LogicalBlock.BYTES);
     }
 
     @BeforeEach
@@ -45,7 +48,7 @@ class SnapshotTest {
         state = StateDirectory.open(folder);
         CheckpointFacts facts = CheckpointFacts.of(model, 1);
         checkpoint = state.request(facts, 0);
-        writer = new PartWriter(checkpoint, facts, 0, store.layout(), 1, files);
+        writer = new PartWriter(checkpoint, facts, 0, store.layout(), LogicalBlock.BYTES, files);
         for (int i = 0; i < BLOCKS; i++) {
             change(i, i);
         }
@@ -76,10 +79,11 @@ class SnapshotTest {
     }
 
     private void assertSavedBeforeTheChanges() throws IOException {
-        writer.finish();
+        writer.finish(List.of());
         state.publish(checkpoint, files.index());
         try (BlockStore loaded = newStore()) {
-            new CheckpointLoader(model, loaded, 1, files).loadNewest(state, CheckpointSettings.ANY);
+            new CheckpointLoader(model, loaded, new CountingAggregator(), files).loadNewest(state,
+                CheckpointSettings.ANY);
             for (int i = 0; i < BLOCKS; i++) {
                 assertThat(loaded.block(i).readable().weights().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(i);
                 assertThat(loaded.block(i).state().get(ValueLayout.JAVA_FLOAT, 8)).isEqualTo(i);

@@ -7,21 +7,21 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * An aggregator with state for tests. The state of a weight is a number that depends on all earlier gradients, on their order and
- * on the version of the block at each of them; the weight changes by the gradient and by this number.
+ * on the round of each of them; the weight changes by the gradient and by this number.
  */
 public final class CountingAggregator implements Aggregator {
     private static final float DECAY = 0.75f;
 
     @Override
-    public int stateBytesPerWeightByte() {
-        return 1;
+    public int stateBytesPerLogicalBlock() {
+        return LOGICAL_BLOCK_BYTES;
     }
 
     @Override
     public void aggregate(
         BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
         for (long i = 0; i < lengthBytes; i += Float.BYTES) {
-            float momentum = block.state().get(ValueLayout.JAVA_FLOAT, offset + i) * DECAY + block.version()
+            float momentum = block.state().get(ValueLayout.JAVA_FLOAT, offset + i) * DECAY + block.round()
                 + scale * gradient.get(ValueLayout.JAVA_FLOAT, gradientOffset + i);
             block.state().set(ValueLayout.JAVA_FLOAT, offset + i, momentum);
             block.weights().set(ValueLayout.JAVA_FLOAT, offset + i,

@@ -138,6 +138,24 @@ public interface RemoteModel extends AutoCloseable {
     Partition partition(long round, Cancellation cancellation) throws IOException;
 
     /**
+     * Returns the learning rate that an update in a round has.
+     *
+     * @param round the round, from 1
+     * @throws ShardException if the aggregator has no learning rate
+     */
+    float learningRate(long round) throws IOException;
+
+    /**
+     * Changes the learning rate on all shards. If the call fails, the shards may have different rates, and the caller can repeat
+     * the call.
+     *
+     * @param fromRound the first round with the rate, from 1
+     * @param rate the rate before the factor of a schedule, finite and above 0
+     * @throws ShardException if the aggregator has no learning rate
+     */
+    void changeLearningRate(long fromRound, float rate) throws IOException;
+
+    /**
      * Returns the status of each shard, in the order of the shards. For this call, every shard visits all its blocks. The call is
      * therefore too slow to be made in every training iteration.
      */

@@ -4,6 +4,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
+import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
@@ -250,6 +251,23 @@ final class ShardClient implements AutoCloseable {
             }
             return CheckpointCommand.request(
                 scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /**
+     * Sends LEARNING RATE.
+     *
+     * @param rate the rate from the round on; 0 if the rate is to stay
+     * @return the learning rate of the round
+     */
+    float learningRate(long round, float rate) throws IOException {
+        synchronized (page) {
+            if (!commands.run(observer(), LearningRateCommand.cdb(round, rate), 0, LearningRateCommand.DATA_BYTES,
+                Cancellation.NONE)) {
+                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": LEARNING RATE failed with BUSY");
+            }
+            return LearningRateCommand.rate(
+                scratch.slab(0).asSlice(0, LearningRateCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
         }
     }
 

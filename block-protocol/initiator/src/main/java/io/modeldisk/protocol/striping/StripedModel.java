@@ -331,6 +331,16 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
+    public float learningRate(long round) throws IOException {
+        return shards.getFirst().learningRate(round, 0);
+    }
+
+    @Override
+    public void changeLearningRate(long fromRound, float rate) throws IOException {
+        AllShards.call(shards, shard -> shard.learningRate(fromRound, rate));
+    }
+
+    @Override
     public JsonNode status() throws IOException {
         ArrayNode all = JSON.createArrayNode();
         all.addAll(AllShards.call(shards, shard -> JSON.readTree(shard.vpdPage(ModelFacts.STATUS_VPD_PAGE))));

@@ -62,6 +62,7 @@ public record ModelFacts(
 
     private static final String PASS = "pass";
 
+    private static final Pattern LEARNING_RATE = Pattern.compile("[:,]\\s*lr\\s*=");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Creates the facts of a shard that applies gradients with NaN and infinity, and that never stops the job. */
@@ -107,6 +108,12 @@ public record ModelFacts(
     @JsonIgnore
     public boolean checksGradients() {
         return nonFinite != null && !nonFinite.equals(PASS);
+    }
+
+    /** Returns whether the aggregator has a learning rate: its specification then has the option {@code lr}. */
+    @JsonIgnore
+    public boolean hasLearningRate() {
+        return LEARNING_RATE.matcher(aggregator).find();
     }
 
     /**

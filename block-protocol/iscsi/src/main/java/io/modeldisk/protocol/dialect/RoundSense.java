@@ -54,6 +54,9 @@ public enum RoundSense {
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot hand over. */
     NO_BACKUP(0x89, "no backup of the shard is in sync, so that the primary cannot hand over (see `modeldisk status`)"),
 
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the aggregator has no learning rate. */
+    NO_LEARNING_RATE(0x8A, "the aggregator of the model has no learning rate"),
+
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the process accepts no records. */
     NOT_A_BACKUP(0x88, "the process is not a backup, so it accepts no records");
 

@@ -6,4 +6,9 @@ public final class LogicalBlock {
     public static final int BYTES = 4096;
 
     private LogicalBlock() {}
+
+    /** Returns the number of logical blocks in a range of whole logical blocks. */
+    public static long in(long lengthBytes) {
+        return lengthBytes / BYTES;
+    }
 }

@@ -5,7 +5,9 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.bench.report.AggregatorReport;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -13,13 +15,15 @@ import java.lang.foreign.ValueLayout;
 public final class AggregatorBench {
     private static final int WARM_UP_PASSES = 3;
     private static final double SECOND_NS = 1e9;
+    private static final long STATE_ALIGNMENT = 4096;
     private static final float WEIGHT = 1;
     private static final float GRADIENT = 0.5f;
 
     private AggregatorBench() {}
 
     /**
-     * Measures an aggregator, sgd as a loop in C, and memcpy, in alternation.
+     * Measures an aggregator, the same optimizer as a loop in C, and memcpy, in alternation. If the aggregator is no optimizer,
+     * the loop is sgd.
      *
      * @param name the name of the aggregator in the report
      * @param bytes the size of the weights, a multiple of the block size
@@ -29,32 +33,34 @@ public final class AggregatorBench {
         double[] ours = new double[pairs];
         double[] loops = new double[pairs];
         double[] copies = new double[pairs];
+        String own = name.split(":", 2)[0];
+        String loopName = CLoop.has(own) ? own : "sgd";
         try (
             CLoop loop = CLoop.start(bytes, blockBytes);
             DataMemory weights = filled(bytes, WEIGHT);
             DataMemory gradients = filled(bytes, GRADIENT);
-            DataMemory state = DataMemory.allocate(Math.max(1, bytes * aggregator.stateBytesPerWeightByte()))) {
+            Arena state = Arena.ofShared()) {
             int blocks = Math.toIntExact(bytes / blockBytes);
-            int stateBytes = blockBytes * aggregator.stateBytesPerWeightByte();
+            long stateBytes = LogicalBlock.in(blockBytes) * aggregator.stateBytesPerLogicalBlock();
             Block[] model = new Block[blocks];
             for (int i = 0; i < blocks; i++) {
                 MemorySegment remembered = stateBytes == 0
                     ? MemorySegment.NULL
-                    : state.segment((long) i * stateBytes, stateBytes);
-                model[i] = new Block(weights.segment((long) i * blockBytes, blockBytes), remembered, 0);
+                    : state.allocate(stateBytes, STATE_ALIGNMENT);
+                model[i] = new Block(weights.segment((long) i * blockBytes, blockBytes), remembered, 1);
             }
             for (int i = 0; i < WARM_UP_PASSES; i++) {
                 pass(aggregator, model, gradients, blockBytes);
-                loop.pass("sgd");
+                loop.pass(loopName);
                 loop.pass("copy");
             }
             for (int i = 0; i < pairs; i++) {
                 ours[i] = bytes * SECOND_NS / pass(aggregator, model, gradients, blockBytes);
-                loops[i] = bytes * SECOND_NS / loop.pass("sgd");
+                loops[i] = bytes * SECOND_NS / loop.pass(loopName);
                 copies[i] = bytes * SECOND_NS / loop.pass("copy");
             }
         }
-        return new AggregatorReport(name, Samples.of(ours), Samples.of(loops), Samples.of(copies));
+        return new AggregatorReport(name, loopName, Samples.of(ours), Samples.of(loops), Samples.of(copies));
     }
 
     private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients, int blockBytes) {
@@ -74,5 +80,5 @@ public final class AggregatorBench {
         return memory;
     }
 
-    private record Block(MemorySegment weights, MemorySegment state, long version) implements BlockMemory {}
+    private record Block(MemorySegment weights, MemorySegment state, long round) implements BlockMemory {}
 }

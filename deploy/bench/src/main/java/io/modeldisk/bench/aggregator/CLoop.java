@@ -5,9 +5,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
-/** A child process that runs sgd as a loop in C. */
+/** A child process that runs the optimizers as loops in C. */
 final class CLoop implements AutoCloseable {
+    private static final Set<String> LOOPS = Set.of("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam",
+        "adamw");
+
     private final CProgram program;
     private final Process process;
     private final BufferedReader answers;
@@ -26,7 +30,7 @@ final class CLoop implements AutoCloseable {
      * @throws IOException if gcc is missing or fails
      */
     static CLoop start(long bytes, int blockBytes) throws IOException {
-        CProgram program = CProgram.compile(CLoop.class, "sgd");
+        CProgram program = CProgram.compile(CLoop.class, "optimizers");
         try {
             return new CLoop(program, program.start(Long.toString(bytes), Integer.toString(blockBytes)));
         } catch (IOException e) {
@@ -35,7 +39,15 @@ final class CLoop implements AutoCloseable {
         }
     }
 
-    /** Runs {@code sgd} or {@code copy} once on the whole arrays of the child process. Returns the duration in nanoseconds. */
+    /** Returns whether the program has a loop for an aggregator. */
+    static boolean has(String aggregator) {
+        return LOOPS.contains(aggregator);
+    }
+
+    /**
+     * Runs the loop of an optimizer, or {@code copy}, once on the whole arrays of the child process. Returns the duration in
+     * nanoseconds.
+     */
     long pass(String kind) throws IOException {
         requests.write(kind + "\n");
         requests.flush();

@@ -12,7 +12,7 @@ import java.util.List;
 
 /** A C program, compiled with gcc for the processor of this machine. The program is deleted when this object is closed. */
 public final class CProgram implements AutoCloseable {
-    private static final String[] COMPILER = {"gcc", "-O3", "-march=native"};
+    private static final List<String> COMPILER = List.of("gcc", "-O3", "-march=native", "-fno-math-errno");
 
     private final Path directory;
     private final Path source;
@@ -45,8 +45,9 @@ public final class CProgram implements AutoCloseable {
     private void runCompiler() throws IOException {
         Process gcc;
         try {
-            gcc = new ProcessBuilder(COMPILER[0], COMPILER[1], COMPILER[2], "-o", program.toString(), source.toString())
-                .redirectErrorStream(true).start();
+            List<String> command = new ArrayList<>(COMPILER);
+            command.addAll(List.of("-o", program.toString(), source.toString(), "-lm"));
+            gcc = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException e) {
             throw new IOException(
                 "the C program was not compiled because gcc is missing; install gcc and libc6-dev", e);

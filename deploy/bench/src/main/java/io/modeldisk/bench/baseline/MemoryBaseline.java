@@ -8,6 +8,7 @@ import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -35,16 +36,17 @@ public final class MemoryBaseline implements Mover, AutoCloseable {
     public MemoryBaseline(long modelBytes, long bufferBytes, String specification) {
         this.aggregator = Aggregators.parse(specification);
         this.aggregates = !specification.equals(NULL_AGGREGATOR);
-        int kept = aggregator.stateBytesPerWeightByte();
-        this.model = DataMemory.allocate(Math.min(modelBytes, DataMemory.SLAB_BYTES / Math.max(1, kept)));
-        this.state = DataMemory.allocate(Math.max(1, model.bytes() * kept));
+        int kept = aggregator.stateBytesPerLogicalBlock();
+        long most = (long) DataMemory.SLAB_BYTES / Math.max(LogicalBlock.BYTES, kept) * LogicalBlock.BYTES;
+        this.model = DataMemory.allocate(Math.min(modelBytes, most));
+        this.state = DataMemory.allocate(Math.max(1, LogicalBlock.in(model.bytes()) * kept));
         this.buffers = DataMemory.allocate(Math.min(bufferBytes, DataMemory.SLAB_BYTES));
     }
 
     private record Range(MemorySegment weights, MemorySegment state) implements BlockMemory {
         @Override
-        public long version() {
-            return 0;
+        public long round() {
+            return 1;
         }
     }
 
@@ -63,8 +65,10 @@ public final class MemoryBaseline implements Mover, AutoCloseable {
 
     private void step(Direction direction, long at, long buffer, int bytes) {
         if (direction.pushes() && aggregates) {
-            int kept = aggregator.stateBytesPerWeightByte();
-            MemorySegment keeps = kept == 0 ? MemorySegment.NULL : state.segment(at * kept, (long) bytes * kept);
+            int kept = aggregator.stateBytesPerLogicalBlock();
+            MemorySegment keeps = kept == 0
+                ? MemorySegment.NULL
+                : state.segment(LogicalBlock.in(at) * kept, LogicalBlock.in(bytes) * kept);
             aggregator.aggregate(new Range(model.segment(at, bytes), keeps), 0, buffers.slab(buffer),
                 DataMemory.offsetInSlab(buffer), bytes, 1);
         } else {

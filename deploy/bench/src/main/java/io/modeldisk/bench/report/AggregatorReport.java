@@ -7,10 +7,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  *
  * @param name the name of the aggregator
  * @param aggregator the throughput of the aggregator
- * @param cLoop the throughput of sgd as a loop in C
+ * @param loopName the name of the loop in C
+ * @param cLoop the throughput of the loop in C
  * @param memcpy the throughput of a copy of the same number of bytes
  */
-public record AggregatorReport(String name, Samples aggregator, Samples cLoop, Samples memcpy) implements Report {
+public record AggregatorReport(
+    String name, String loopName, Samples aggregator, Samples cLoop, Samples memcpy) implements Report {
     @Override
     public String benchmark() {
         return "aggregator";
@@ -20,7 +22,7 @@ public record AggregatorReport(String name, Samples aggregator, Samples cLoop, S
     public String text() {
         return new Table(1, "", "GB/s", "ratio of " + name + " to this")
             .row(name, Units.throughput(aggregator.median()), "")
-            .row("sgd, a loop in C", Units.throughput(cLoop.median()), Units.ratio(aggregator.over(cLoop)))
+            .row(loopName + ", a loop in C", Units.throughput(cLoop.median()), Units.ratio(aggregator.over(cLoop)))
             .row("memcpy", Units.throughput(memcpy.median()), Units.ratio(aggregator.over(memcpy)))
             .toString();
     }
@@ -28,6 +30,7 @@ public record AggregatorReport(String name, Samples aggregator, Samples cLoop, S
     @Override
     public void addTo(ObjectNode root) {
         root.put("aggregator", name);
+        root.put("cLoop", loopName);
         ReportFiles.put(root, "aggregatorBytesPerSecond", aggregator);
         ReportFiles.put(root, "cLoopBytesPerSecond", cLoop);
         ReportFiles.put(root, "memcpyBytesPerSecond", memcpy);

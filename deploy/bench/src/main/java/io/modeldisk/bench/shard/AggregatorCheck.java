@@ -7,6 +7,7 @@ import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -33,9 +34,10 @@ final class AggregatorCheck {
             DataMemory expected = DataMemory.allocate(bytes);
             DataMemory gradient = DataMemory.allocate(bytes);
             DataMemory pulled = DataMemory.allocate(bytes);
-            DataMemory state = DataMemory.allocate(Math.max(1, (long) bytes * aggregator.stateBytesPerWeightByte()))) {
+            DataMemory state = DataMemory
+                .allocate(Math.max(1, LogicalBlock.in(bytes) * aggregator.stateBytesPerLogicalBlock()))) {
             Pattern.fill(expected, 0, 0, bytes);
-            Block block = new Block(expected.slab(0), state.slab(0), 0);
+            Block block = new Block(expected.slab(0), state.slab(0), 1);
             aggregator.aggregate(block, 0, gradient.slab(0), 0, bytes, 1);
             boolean zerosChangeNothing = isPattern(expected, bytes);
 
@@ -67,5 +69,5 @@ final class AggregatorCheck {
         }
     }
 
-    private record Block(MemorySegment weights, MemorySegment state, long version) implements BlockMemory {}
+    private record Block(MemorySegment weights, MemorySegment state, long round) implements BlockMemory {}
 }

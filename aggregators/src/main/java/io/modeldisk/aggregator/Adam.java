@@ -1,0 +1,88 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Adam and AdamW. The state of a weight is a moving average of its gradients and one of their squares. Behind these two arrays,
+ * the state of a block has the number of updates of each logical block, as a 64-bit integer. The moving averages begin at 0, and
+ * this number says how far they still are from the true means.
+ */
+final class Adam extends Optimizer {
+    private final boolean decoupled;
+    private final double beta1;
+    private final double beta2;
+    private final float epsilon;
+
+    /** Reads the options. {@code decoupled}: whether the weight decay is no part of the gradient (AdamW). */
+    Adam(AggregatorOptions options, boolean decoupled, float defaultDecay) {
+        super(options, defaultDecay);
+        this.decoupled = decoupled;
+        this.beta1 = fraction(options, "beta1", 0.9);
+        this.beta2 = fraction(options, "beta2", 0.999);
+        this.epsilon = epsilon(options, 1e-8f);
+    }
+
+    static String optionsText(float defaultDecay) {
+        return DESCRIPTION.formatted(
+            "beta1 (default 0.9) and beta2 (default 0.999), from 0 to below 1, eps (default 1e-8), ",
+            defaultDecay);
+    }
+
+    @Override
+    public int stateBytesPerLogicalBlock() {
+        return 2 * LOGICAL_BLOCK_BYTES + Long.BYTES;
+    }
+
+    @Override
+    void update(
+        MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
+        long lengthBytes, float factor, float rate) {
+        long counters = 2 * weights.byteSize();
+        long done = 0;
+        while (done < lengthBytes) {
+            long updates = count(state, counters, offset + done);
+            long end = done + LOGICAL_BLOCK_BYTES;
+            while (end < lengthBytes && count(state, counters, offset + end) == updates) {
+                end += LOGICAL_BLOCK_BYTES;
+            }
+            for (long at = done; at < end; at += LOGICAL_BLOCK_BYTES) {
+                state.set(ValueLayout.JAVA_LONG, counter(counters, offset + at), updates + 1);
+            }
+            step(weights, state, offset + done, gradient, gradientOffset + done, end - done, factor, rate,
+                updates + 1);
+            done = end;
+        }
+    }
+
+    private static long count(MemorySegment state, long counters, long offset) {
+        return state.get(ValueLayout.JAVA_LONG, counter(counters, offset));
+    }
+
+    private static long counter(long counters, long offset) {
+        return counters + offset / LOGICAL_BLOCK_BYTES * Long.BYTES;
+    }
+
+    private void step(
+        MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
+        long lengthBytes, float factor, float rate, long updates) {
+        float decay = rules().weightDecay();
+        OptimizerKernels.adam(
+            weights,
+            state,
+            weights.byteSize(),
+            offset,
+            gradient,
+            gradientOffset,
+            lengthBytes,
+            factor,
+            rules().clipValue(),
+            decoupled ? 0 : decay,
+            decoupled ? 1 - rate * decay : 1,
+            (float) (rate / (1 - Math.pow(beta1, updates))),
+            (float) (1 / Math.sqrt(1 - Math.pow(beta2, updates))),
+            beta1,
+            beta2,
+            epsilon);
+    }
+}

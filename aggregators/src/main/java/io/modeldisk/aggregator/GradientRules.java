@@ -1,0 +1,61 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What an optimizer does to a gradient before it uses the gradient. First the gradient is clipped, then the weight decay is
+ * added.
+ *
+ * @param clipValue the largest absolute value of an element; infinity for no limit
+ * @param clipNorm the largest L2 norm of the gradient of the part of a block that is updated; infinity for no limit
+ * @param weightDecay the factor of the weights
+ */
+record GradientRules(float clipValue, float clipNorm, float weightDecay) {
+    static final String DESCRIPTION = "weight-decay (default %s), clip-value, the largest absolute value of an element of the"
+        + " gradient, clip-norm, the largest L2 norm of the gradient of a block";
+
+    /** PyTorch's clip_grad_norm_ adds the same number to the norm, so that a norm of 0 is no division by 0. */
+    private static final double NORM_EPSILON = 1e-6;
+
+    /**
+     * Reads the options.
+     *
+     * @throws IllegalArgumentException if an option is out of range, or if both kinds of clipping are given
+     */
+    static GradientRules of(AggregatorOptions options, float defaultDecay) {
+        if (options.has("clip-value") && options.has("clip-norm")) {
+            throw new IllegalArgumentException("clip-value and clip-norm exclude each other; give one of them");
+        }
+        float decay = options.floatOption("weight-decay", defaultDecay);
+        if (decay < 0) {
+            throw new IllegalArgumentException("weight-decay=" + decay + " must be at least 0");
+        }
+        return new GradientRules(limit(options, "clip-value"), limit(options, "clip-norm"), decay);
+    }
+
+    private static float limit(AggregatorOptions options, String key) {
+        if (!options.has(key)) {
+            return Float.POSITIVE_INFINITY;
+        }
+        float limit = options.floatOption(key);
+        if (limit <= 0) {
+            throw new IllegalArgumentException(key + "=" + limit + " must be above 0");
+        }
+        return limit;
+    }
+
+    /** Whether the gradient is used as it is. */
+    boolean changeNothing() {
+        return clipValue == Float.POSITIVE_INFINITY && clipNorm == Float.POSITIVE_INFINITY && weightDecay == 0;
+    }
+
+    /** Returns the factor of a gradient: {@code scale}, reduced if the norm of the gradient exceeds the limit. */
+    float factor(MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
+        if (clipNorm == Float.POSITIVE_INFINITY) {
+            return scale;
+        }
+        double norm = scale * Math.sqrt(FloatKernels.sumOfSquares(gradient, gradientOffset, lengthBytes));
+        // Math.min keeps a NaN.
+        return (float) (scale * Math.min(1, clipNorm / (norm + NORM_EPSILON)));
+    }
+}

@@ -1,0 +1,90 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * An aggregator with a learning rate, with clipping and with weight decay. The formulas of the subclasses are those of the
+ * optimizers of PyTorch, so the weights agree with PyTorch except for rounding.
+ *
+ * <p>The state of a block has one array for each value that the optimizer remembers of a weight. Each array has the layout of the
+ * weights.
+ */
+abstract class Optimizer implements Aggregator {
+    static final String DESCRIPTION = "lr, the learning rate, above 0 (required), %s" + GradientRules.DESCRIPTION + ", "
+        + Schedule.DESCRIPTION;
+
+    private final LearningRate learningRate;
+    private final GradientRules rules;
+
+    /**
+     * Reads the options that all optimizers have.
+     *
+     * @throws IllegalArgumentException if an option is missing or out of range
+     */
+    Optimizer(AggregatorOptions options, float defaultDecay) {
+        float rate = options.floatOption("lr");
+        if (rate <= 0) {
+            throw new IllegalArgumentException("lr=" + rate + " must be above 0");
+        }
+        this.learningRate = new LearningRate(rate, Schedule.of(options));
+        this.rules = GradientRules.of(options, defaultDecay);
+    }
+
+    /** Reads an option that must be at least 0 and less than 1. The distance from 1 must be exact. */
+    static double fraction(AggregatorOptions options, String key, double defaultValue) {
+        double value = options.doubleOption(key, defaultValue);
+        if (value < 0 || value >= 1) {
+            throw new IllegalArgumentException(key + "=" + value + " must be at least 0 and less than 1");
+        }
+        return value;
+    }
+
+    /** Reads the number that prevents a division by 0. */
+    static float epsilon(AggregatorOptions options, float defaultValue) {
+        float value = options.floatOption("eps", defaultValue);
+        if (value < 0) {
+            throw new IllegalArgumentException("eps=" + value + " must be at least 0");
+        }
+        return value;
+    }
+
+    @Override
+    public final LearningRate learningRate() {
+        return learningRate;
+    }
+
+    final GradientRules rules() {
+        return rules;
+    }
+
+    @Override
+    public final void aggregate(
+        BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
+        Objects.checkFromIndexSize(offset, lengthBytes, block.weights().byteSize());
+        Objects.checkFromIndexSize(gradientOffset, lengthBytes, gradient.byteSize());
+        if ((offset | lengthBytes) % LOGICAL_BLOCK_BYTES != 0) {
+            throw new IllegalArgumentException("offset=" + offset + " and lengthBytes=" + lengthBytes
+                + " must be multiples of " + LOGICAL_BLOCK_BYTES);
+        }
+        update(
+            FloatKernels.ofKnownClass(block.weights()),
+            FloatKernels.ofKnownClass(block.state()),
+            offset,
+            FloatKernels.ofKnownClass(gradient),
+            gradientOffset,
+            lengthBytes,
+            rules.factor(gradient, gradientOffset, lengthBytes, scale),
+            learningRate.at(block.round()));
+    }
+
+    /**
+     * Updates a range of the weights of a block, whose bounds are checked.
+     *
+     * @param factor the factor of the gradient
+     * @param rate the learning rate, at least 0
+     */
+    abstract void update(
+        MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
+        long lengthBytes, float factor, float rate);
+}

@@ -1,0 +1,137 @@
+package io.modeldisk.aggregator;
+
+import static io.modeldisk.aggregator.FloatKernels.ORDER;
+import static io.modeldisk.aggregator.FloatKernels.SPECIES;
+import static io.modeldisk.aggregator.FloatKernels.multiplyAdd;
+
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+
+/**
+ * The loops of the optimizers, for float32 values in native byte order.
+ *
+ * <p>{@code w} is the weights of a block, {@code s} its state and {@code g} the gradient. The range starts at byte {@code offset}
+ * of the weights and at byte {@code from} of the gradient. {@code lengthBytes} is a multiple of 4096, and therefore of every
+ * vector size. The caller checks the bounds. Loops over memory of unknown class would be slower: see
+ * {@link FloatKernels#ofKnownClass}. No memory is allocated.
+ */
+final class OptimizerKernels {
+    private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
+
+    private OptimizerKernels() {}
+
+    /** Computes {@code w -= rate * g'}. */
+    static void sgd(
+        MemorySegment w, long offset, MemorySegment g, long from, long lengthBytes, float factor, GradientRules rules,
+        float rate) {
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        FloatVector rates = FloatVector.broadcast(SPECIES, -rate);
+        boolean clips = rules.clipValue() != Float.POSITIVE_INFINITY;
+        float limit = rules.clipValue();
+        float decay = rules.weightDecay();
+        for (long i = 0; i < lengthBytes; i += VECTOR_BYTES) {
+            FloatVector weight = load(w, offset + i);
+            FloatVector gradient = gradient(load(g, from + i), factors, clips, limit, weight, decay);
+            store(multiplyAdd(gradient, rates, weight), w, offset + i);
+        }
+    }
+
+    /** Computes {@code v = momentum * v + g'}, and then {@code w -= rate * v}, or {@code w -= rate * (g' + momentum * v)}. */
+    static void momentum(
+        MemorySegment w, MemorySegment s, long offset, MemorySegment g, long from, long lengthBytes, float factor,
+        GradientRules rules, float rate, float momentum, boolean nesterov) {
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        FloatVector rates = FloatVector.broadcast(SPECIES, -rate);
+        FloatVector momenta = FloatVector.broadcast(SPECIES, momentum);
+        boolean clips = rules.clipValue() != Float.POSITIVE_INFINITY;
+        float limit = rules.clipValue();
+        float decay = rules.weightDecay();
+        for (long i = 0; i < lengthBytes; i += VECTOR_BYTES) {
+            FloatVector weight = load(w, offset + i);
+            FloatVector gradient = gradient(load(g, from + i), factors, clips, limit, weight, decay);
+            FloatVector velocity = multiplyAdd(load(s, offset + i), momenta, gradient);
+            store(velocity, s, offset + i);
+            FloatVector direction = nesterov ? multiplyAdd(velocity, momenta, gradient) : velocity;
+            store(multiplyAdd(direction, rates, weight), w, offset + i);
+        }
+    }
+
+    /**
+     * Computes {@code v = keep * v + add * g' * g'}, and then {@code w -= rate * g' / (sqrt(v) + epsilon)}. This is adagrad with
+     * {@code keep = add = 1}, and rmsprop with {@code add = 1 - keep}.
+     */
+    static void scaledBySquares(
+        MemorySegment w, MemorySegment s, long offset, MemorySegment g, long from, long lengthBytes, float factor,
+        GradientRules rules, float rate, float keep, float add, float epsilon) {
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        FloatVector rates = FloatVector.broadcast(SPECIES, -rate);
+        FloatVector keeps = FloatVector.broadcast(SPECIES, keep);
+        FloatVector adds = FloatVector.broadcast(SPECIES, add);
+        FloatVector epsilons = FloatVector.broadcast(SPECIES, epsilon);
+        boolean clips = rules.clipValue() != Float.POSITIVE_INFINITY;
+        float limit = rules.clipValue();
+        float decay = rules.weightDecay();
+        for (long i = 0; i < lengthBytes; i += VECTOR_BYTES) {
+            FloatVector weight = load(w, offset + i);
+            FloatVector gradient = gradient(load(g, from + i), factors, clips, limit, weight, decay);
+            FloatVector squares = multiplyAdd(load(s, offset + i), keeps, gradient.mul(adds).mul(gradient));
+            store(squares, s, offset + i);
+            FloatVector divisor = squares.lanewise(VectorOperators.SQRT).add(epsilons);
+            store(multiplyAdd(gradient.div(divisor), rates, weight), w, offset + i);
+        }
+    }
+
+    /**
+     * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then
+     * {@code w = shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
+     *
+     * @param squaresStart the offset in the state of the array v
+     * @param decay the weight decay that is part of the gradient
+     * @param shrink the factor of the weights: 1, or less for a weight decay that is no part of the gradient
+     * @param rate the learning rate, divided by {@code 1 - beta1^n} in update n
+     * @param root {@code 1 / sqrt(1 - beta2^n)} in update n
+     */
+    static void adam(
+        MemorySegment w, MemorySegment s, long squaresStart, long offset, MemorySegment g, long from,
+        long lengthBytes, float factor, float clipValue, float decay, float shrink, float rate, float root,
+        double beta1, double beta2, float epsilon) {
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        FloatVector rates = FloatVector.broadcast(SPECIES, -rate);
+        FloatVector roots = FloatVector.broadcast(SPECIES, root);
+        FloatVector betas1 = FloatVector.broadcast(SPECIES, (float) beta1);
+        FloatVector betas2 = FloatVector.broadcast(SPECIES, (float) beta2);
+        FloatVector rests1 = FloatVector.broadcast(SPECIES, (float) (1 - beta1));
+        FloatVector rests2 = FloatVector.broadcast(SPECIES, (float) (1 - beta2));
+        FloatVector shrinks = FloatVector.broadcast(SPECIES, shrink);
+        FloatVector epsilons = FloatVector.broadcast(SPECIES, epsilon);
+        boolean clips = clipValue != Float.POSITIVE_INFINITY;
+        for (long i = 0; i < lengthBytes; i += VECTOR_BYTES) {
+            FloatVector weight = load(w, offset + i);
+            FloatVector gradient = gradient(load(g, from + i), factors, clips, clipValue, weight, decay);
+            FloatVector mean = multiplyAdd(load(s, offset + i), betas1, gradient.mul(rests1));
+            store(mean, s, offset + i);
+            FloatVector squares = multiplyAdd(load(s, squaresStart + offset + i), betas2,
+                gradient.mul(rests2).mul(gradient));
+            store(squares, s, squaresStart + offset + i);
+            FloatVector divisor = multiplyAdd(squares.lanewise(VectorOperators.SQRT), roots, epsilons);
+            store(multiplyAdd(mean.div(divisor), rates, weight.mul(shrinks)), w, offset + i);
+        }
+    }
+
+    /** Returns the gradient g' that an optimizer uses. */
+    private static FloatVector gradient(
+        FloatVector values, FloatVector factors, boolean clips, float limit, FloatVector weight, float decay) {
+        FloatVector scaled = values.mul(factors);
+        FloatVector clipped = clips ? scaled.min(limit).max(-limit) : scaled;
+        return multiplyAdd(weight, FloatVector.broadcast(SPECIES, decay), clipped);
+    }
+
+    private static FloatVector load(MemorySegment memory, long offset) {
+        return FloatVector.fromMemorySegment(SPECIES, memory, offset, ORDER);
+    }
+
+    private static void store(FloatVector values, MemorySegment memory, long offset) {
+        values.intoMemorySegment(memory, offset, ORDER);
+    }
+}

@@ -1,0 +1,76 @@
+package io.modeldisk.protocol.dialect;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import java.nio.ByteBuffer;
+
+/**
+ * The vendor-specific command LEARNING RATE of the train unit. LEARNING RATE returns the learning rate of a round, and may change
+ * it from this round on. An initiator sends a change to all shards.
+ *
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bytes 2 to 5 are the new rate before the factor of the schedule, as a float32,
+ * or 0 to change nothing, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The command returns 4 bytes: the
+ * learning rate of the round, with the factor of the schedule, as a float32. All numbers are big-endian.
+ */
+public final class LearningRateCommand {
+    /** The operation code. */
+    public static final int OPCODE = 0xCA;
+
+    /** The bits of the CDB that have a meaning. */
+    public static final CdbUsage USAGE = CdbUsage.parse("CA 00 FF FF FF FF 00 00 FF FF FF FF FF FF 00 00");
+
+    /** The number of bytes that LEARNING RATE returns. */
+    public static final int DATA_BYTES = Float.BYTES;
+
+    static final String OPCODE_TEXT = "CAh";
+
+    private static final int RATE_FIELD = 2;
+
+    private LearningRateCommand() {}
+
+    /** Returns the CDB of LEARNING RATE. {@code rate} is 0 if the rate is to stay. */
+    public static byte[] cdb(long round, float rate) {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE)
+            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).putFloat(RATE_FIELD, rate).array();
+    }
+
+    /**
+     * Returns the round in a CDB.
+     *
+     * @throws ScsiException if the round is 0
+     */
+    public static long round(Cdb cdb) throws ScsiException {
+        long round = RoundCdb.round(cdb);
+        if (round == 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
+                "LEARNING RATE names round 0; the first round is 1");
+        }
+        return round;
+    }
+
+    /**
+     * Returns the new rate in a CDB; 0 if the rate is to stay.
+     *
+     * @throws ScsiException if the rate is negative, infinite or no number
+     */
+    public static float rate(Cdb cdb) throws ScsiException {
+        float rate = Float.intBitsToFloat((int) cdb.u32(RATE_FIELD));
+        if (!Float.isFinite(rate) || rate < 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RATE_FIELD),
+                "LEARNING RATE has the rate " + rate + ", which is not a finite number above 0");
+        }
+        return rate;
+    }
+
+    /** Encodes the data that LEARNING RATE returns. */
+    public static byte[] data(float rate) {
+        return ByteBuffer.allocate(DATA_BYTES).putFloat(rate).array();
+    }
+
+    /** Decodes the rate that LEARNING RATE has returned. */
+    public static float rate(byte[] data) {
+        return ByteBuffer.wrap(data).getFloat();
+    }
+}
