@@ -19,14 +19,14 @@ import jdk.incubator.vector.VectorSpecies;
 public final class FloatKernels {
     // Vectors have at most 256 bits. Stores of 512 bits are not faster for arrays that exceed the cache. Such stores are
     // 5 to 10 % slower for arrays in the cache (measured).
-    static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED.vectorBitSize() > 256
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED.vectorBitSize() > 256
         ? FloatVector.SPECIES_256
         : FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
     // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. Such a sum is thousands of times
     // slower than a separate product and sum.
-    static final boolean FUSED = processorFuses();
+    private static final boolean FUSED = processorFuses();
     static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
@@ -136,7 +136,7 @@ public final class FloatKernels {
         return FUSED ? a.fma(b, c) : a.mul(b).add(c);
     }
 
-    static void checkRange(MemorySegment segment, long offset, long lengthBytes) {
+    private static void checkRange(MemorySegment segment, long offset, long lengthBytes) {
         if (lengthBytes % Float.BYTES != 0) {
             throw new IllegalArgumentException("lengthBytes=" + lengthBytes + " must be a multiple of " + Float.BYTES);
         }
