@@ -1,5 +1,5 @@
-/* The smallest learner in C. Each iteration reads the weights, writes a gradient of ones, and calls fsync.
- * cc -O2 learner.c -o learner && ./learner DIR/model ITERATIONS */
+/* The smallest learner in C. Each iteration reads the weights, writes a gradient, and calls fsync. The gradient is that of the
+ * loss |w - 1|^2 / 2: all weights become 1. cc -O2 learner.c -o learner && ./learner DIR/model ITERATIONS */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,6 @@ int main(int argc, char **argv) {
     size_t size = status.st_size;
     float *weights = malloc(size), *gradient = malloc(size);
     if (!weights || !gradient) fail("malloc");
-    for (size_t i = 0; i < size / sizeof *gradient; i++) gradient[i] = 1.0f;
 
     for (long iteration = 1; iteration <= atol(argv[2]); iteration++) {
         ssize_t count;
@@ -33,6 +32,7 @@ int main(int argc, char **argv) {
             if (count < 0 && errno == EINTR) count = 0;
             else if (count <= 0) fail("read");
         }
+        for (size_t i = 0; i < size / sizeof *gradient; i++) gradient[i] = weights[i] - 1;
         for (size_t done = 0; done < size; done += count) {
             count = pwrite(fd, (char *)gradient + done, size - done, done);
             if (count < 0 && errno == EINTR) count = 0;

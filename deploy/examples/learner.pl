@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# The smallest learner in Perl. Each iteration reads the weights, writes a gradient of ones, and calls fsync.
+# The smallest learner in Perl. Each iteration reads the weights, writes a gradient, and calls fsync. The gradient is that of the
+# loss |w - 1|^2 / 2: all weights become 1.
 # Usage: learner.pl DIR/model ITERATIONS
 use strict;
 use warnings;
@@ -10,7 +11,6 @@ use IO::Handle;
 my ($path, $iterations) = @ARGV;
 open(my $model, '+<:raw', $path) or die "$path: $!\n";
 my $size = -s $model or die "$path is empty\n";
-my $gradient = pack('f', 1.0) x ($size / 4);
 
 # Repeats sysread or syswrite until all bytes are moved, since one call may move only a part of the bytes.
 sub whole {
@@ -28,6 +28,7 @@ sub whole {
 for my $iteration (1 .. $iterations) {
     my $weights = '';
     whole('read', sub { sysread($model, $weights, $size - $_[0], $_[0]) });
+    my $gradient = pack('f*', map { $_ - 1 } unpack('f*', $weights));
     whole('write', sub { syswrite($model, $gradient, $size - $_[0], $_[0]) });
     $model->sync or die "fsync: $!\n";
     printf "%d: the first weight was %g\n", $iteration, unpack('f', $weights);

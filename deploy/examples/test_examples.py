@@ -1,0 +1,245 @@
+"""Tests of the PyTorch examples without modeldisk. Run them with `python3 -m unittest` in this directory."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import struct
+import tempfile
+import unittest
+
+import numpy as np
+import torch
+from torch import nn
+
+import cluster
+import fashion
+import modeldisk_torch
+import train
+
+
+class Mounted:
+    """Simulates a mount in files: the weights of a safetensors file, and a gradient of zeros."""
+
+    def __init__(self, folder, file, sets=1):
+        self.folder = pathlib.Path(folder)
+        content = file.read_bytes()
+        weights = content[8 + struct.unpack_from("<Q", content)[0] :]
+        (self.folder / "mapped").mkdir()
+        for number in range(sets):
+            (self.folder / "mapped" / f"weights.{number}").write_bytes(weights)
+            (self.folder / "mapped" / f"gradient.{number}").write_bytes(bytes(len(weights)))
+        self.switch(0)
+
+    def switch(self, number):
+        (self.folder / "mapped" / "control").write_text(json.dumps({"set": number}) + "\n")
+
+    def read(self, file):
+        return np.fromfile(self.folder / "mapped" / file, np.float32)
+
+    def write(self, file, values):
+        # In place, because the file is mapped.
+        with open(self.folder / "mapped" / file, "r+b") as buffer:
+            buffer.write(np.asarray(values, np.float32).tobytes())
+
+
+def flat(values):
+    return np.concatenate([value.detach().float().numpy().ravel() for value in values])
+
+
+class LearnerTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        torch.manual_seed(1)
+
+    def mounted(self, model, sets=1):
+        modeldisk_torch.save(model, self.folder / "net.safetensors")
+        return Mounted(self.folder, self.folder / "net.safetensors", sets)
+
+    def learner(self, model):
+        learner = modeldisk_torch.Learner(model, self.folder)
+        self.addCleanup(os.close, learner.control)
+        return learner
+
+    def test_parameters_are_the_weights_of_the_mount(self):
+        mount = self.mounted(nn.Linear(3, 2))
+        net = nn.Linear(3, 2)
+        self.learner(net)
+        np.testing.assert_array_equal(flat(net.parameters()), mount.read("weights.0"))
+        mount.write("weights.0", range(8))
+        np.testing.assert_array_equal(flat(net.parameters()), range(8))
+
+    def test_backward_stores_the_gradient_in_the_mount_and_a_step_clears_it(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net)
+        learner = self.learner(net)
+        for _ in range(2):
+            net(torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
+        np.testing.assert_array_equal(mount.read("gradient.0"), [2, 4, 6, 2])
+        learner.step()
+        np.testing.assert_array_equal(mount.read("gradient.0"), np.zeros(4))
+
+    def test_zero_grad_before_backward_loses_no_gradient(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net)
+        learner = self.learner(net)
+        pushed = []
+        learner.begin = lambda: pushed.append(mount.read("gradient.0"))
+        for set_to_none in (True, False):
+            net.zero_grad(set_to_none=set_to_none)
+            net(torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
+            learner.step()
+        np.testing.assert_array_equal(pushed, [[1, 2, 3, 1]] * 2)
+
+    def test_parameter_without_gradient_pushes_zeros(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net)
+        learner = self.learner(net)
+        net(torch.ones(1, 3)).sum().backward()
+        net.zero_grad(set_to_none=True)
+        learner.begin = lambda: None
+        learner.step()
+        np.testing.assert_array_equal(mount.read("gradient.0"), np.zeros(4))
+
+    def test_frozen_parameters_stay_local_and_tied_parameters_count_once(self):
+        net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2))
+        net[2].weight = net[1].weight
+        net[0].requires_grad_(False)
+        frozen = flat(net[0].parameters())
+        mount = self.mounted(net)
+        self.learner(net)
+        self.assertEqual(len(mount.read("weights.0")), 4 + 2 + 2)
+        mount.write("weights.0", range(8))
+        np.testing.assert_array_equal(flat([net[2].weight]), range(4))
+        self.assertIs(net[1].weight, net[2].weight)
+        np.testing.assert_array_equal(flat(net[0].parameters()), frozen)
+
+    def test_weights_in_another_memory_order_keep_their_values(self):
+        net = nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)
+        before = net.weight.detach().clone()
+        self.mounted(net)
+        self.learner(net)
+        self.assertTrue(torch.equal(net.weight, before))
+
+    def test_parameters_of_another_type_are_copied_in_each_step(self):
+        net = nn.Linear(3, 1).to(torch.bfloat16)
+        mount = self.mounted(net)
+        learner = self.learner(net)
+        pushed = []
+        begin = learner.begin
+        learner.begin = lambda: (pushed.append(mount.read("gradient.0")), mount.write("weights.0", [1, 2, 3, 4]), begin())
+        net(torch.tensor([[1.0, 2.0, 3.0]]).to(torch.bfloat16)).sum().backward()
+        learner.step()
+        np.testing.assert_array_equal(pushed, [[1, 2, 3, 1]])
+        np.testing.assert_array_equal(flat(net.parameters()), [1, 2, 3, 4])
+        self.assertEqual(net.weight.dtype, torch.bfloat16)
+
+    def test_with_two_sets_the_parameters_follow_the_set_that_control_names(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net, 2)
+        learner = self.learner(net)
+        mount.write("weights.1", [5, 6, 7, 8])
+        mount.write("gradient.1", [9, 9, 9, 9])
+        mount.switch(1)
+        learner.step()
+        np.testing.assert_array_equal(flat(net.parameters()), [5, 6, 7, 8])
+        np.testing.assert_array_equal(mount.read("gradient.1"), np.zeros(4))
+        net(torch.ones(1, 3)).sum().backward()
+        np.testing.assert_array_equal(mount.read("gradient.1"), np.ones(4))
+        np.testing.assert_array_equal(mount.read("gradient.0"), np.zeros(4))
+
+    def test_parameters_are_found_by_name(self):
+        first = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1))
+        mount = self.mounted(first)
+        file = self.folder / "model.safetensors"
+        (self.folder / "net.safetensors").rename(file)
+        second = nn.Module()
+        second.add_module("1", nn.BatchNorm1d(1))
+        second.add_module("0", nn.Linear(2, 1))
+        self.learner(second)
+        mount.write("weights.0", range(5))
+        np.testing.assert_array_equal(flat(getattr(second, "0").parameters()), [0, 1, 2])
+        with self.assertRaisesRegex(ValueError, r"no tensor 0.weight of shape \[1, 3\]"):
+            modeldisk_torch.Learner(nn.Sequential(nn.Linear(3, 1)), self.folder)
+
+    def test_model_of_another_size_is_refused(self):
+        self.mounted(nn.Linear(3, 1))
+        with self.assertRaisesRegex(ValueError, "has 4 weights, but the parameters need 6"):
+            modeldisk_torch.Learner(nn.Linear(5, 1), self.folder)
+
+    def test_saved_file_has_a_padded_header_that_covers_the_data(self):
+        modeldisk_torch.save(nn.Linear(3, 1), self.folder / "net.safetensors")
+        content = (self.folder / "net.safetensors").read_bytes()
+        length = struct.unpack_from("<Q", content)[0]
+        self.assertEqual(length % 8, 0)
+        header = json.loads(content[8 : 8 + length])
+        self.assertEqual(header["weight"], {"dtype": "F32", "shape": [1, 3], "data_offsets": [0, 12]})
+        self.assertEqual(header["bias"]["data_offsets"], [12, len(content) - 8 - length])
+
+
+class ImagesTest(unittest.TestCase):
+    class Numbers(fashion.Images):
+        """Images without pictures: the labels are the numbers of the images."""
+
+        def __init__(self, count):
+            self.labels = range(count)
+
+        def choose(self, chosen):
+            return chosen.tolist()
+
+    def test_learners_have_the_mini_batch_of_one_process(self):
+        images = self.Numbers(100)
+        parts = [images.batch(7, rank, 2, 8) for rank in range(2)]
+        self.assertEqual(sorted(parts[0] + parts[1]), sorted(images.batch(7, 0, 1, 16)))
+        self.assertEqual([len(part) for part in parts], [8, 8])
+
+    def test_an_epoch_has_each_image_once(self):
+        images = self.Numbers(96)
+        steps = [images.batch(step, rank, 2, 8) for step in range(6) for rank in range(2)]
+        self.assertEqual(sorted(sum(steps, [])), list(range(96)))
+        self.assertNotEqual(images.batch(6, 0, 2, 8), steps[0])
+
+
+class TrainTest(unittest.TestCase):
+    def test_table_has_a_row_for_each_way_to_train(self):
+        plain, learners = object.__new__(train.Result), object.__new__(train.Result)
+        plain.__dict__.update(name="one", steps=5, moved=None, seconds=1, loss=0.5, accuracy=0.25)
+        learners.__dict__.update(name="two", steps=10, moved=2_500_000, seconds=2, loss=0.25, accuracy=0.5)
+        lines = train.table([plain, learners])
+        self.assertEqual(lines[1].split(), ["one", "5", "-", "1", "s", "0.5000", "0.2500"])
+        self.assertEqual(lines[2].split(), ["two", "10", "2.5", "MB", "2", "s", "0.2500", "0.5000"])
+
+    def test_results_are_judged_only_after_enough_steps(self):
+        few, enough = train.parse(["torch", "--steps", "10"]), train.parse(["torch"])
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(train.judge(few, [("law", False)]))
+            self.assertFalse(train.judge(enough, [("law", True), ("other", False)]))
+            self.assertTrue(train.judge(enough, [("law", True)]))
+
+    def test_options_that_contradict_are_refused(self):
+        for wrong in (["torch", "--local-steps", "5"], ["diloco", "--steps", "60"], ["torch", "--batch", "0"], ["x"]):
+            with self.assertRaises(SystemExit) as exit, contextlib.redirect_stderr(io.StringIO()):
+                train.parse(wrong)
+            self.assertEqual(exit.exception.code, 2)
+
+
+class ProcessTest(unittest.TestCase):
+    def test_lines_of_a_program_can_be_awaited(self):
+        process = cluster.Process("one", ["sh", "-c", "echo first; echo ready: on 1"])
+        self.assertEqual(process.await_ready(), "ready: on 1")
+        self.assertEqual(process.line(0), "first")
+        self.assertIsNone(process.line(2))
+        process.end()
+
+    def test_program_that_ends_before_it_is_ready_fails(self):
+        process = cluster.Process("one", ["true"])
+        with self.assertRaisesRegex(cluster.Failure, "one ended before it was ready"):
+            process.await_ready()
+        process.end()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,267 @@
+#!/usr/bin/python3
+"""Trains a convolutional network with two learners, and compares the result with other ways to train it. See --help."""
+
+import argparse
+import collections
+import json
+import os
+import platform
+import signal
+import sys
+import time
+
+import numpy as np
+import torch
+
+import fashion
+import modeldisk_torch
+from cluster import HERE, Cluster, Failure
+
+LEARNERS = 2
+# With fewer steps of each learner, the results are shown but not judged.
+ENOUGH_STEPS = {"torch": 300, "diloco": 2000}
+ADAM_RATE, ADAMW_RATE = 0.002, 0.003
+LOCAL_STEPS, LOCAL_RATE = 50, 0.002
+# The outer optimizer. With overlap, each round lacks the one before it, so that a smaller momentum is better.
+OUTER = {"sync": "nesterov:lr=0.7,momentum=0.8", "overlap": "nesterov:lr=0.6,momentum=0.6"}
+# DiLoCo loses a learner after this part of the rounds.
+KILLED_AFTER = 0.3
+MOST_BATCH = 7500
+MOST_DIFFERENCE = 0.01
+MOST_DILOCO_LOSS, LEAST_SAVING = 1.02, 40
+
+
+class Result:
+    """A way to train, and the loss and accuracy on the held-out images after it."""
+
+    def __init__(self, name, net, steps, moved, seconds):
+        self.name, self.steps, self.moved, self.seconds = name, steps, moved, seconds
+        self.loss, self.accuracy = fashion.evaluate(net)
+
+    def row(self):
+        moved = f"{self.moved / 1e6:.1f} MB" if self.moved else "-"
+        return (self.name, str(self.steps), moved, f"{self.seconds:.0f} s", f"{self.loss:.4f}", f"{self.accuracy:.4f}")
+
+
+def table(results):
+    rows = [("", "local steps", "pushed and pulled", "time", "held-out loss", "accuracy"), *(result.row() for result in results)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]
+
+
+def show(name, line, rounds):
+    """Shows the progress: each round on a terminal, otherwise ten times."""
+    number = line["round"]
+    text = f"   {name}: round {number} of {rounds}, loss {line['loss']:.4f}"
+    if sys.stdout.isatty():
+        print(f"\r\033[K{text}", end="\n" if number == rounds else "", flush=True)
+    elif number % max(1, rounds // 10) == 0:
+        print(text, flush=True)
+
+
+class Training:
+    """A training with two learners at a cluster."""
+
+    def __init__(self, name, cluster, script, rounds, *options):
+        self.name, self.cluster, self.rounds = name, cluster, rounds
+        self.command = [HERE / script, "--rounds", rounds, *options]
+        self.mounts, self.learners = [], []
+        for number in range(LEARNERS):
+            self.mounts.append(cluster.mount(f"learner-{number + 1}"))
+        self.begun = time.monotonic()
+        for mount in self.mounts:
+            self.learn(mount)
+
+    def learn(self, mount):
+        threads = str(max(1, os.cpu_count() // LEARNERS))
+        self.learners.append(
+            self.cluster.start(
+                mount.folder.name, *self.command, "--mount", mount.folder, environment={"OMP_NUM_THREADS": threads}
+            )
+        )
+
+    def follow(self, replace_after=None):
+        """Waits for the end of the training. Kills and replaces the second learner after a number of rounds."""
+        for number in range(self.rounds):
+            text = self.learners[0].line(number)
+            if text is None:
+                break
+            show(self.name, json.loads(text), self.rounds)
+            if number + 1 == replace_after:
+                self.replace()
+        lost = self.learners[1:2] if replace_after else []
+        for learner in self.learners:
+            if learner not in lost and learner.popen.wait(60) != 0:
+                raise Failure(f"{learner.name} failed; see its messages above")
+        self.seconds = time.monotonic() - self.begun
+
+    def replace(self):
+        """Kills the second learner and its mount as a machine dies, and lets another learner with its own mount join."""
+        self.learners[1].kill()
+        self.mounts[1].kill()
+        self.mounts.append(self.cluster.mount("learner-3"))
+        self.learn(self.mounts[-1])
+
+    def lines(self, learner):
+        return [json.loads(line) for line in self.learners[learner].lines if line]
+
+    def result(self, local_steps):
+        net, moved = fashion.network(), self.cluster.moved()
+        weights = torch.from_numpy(np.fromfile(self.mounts[0].folder / "weights", np.float32))
+        torch.nn.utils.vector_to_parameters(weights, net.parameters())
+        rounds = sum(len(self.lines(learner)) for learner in range(len(self.learners)))
+        return Result(self.name, net, local_steps * rounds, moved, self.seconds)
+
+
+def initial(file):
+    modeldisk_torch.save(fashion.network(), file)
+
+
+def data_parallel(name, aggregator, options, exchange):
+    """Trains with a push and a pull in each step."""
+    with Cluster(initial, aggregator, LEARNERS, exchange) as cluster:
+        training = Training(name, cluster, "learner_torch.py", options.steps, "--batch", options.batch)
+        training.follow()
+        return training.result(1)
+
+
+def alone(options):
+    """Trains in this process, with all mini-batches. With overlap, gradients are one step older, as those of the learners."""
+    net, images, delay = fashion.network(), fashion.Images("train"), int(options.exchange == "overlap")
+    parameters, seen = list(net.parameters()), collections.deque(maxlen=delay + 1)
+    optimizer = torch.optim.Adam(parameters, lr=ADAM_RATE)
+    begun = time.monotonic()
+    for step in range(options.steps):
+        pictures, kinds = images.batch(step, 0, 1, options.batch * LEARNERS)
+        newest = [parameter.data for parameter in parameters]
+        seen.append([weights.clone() for weights in newest])
+        for parameter, weights in zip(parameters, seen[0]):
+            parameter.data = weights
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(pictures), kinds)
+        loss.backward()
+        for parameter, weights in zip(parameters, newest):
+            parameter.data = weights
+        optimizer.step()
+        show("one process", {"round": step + 1, "loss": loss.item()}, options.steps)
+    return Result("one process", net, options.steps, None, time.monotonic() - begun)
+
+
+def judge(options, laws):
+    """Prints the laws with what was found. Returns whether all of them hold, or whether there were too few steps to tell."""
+    enough = options.steps >= ENOUGH_STEPS[options.way]
+    for text, holds in laws:
+        print(f"{text}: {'yes' if holds else 'NO'}")
+    if not enough:
+        print(f"With fewer than {ENOUGH_STEPS[options.way]} steps, these results are not judged.")
+    return not enough or all(holds for _, holds in laws)
+
+
+def train_torch(options):
+    results = [
+        data_parallel(f"{LEARNERS} learners, batch {options.batch}", f"adam:lr={ADAM_RATE}", options, options.exchange),
+        alone(options),
+    ]
+    print("", *table(results), "", sep="\n")
+    difference = results[0].loss / results[1].loss - 1
+    law = f"The loss of the learners differs by {abs(difference):.2%} from that of one process, at most {MOST_DIFFERENCE:.0%}"
+    return judge(options, [(law, abs(difference) <= MOST_DIFFERENCE)])
+
+
+def train_diloco(options):
+    plain = data_parallel("data parallel", f"adamw:lr={ADAMW_RATE}", options, "sync")
+    rounds = options.steps // options.local_steps
+    last = max(1, round(rounds * KILLED_AFTER))
+    with Cluster(initial, OUTER[options.exchange], LEARNERS, options.exchange) as cluster:
+        training = Training(
+            *(f"DiLoCo, H = {options.local_steps}", cluster, "diloco.py", rounds),
+            *("--local-steps", options.local_steps, "--batch", options.batch, "--rate", LOCAL_RATE),
+        )
+        training.follow(replace_after=last)
+        diloco = training.result(options.local_steps)
+    joined = [line["round"] for line in training.lines(2)]
+    print("", *table([plain, diloco]), "", sep="\n")
+    print(f"Learner 2 and its mount were killed after round {last}.", end=" ")
+    print(f"Learner 3 joined in round {joined[0]}." if joined else "Learner 3 came too late to join.")
+    ratio, saving = diloco.loss / plain.loss, plain.moved / diloco.moved
+    return judge(
+        options,
+        [
+            (f"DiLoCo moves 1/{saving:.1f} of the bytes, at most 1/{LEAST_SAVING}", saving >= LEAST_SAVING),
+            (f"Its loss is {ratio:.3f} of that of plain data parallelism, at most {MOST_DILOCO_LOSS}", ratio <= MOST_DILOCO_LOSS),
+            ("The replacement has joined", bool(joined)),
+        ],
+    )
+
+
+def count(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number of at least 1")
+    return int(text)
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="deploy/examples/train",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Trains a convolutional network for pictures of clothes (Fashion-MNIST) with PyTorch, with two learners that mount the model from
+two shards on this machine. Installs python3-torch and dataset-fashion-mnist if they are missing.
+
+  torch     The parameters and gradients of the learners are the mapped buffers of their mounts. The shards apply the mean of
+            the gradients with Adam. For comparison, one process trains with torch.optim.Adam and twice the batch.
+  diloco    Each learner takes local steps with AdamW and pushes how far it has come (DiLoCo). The shards apply the mean with
+            Nesterov momentum. One learner is killed with its mount and replaced. For comparison, two learners push the
+            gradient of each step (plain data parallelism).""",
+    )
+    parser.add_argument("way", choices=["torch", "diloco"], help="what to train, see above")
+    parser.add_argument(
+        "--steps",
+        type=count,
+        metavar="N",
+        help=f"the local steps of each learner; default: {ENOUGH_STEPS['torch']} for torch, {ENOUGH_STEPS['diloco']} for diloco",
+    )
+    parser.add_argument("--batch", type=count, default=32, metavar="N", help="the images of a step; default: %(default)s")
+    parser.add_argument(
+        "--exchange",
+        choices=["sync", "overlap"],
+        help="the exchange scheme of the mounts; default: sync for torch, overlap for diloco",
+    )
+    parser.add_argument(
+        "--local-steps",
+        type=count,
+        metavar="H",
+        help=f"only for diloco: the local steps between two pushes; default: {LOCAL_STEPS}",
+    )
+    options = parser.parse_args(arguments)
+    if options.way == "torch" and options.local_steps:
+        parser.error("--local-steps is only for diloco")
+    options.steps = options.steps or ENOUGH_STEPS[options.way]
+    options.local_steps = options.local_steps or LOCAL_STEPS
+    options.exchange = options.exchange or ("sync" if options.way == "torch" else "overlap")
+    if options.way == "diloco" and (options.steps % options.local_steps or options.steps < 2 * options.local_steps):
+        parser.error(f"--steps {options.steps} must be two or more whole rounds of {options.local_steps} local steps")
+    if options.batch > MOST_BATCH:
+        parser.error(f"--batch {options.batch} must be at most {MOST_BATCH}, an eighth of the training images")
+    return options
+
+
+def main():
+    options = parse()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGHUP, lambda number, _: sys.exit(128 + number))
+    print(f"{platform.platform()}, {os.cpu_count()} processors, PyTorch {torch.__version__}")
+    try:
+        holds = train_torch(options) if options.way == "torch" else train_diloco(options)
+    except (Failure, OSError, ValueError) as error:
+        sys.exit(f"train: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0 if holds else 1)
+
+
+if __name__ == "__main__":
+    main()
