@@ -14,19 +14,46 @@ import numpy as np
 import digits
 
 
+# How numpy stores the types of `mount --dtype`. numpy has no bfloat16, which is the upper half of a float32.
+STORED = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
+
+
+def dtype(model):
+    """Returns the type of the values in the file of a mounted model: f32, bf16 or f16."""
+    try:
+        return os.getxattr(model, "user.modeldisk.dtype").decode()
+    except OSError:
+        return "f32"
+
+
+def widened(values):
+    """Returns stored values as float32."""
+    return (values.astype(np.uint32) << 16).view(np.float32) if values.dtype == np.uint16 else values.astype(np.float32, copy=False)
+
+
+def store(values, out):
+    """Stores float32 values in an array of another type. Rounds to the nearest value, a tie to the even one."""
+    if out.dtype == np.uint16:
+        bits = values.view(np.uint32)
+        out[:] = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    else:
+        out[:] = values
+
+
 class ModelFile:
     """The file of a mounted model. A read returns weights. A write pushes a gradient."""
 
     def __init__(self, path):
         self.path = path
         self.fd = os.open(path, os.O_RDWR)
+        stored = np.dtype(STORED[dtype(path)])
         size = os.fstat(self.fd).st_size
-        if size < 4 * digits.WEIGHTS or size % 4:
+        if size < stored.itemsize * digits.WEIGHTS or size % stored.itemsize:
             os.close(self.fd)
-            raise ValueError(f"{path} has {size} bytes, but the digits model needs {4 * digits.WEIGHTS}")
+            raise ValueError(f"{path} has {size} bytes, but the digits model needs {stored.itemsize * digits.WEIGHTS}")
         # A mounted model may be larger than the digits model. The gradient of the additional weights is zero.
-        self.weights = np.zeros(size // 4, np.float32)
-        self.gradient = np.zeros(size // 4, np.float32)
+        self.stored = np.zeros(size // stored.itemsize, stored)
+        self.gradient = np.zeros(self.stored.size, np.float32)
 
     def __enter__(self):
         return self
@@ -51,10 +78,13 @@ class ModelFile:
 
     def begin(self):
         """Begins an iteration. Returns its weights, and the array for its gradient."""
-        self.read(self.weights)
-        return self.weights, self.gradient
+        self.read(self.stored)
+        return widened(self.stored), self.gradient
 
     def end(self, gradient):
+        if self.stored.dtype != np.float32:
+            store(gradient, self.stored)
+            gradient = self.stored
         self.write(gradient)
         os.fsync(self.fd)
 
@@ -65,10 +95,13 @@ class MappedModel:
     def __init__(self, control):
         self.fd = os.open(control, os.O_RDWR)
         folder, count = control.parent, len(list(control.parent.glob("weights.*")))
+        stored = STORED[dtype(folder.parent / "model")]
         self.sets = [
-            (np.memmap(folder / f"weights.{n}", np.float32, "r"), np.memmap(folder / f"gradient.{n}", np.float32, "r+"))
+            (np.memmap(folder / f"weights.{n}", stored, "r"), np.memmap(folder / f"gradient.{n}", stored, "r+"))
             for n in range(count)
         ]
+        # With float32, the learner computes in the mapped gradient itself.
+        self.gradient = None if stored == np.float32 else np.zeros(self.sets[0][1].size, np.float32)
         self.iteration = 0
 
     def __enter__(self):
@@ -78,9 +111,12 @@ class MappedModel:
         os.close(self.fd)
 
     def begin(self):
-        return self.sets[self.iteration % len(self.sets)]
+        weights, gradient = self.sets[self.iteration % len(self.sets)]
+        return widened(weights), gradient if self.gradient is None else self.gradient
 
-    def end(self, _):
+    def end(self, gradient):
+        if self.gradient is not None:
+            store(gradient, self.sets[self.iteration % len(self.sets)][1])
         os.fsync(self.fd)
         self.iteration += 1
 

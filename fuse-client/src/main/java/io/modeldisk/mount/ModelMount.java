@@ -36,7 +36,7 @@ public final class ModelMount implements AutoCloseable {
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
-        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().facts().sizeBytes());
+        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().trainBytes());
         BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
         MountPoint mountPoint = MountPoint.of(context.directory());
         mountPoint.ensureFree();

@@ -63,6 +63,7 @@ final class StatusReport {
         ObjectNode mount = MAPPER.createObjectNode()
             .put("dir", context.directory().toString())
             .put("exchange", context.exchange().schemeName())
+            .put("dtype", context.remoteModel().dtype().toString())
             .put("learner", context.learner())
             .put("datamover", context.datamover())
             .put("access", context.access().toString())

@@ -5,6 +5,7 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.RoundMarks;
 import io.modeldisk.server.record.RecordLog;
@@ -14,7 +15,8 @@ import io.modeldisk.server.record.RecordLog;
  * memory. Without this check, Linux could kill the process when memory runs out, and some threads could fail when the Java heap
  * is full.
  *
- * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, the sums of gradients under bsp,
+ * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for
+ *     16-bit types, the sums of gradients under bsp,
  *     copies of blocks for checkpoints, and buffers for received data and for records
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
@@ -54,7 +56,9 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
             recordBytes += 3L * settings.backups().bufferBytes();
         }
         return new MemoryBudget(
-            blocks * bytesOfBlock + (long) settings.spareBlocks() * block + checkpointBytes + bufferBytes + recordBytes,
+            blocks * bytesOfBlock + (long) (settings.spareBlocks() + BlockStore.scratchBlocks()) * block
+                + checkpointBytes
+                + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 

@@ -1,17 +1,19 @@
 package io.modeldisk.server;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.consistency.NonFinite;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The iSCSI target of a shard, with two logical units. Reports to the shard when sessions of learners are established or lost.
+ * The iSCSI target of a shard, with its logical units. Reports to the shard when sessions of learners are established or lost.
  */
 final class ModelTarget implements Target {
     /**
@@ -27,9 +29,16 @@ final class ModelTarget implements Target {
     ModelTarget(ShardModel shard, NonFinite nonFinite, TargetPortGroups portGroups) {
         this.shard = shard;
         this.portGroups = portGroups;
-        this.units = shard.replication() == null
-            ? List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard))
-            : List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard), shard.replication().unit());
+        List<LogicalUnit> all = new ArrayList<>();
+        all.add(new TrainUnit(shard, ValueType.FLOAT32, nonFinite));
+        all.add(new RawUnit(shard));
+        if (shard.replication() != null) {
+            all.add(shard.replication().unit());
+        }
+        for (ValueType type : TrainUnit.halfTypes(shard.facts())) {
+            all.add(new TrainUnit(shard, type, nonFinite));
+        }
+        this.units = List.copyOf(all);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
@@ -23,7 +24,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
     RawUnit(ShardModel shard) {
-        super(shard, LUN, PRODUCT);
+        super(shard, ValueType.FLOAT32, LUN, PRODUCT);
     }
 
     @Override

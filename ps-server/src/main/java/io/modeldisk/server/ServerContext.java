@@ -7,6 +7,7 @@ import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.Portals;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetPortGroups;
@@ -385,7 +386,8 @@ public final class ServerContext {
     private ModelFacts facts(ModelSource source) {
         ModelFacts facts = new ModelFacts(model, source.sizeBytes(), blockSizeBytes, shard, shards,
             aggregatorSpecification,
-            consistency, learners, minLearners, effectiveNonFinite().toString(), source.source(), ModelFacts.PROTOCOL);
+            consistency, learners, minLearners, effectiveNonFinite().toString(), source.source(),
+            ValueType.FLOAT32, ModelFacts.PROTOCOL);
         check(facts.blocksOfShard() > 0,
             "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                 + " blockSize",

@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
@@ -12,13 +13,20 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.record.RecordLog;
 
-/** The common part of both logical units of a shard: the blocks, and the VPD pages with facts, status and counters. */
+/**
+ * The common part of the logical units of a shard that move weights: the blocks, and the VPD pages with facts, status and
+ * counters.
+ */
 abstract class ShardUnit implements LogicalUnit {
     private final ShardModel shard;
+    private final ValueType type;
+    private final ModelFacts facts;
     private final LogicalUnitIdentity identity;
 
-    ShardUnit(ShardModel shard, int lun, String product) {
+    ShardUnit(ShardModel shard, ValueType type, int lun, String product) {
         this.shard = shard;
+        this.type = type;
+        this.facts = shard.facts().as(type);
         this.identity = UnitIdentities.of(shard.facts().model(), shard.facts().shard(), lun, product);
     }
 
@@ -39,12 +47,17 @@ abstract class ShardUnit implements LogicalUnit {
 
     @Override
     public final long sizeBytes() {
-        return shard.facts().bytesOfShard();
+        return facts.bytesOfShard();
+    }
+
+    @Override
+    public final ValueType valueType() {
+        return type;
     }
 
     @Override
     public final int optimalTransferBytes() {
-        return shard.facts().blockSizeBytes();
+        return facts.blockSizeBytes();
     }
 
     @Override
@@ -115,7 +128,7 @@ abstract class ShardUnit implements LogicalUnit {
     @Override
     public final byte[] vendorPage(int code) {
         return switch (code) {
-            case ModelFacts.VPD_PAGE -> shard.facts().toJson();
+            case ModelFacts.VPD_PAGE -> facts.toJson();
             case ModelFacts.STATUS_VPD_PAGE -> shard.status();
             case ShardCounters.VPD_PAGE -> shard.counters().toBytes();
             default -> throw new IllegalArgumentException("VPD page %02Xh must be C0h, C1h or C2h".formatted(code));

@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
@@ -9,6 +10,7 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.engine.TargetServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -53,7 +55,7 @@ public final class StandbyServer implements AutoCloseable {
         aggregator.close();
     }
 
-    /** The target with the two logical units of a shard, without their data. */
+    /** The target with the logical units of a shard for initiators, without their data. */
     record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups, LongSupplier epoch) implements Target {
         @Override
         public String name() {
@@ -62,9 +64,13 @@ public final class StandbyServer implements AutoCloseable {
 
         @Override
         public List<LogicalUnit> units() {
-            return List.of(
-                new StandbyUnit(facts, TrainUnit.LUN, TrainUnit.PRODUCT, TrainUnit.COMMANDS, epoch),
-                new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT, epoch));
+            List<LogicalUnit> units = new ArrayList<>();
+            units.add(StandbyUnit.train(facts, ValueType.FLOAT32, epoch));
+            units.add(new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT, epoch));
+            for (ValueType type : TrainUnit.halfTypes(facts)) {
+                units.add(StandbyUnit.train(facts, type, epoch));
+            }
+            return units;
         }
 
         @Override

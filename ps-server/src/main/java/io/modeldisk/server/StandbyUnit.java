@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.LogicalUnit;
@@ -24,6 +25,7 @@ class StandbyUnit implements LogicalUnit {
     /**
      * Creates a unit.
      *
+     * @param facts the facts with the sizes of the unit
      * @param epoch returns the epoch of the process that serves the shard
      */
     StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands, LongSupplier epoch) {
@@ -31,6 +33,11 @@ class StandbyUnit implements LogicalUnit {
         this.epoch = epoch;
         this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);
         this.vendorCommands = vendorCommands;
+    }
+
+    /** Creates the train unit of a type. {@code facts} are those of a unit of float32. */
+    static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
+        return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.COMMANDS, epoch);
     }
 
     @Override
@@ -41,6 +48,11 @@ class StandbyUnit implements LogicalUnit {
     @Override
     public final long sizeBytes() {
         return facts.bytesOfShard();
+    }
+
+    @Override
+    public final ValueType valueType() {
+        return facts.dtype();
     }
 
     @Override

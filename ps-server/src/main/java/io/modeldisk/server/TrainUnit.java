@@ -6,9 +6,11 @@ import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
+import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.login.Right;
@@ -23,14 +25,19 @@ import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** LUN 0: a read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. */
+/**
+ * A read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. LUN 0 moves float32. The units of
+ * the 16-bit types convert the weights that they return and the gradients that they receive. In all other respects, a push or a
+ * pull is the same on each of these units.
+ */
 final class TrainUnit extends ShardUnit {
-    static final int LUN = 0;
+    static final int LUN = ValueType.FLOAT32.lun();
 
-    static final String PRODUCT = "modeldisk train";
+    private static final String PRODUCT = "modeldisk train";
 
     static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
         PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, LearningRateCommand.USAGE);
@@ -40,10 +47,21 @@ final class TrainUnit extends ShardUnit {
     private final Consistency consistency;
     private final NonFinite nonFinite;
 
-    TrainUnit(ShardModel shard, NonFinite nonFinite) {
-        super(shard, LUN, PRODUCT);
+    TrainUnit(ShardModel shard, ValueType type, NonFinite nonFinite) {
+        super(shard, type, type.lun(), product(type));
         this.consistency = shard.consistency();
         this.nonFinite = nonFinite;
+    }
+
+    /** Returns the product identification of the unit of a type. */
+    static String product(ValueType type) {
+        return type == ValueType.FLOAT32 ? PRODUCT : "modeldisk " + type;
+    }
+
+    /** Returns the types that a shard has a train unit for, except float32. */
+    static List<ValueType> halfTypes(ModelFacts facts) {
+        return Stream.of(ValueType.BFLOAT16, ValueType.FLOAT16).filter(type -> type.fits(facts.blockSizeBytes()))
+            .toList();
     }
 
     @Override
@@ -63,10 +81,10 @@ final class TrainUnit extends ShardUnit {
     public boolean admitRead(IoTask task) throws ScsiException {
         boolean admitted = consistency.admitPull(task);
         if (admitted) {
-            shard().traffic().pulled(task.lengthBytes());
+            shard().traffic().pulled(task.dataBytes());
             Learner member = shard().learners().member(task.nexus());
             if (member != null) {
-                member.pulled(task.lengthBytes());
+                member.pulled(task.dataBytes());
             }
         }
         return admitted;
@@ -84,7 +102,7 @@ final class TrainUnit extends ShardUnit {
             noteNonFinite(task, "skipped");
         }
         if (taken) {
-            shard().traffic().pushed(task.lengthBytes());
+            shard().traffic().pushed(task.dataBytes());
         }
         return taken;
     }

@@ -8,6 +8,7 @@ import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ShardLocator;
@@ -54,6 +55,12 @@ final class MountCommand implements Callable<Integer> {
             + "pushes the gradient and pulls the weights. overlap: there are two sets of local buffers; fsync switches them, and "
             + "the mount pushes and pulls one set while the learner uses the other. The weights are then one iteration older.")
     private String exchange;
+
+    @Option(names = "--dtype", paramLabel = "f32|bf16|f16", defaultValue = "f32",
+        description = "The type of the weights and gradients in DIR/model and in the mapped buffers. With bf16 and f16, the "
+            + "files have half the size, and half the bytes are moved; the shards keep float32. Weights are rounded to the "
+            + "nearest value (ties to even); f16 has nothing above 65504. DIR/weights is always float32.")
+    private String dtype;
 
     @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
         description = "The time of the pull with --exchange overlap. adaptive: the pull completes shortly before the learner "
@@ -161,10 +168,11 @@ final class MountCommand implements Callable<Integer> {
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
-            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
+            System.out.printf(
+                "ready: model %s (%s, %s, %s) mounted on %s, exchange %s, dtype %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                context.exchange().schemeName(), datamovers(remote.routes()), label);
+                context.exchange().schemeName(), remote.dtype(), datamovers(remote.routes()), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -178,6 +186,7 @@ final class MountCommand implements Callable<Integer> {
             .waitTimeout(waitTimeout)
             .reconnectTimeout(reconnectTimeout)
             .digest(digests)
+            .dtype(ValueType.parse(dtype))
             .datamover(Route.Preference.named(datamover))
             .socketDirectory(sockets.directory())
             .sizes(sizes::of);

@@ -59,7 +59,7 @@ final class BackgroundExchange implements AutoCloseable {
 
     BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeCounters counters, IterationTrace trace) {
         this.model = model;
-        this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
+        this.bytes = LogicalBlocks.up(model.trainBytes());
         this.progress = new ExchangeProgress(bytes);
         this.pacing = pacing;
         this.counters = counters;

@@ -60,10 +60,10 @@ final class BufferSet implements AutoCloseable {
     /** Allocates the missing buffers, in memory that the datamover can use. */
     void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
-            weights = model.allocate(model.facts().sizeBytes());
+            weights = model.allocate(model.trainBytes());
         }
         if (withGradient && gradient == null) {
-            gradient = model.allocate(model.facts().sizeBytes());
+            gradient = model.allocate(model.trainBytes());
         }
     }
 

@@ -65,7 +65,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     BufferedExchange(RemoteModel model, ExchangeSettings settings, ExchangeCounters counters, Pacing pacing) {
         this.model = model;
-        this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
+        this.bytes = LogicalBlocks.up(model.trainBytes());
         this.trace = settings.trace();
         this.counters = counters;
         this.onRollback = settings.onRollback();

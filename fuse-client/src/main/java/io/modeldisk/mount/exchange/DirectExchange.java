@@ -36,7 +36,7 @@ final class DirectExchange implements Exchange {
         this.model = model;
         this.onRollback = settings.onRollback();
         this.clock = settings.trace().clock();
-        this.sizeBytes = model.facts().sizeBytes();
+        this.sizeBytes = model.trainBytes();
     }
 
     @Override

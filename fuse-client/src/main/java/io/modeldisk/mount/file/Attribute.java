@@ -7,6 +7,8 @@ import java.util.Optional;
  * these declarations.
  */
 public enum Attribute {
+    /** The type of the values. */
+    DTYPE("dtype", "", "Type of the values in `model` and in the mapped buffers: `f32`, `bf16` or `f16`."),
     /** The version of the weights. */
     VERSION("version", "updates",
         "Each block of the weights that a read returns now has at least this number of updates. Absent with `sync`."),

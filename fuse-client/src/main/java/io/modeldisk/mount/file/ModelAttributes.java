@@ -38,7 +38,7 @@ final class ModelAttributes {
             case VERSION, STALENESS -> known;
             case RANK, PARTITIONS, PARTITION_EPOCH -> learner;
             case LEARNING_RATE -> model.facts().hasLearningRate();
-            case AGE, BUBBLE, STALL, ROLLBACKS -> true;
+            case DTYPE, AGE, BUBBLE, STALL, ROLLBACKS -> true;
         }).map(Attribute::attributeName).toList();
     }
 
@@ -52,6 +52,7 @@ final class ModelAttributes {
 
     private Optional<String> value(Attribute attribute) {
         return switch (attribute) {
+            case DTYPE -> Optional.of(model.dtype().toString());
             case VERSION -> version();
             case STALENESS -> staleness();
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));

@@ -25,7 +25,7 @@ public final class ModelFile implements MountedFile {
     public ModelFile(RemoteModel model, Exchange exchange, ModelUse use, VersionProbe probe) {
         this.exchange = exchange;
         this.use = use;
-        this.size = new FixedSize(name(), model.facts().sizeBytes());
+        this.size = new FixedSize(name(), model.trainBytes());
         this.attributes = new ModelAttributes(model, exchange, probe, use.partition());
     }
 

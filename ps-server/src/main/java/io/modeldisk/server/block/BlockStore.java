@@ -1,5 +1,6 @@
 package io.modeldisk.server.block;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -30,6 +31,7 @@ public final class BlockStore implements AutoCloseable {
     private final BlockVersions versions;
     private final Semaphore permits;
     private final ChangeWatch watch = new ChangeWatch();
+    private final HalfTransfers halves;
 
     /**
      * Allocates the blocks and fills them with zeros.
@@ -49,6 +51,7 @@ public final class BlockStore implements AutoCloseable {
         int lastBytes = layout.lengthOf(blocks.length - 1);
         this.memory = DataMemory.allocate((long) blockSize * (blocks.length + spareBlocks));
         this.stateMemory = allocateState(stateBytesPerLogicalBlock);
+        this.halves = allocateHalves();
         for (int i = 0; i < blocks.length; i++) {
             blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerLogicalBlock), spares, versions,
                 watch);
@@ -70,6 +73,23 @@ public final class BlockStore implements AutoCloseable {
             memory.close();
             throw e;
         }
+    }
+
+    private HalfTransfers allocateHalves() {
+        try {
+            return new HalfTransfers(this);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            memory.close();
+            if (stateMemory != null) {
+                stateMemory.close();
+            }
+            throw e;
+        }
+    }
+
+    /** The number of blocks of scratch memory for the conversion of 16-bit types. */
+    public static int scratchBlocks() {
+        return HalfTransfers.scratchBlocks();
     }
 
     /** The distance in bytes between the aggregator states of two blocks in one slab. */
@@ -145,15 +165,20 @@ public final class BlockStore implements AutoCloseable {
 
     /**
      * Pins the data of a read from {@code dataOffset} to the end of the block, or to the end of the read if that is earlier. If
-     * no permit is free, copies the data to the scratch memory of the task.
+     * no permit is free, copies the data to the scratch memory of the task. Data of a 16-bit type is converted into the scratch
+     * memory, as much as fits.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
+        if (task.valueType() != ValueType.FLOAT32) {
+            halves.read(task, dataOffset, pin);
+            return;
+        }
         long offset = task.offset() + dataOffset;
         Block block = blocks[layout.blockOf(offset)];
         int offsetInBlock = layout.offsetInBlock(offset);
         int lengthBytes = Math.min(task.lengthBytes() - dataOffset, block.lengthBytes() - offsetInBlock);
-        if (permits.tryAcquire()) {
-            BlockSlot slot = block.pinCurrent();
+        BlockSlot slot = tryPin(block);
+        if (slot != null) {
             pin.set(memory, slot.memoryOffset() + offsetInBlock, lengthBytes, slot, block.index());
         } else {
             copyToScratch(task, block, offsetInBlock, lengthBytes, pin);
@@ -178,17 +203,33 @@ public final class BlockStore implements AutoCloseable {
         pin.set(task.memory(), scratch, copied, null, block.index());
     }
 
+    /** Pins the current slot of a block. Returns null if no permit is free. */
+    BlockSlot tryPin(Block block) {
+        return permits.tryAcquire() ? block.pinCurrent() : null;
+    }
+
+    void unpin(BlockSlot slot) {
+        slot.block().unpin(slot);
+        // The permit must be released after the slot: see the comment of this class.
+        permits.release();
+    }
+
     /** Releases a pin. May be called by any thread. */
     public void unpin(Pin pin) {
         if (pin.holder() instanceof BlockSlot slot) {
-            slot.block().unpin(slot);
-            // The permit must be released after the slot: see the comment of this class.
-            permits.release();
+            unpin(slot);
         }
     }
 
-    /** Passes the data of a write to a visitor, in ascending order of offsets. Locks one block at a time. */
+    /**
+     * Passes the data of a write to a visitor as float32 values, in ascending order of offsets. Locks one block at a time. Data
+     * of a 16-bit type is converted before, and reaches the visitor in one part for each block.
+     */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
+        if (task.valueType() != ValueType.FLOAT32) {
+            halves.visit(task, visitor, context);
+            return;
+        }
         int piece = 0;
         int pieceStart = 0;
         int position = 0;
@@ -228,6 +269,7 @@ public final class BlockStore implements AutoCloseable {
     /** Frees the memory. May be called only when the memory is not in use. */
     @Override
     public void close() {
+        halves.close();
         memory.close();
         if (stateMemory != null) {
             stateMemory.close();

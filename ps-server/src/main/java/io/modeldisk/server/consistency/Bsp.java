@@ -112,7 +112,7 @@ public final class Bsp implements Consistency {
             parking.resumeAll(woken);
         }
         if (taken) {
-            learner.pushed(task.lengthBytes());
+            learner.pushed(task.dataBytes());
             learner.pending().remove(task);
         }
         return taken;

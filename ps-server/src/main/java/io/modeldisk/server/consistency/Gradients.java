@@ -1,7 +1,6 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.memory.FiniteValues;
 
 /** Checks the gradients of pushes. */
 public final class Gradients {
@@ -10,7 +9,7 @@ public final class Gradients {
     /** Returns whether all values of a push are finite. Reads the data once, usually from the CPU cache. */
     public static boolean areFinite(IoTask push) {
         for (int piece = 0; piece < push.pieceCount(); piece++) {
-            if (!FiniteValues.areIn(push.memory(), push.pieceOffset(piece), push.pieceLengthBytes(piece))) {
+            if (!push.valueType().areFinite(push.memory(), push.pieceOffset(piece), push.pieceLengthBytes(piece))) {
                 return false;
             }
         }

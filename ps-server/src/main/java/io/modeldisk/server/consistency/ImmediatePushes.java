@@ -44,7 +44,7 @@ final class ImmediatePushes {
     /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
     void take(IoTask task, Learner learner, boolean skipped) {
         store.visit(task, skipped ? skipping : applying, learner);
-        learner.pushed(task.lengthBytes());
+        learner.pushed(task.dataBytes());
     }
 
     void record(RecordLog log) {

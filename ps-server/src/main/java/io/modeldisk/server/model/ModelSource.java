@@ -17,7 +17,10 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      */
     String source();
 
-    /** The tensors of the model, in the order of their data. A model of zeros has one tensor with the name {@code weights}. */
+    /**
+     * The tensors of the model, in the order of their data, as float32. A model of zeros has one tensor with the name
+     * {@code weights}.
+     */
     List<Tensor> tensors();
 
     /** Opens the weights for reading. */
@@ -33,11 +36,12 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     }
 
     /**
-     * Returns a model with the tensors of a safetensors file, in the order of their data. Reads the header, and at most 64 MiB
+     * Returns a model with the tensors of a safetensors file, in the order of their data. Tensors of the types BF16 and F16 are
+     * converted to float32. Reads the header, and at most 64 MiB
      * more for the identity.
      *
-     * @throws IOException if the file cannot be read, or is not a valid file of F32 tensors; the message names the file, the
-     *     tensor and the wrong values
+     * @throws IOException if the file cannot be read, or is not a valid file of F32, BF16 and F16 tensors; the message names the
+     *     file, the tensor and the wrong values
      */
     static ModelSource fromSafetensors(Path file) throws IOException {
         return SafetensorsFile.open(file);

@@ -3,6 +3,8 @@ package io.modeldisk.server.model;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -16,7 +18,7 @@ import java.util.List;
 
 /**
  * A model with the initial weights of a safetensors file. The file consists of the header length in 8 bytes, the header, and the
- * data of the tensors. All numbers are little-endian.
+ * data of the tensors. All numbers are little-endian. Tensors of 16-bit types are converted when they are read.
  */
 final class SafetensorsFile implements ModelSource {
     /** The maximum length of a header. */
@@ -30,20 +32,22 @@ final class SafetensorsFile implements ModelSource {
     static final int SAMPLES = 1024;
 
     private static final int SAMPLE_BYTES = 4096;
+    /** The size of the buffer for values of 16-bit types. */
+    private static final int HALVES_BYTES = 64 << 10;
     private static final String WHOLE = "sha256:";
     private static final String SAMPLED = "sampled-sha256:";
 
     private final Path file;
     private final long dataStart;
-    private final long sizeBytes;
     private final List<Tensor> tensors;
+    private final List<Run> runs;
     private final String source;
 
-    private SafetensorsFile(Path file, long dataStart, long sizeBytes, List<Tensor> tensors, String source) {
+    private SafetensorsFile(Path file, long dataStart, List<Tensor> stored, String source) {
         this.file = file;
         this.dataStart = dataStart;
-        this.sizeBytes = sizeBytes;
-        this.tensors = tensors;
+        this.tensors = Run.inFloat32(stored);
+        this.runs = Run.of(stored);
         this.source = source;
     }
 
@@ -61,7 +65,7 @@ final class SafetensorsFile implements ModelSource {
                 throw new InvalidSafetensorsException(
                     "the file has " + tensors.size() + " tensors and no data; choose a file with weights");
             }
-            return new SafetensorsFile(file, dataStart, dataBytes, tensors, identity(file, channel, dataStart));
+            return new SafetensorsFile(file, dataStart, tensors, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -142,7 +146,7 @@ final class SafetensorsFile implements ModelSource {
 
     @Override
     public long sizeBytes() {
-        return sizeBytes;
+        return runs.getLast().modelEnd();
     }
 
     @Override
@@ -157,20 +161,51 @@ final class SafetensorsFile implements ModelSource {
 
     @Override
     public WeightsReader open() throws IOException {
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-        return new WeightsReader() {
-            @Override
-            public void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes)
-                throws IOException {
-                readFully(file, channel, memory.segment(memoryOffset, lengthBytes).asByteBuffer(),
-                    dataStart + modelOffset);
-            }
+        return new Reader(FileChannel.open(file, StandardOpenOption.READ));
+    }
 
-            @Override
-            public void close() throws IOException {
-                channel.close();
+    private final class Reader implements WeightsReader {
+        private final FileChannel channel;
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment halves = arena.allocate(HALVES_BYTES);
+
+        Reader(FileChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) throws IOException {
+            long end = modelOffset + lengthBytes;
+            for (Run run : runs) {
+                long from = Math.max(modelOffset, run.modelBegin());
+                long to = Math.min(end, run.modelEnd());
+                if (from < to) {
+                    read(run, from, memory.segment(memoryOffset + from - modelOffset, (int) (to - from)));
+                }
             }
-        };
+        }
+
+        /** Reads the values of a run from an offset of the model. */
+        private void read(Run run, long modelOffset, MemorySegment to) throws IOException {
+            long position = dataStart + run.inFile(modelOffset);
+            if (run.type() == TensorType.F32) {
+                readFully(file, channel, to.asByteBuffer(), position);
+                return;
+            }
+            long values = to.byteSize() / Float.BYTES;
+            for (long done = 0; done < values; done += HALVES_BYTES / Short.BYTES) {
+                int count = (int) Math.min(HALVES_BYTES / Short.BYTES, values - done);
+                ByteBuffer bytes = halves.asSlice(0, (long) count * Short.BYTES).asByteBuffer();
+                readFully(file, channel, bytes, position + done * Short.BYTES);
+                run.widen(to.asSlice(done * Float.BYTES), halves, count);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            arena.close();
+            channel.close();
+        }
     }
 
     private static void readFully(Path file, FileChannel channel, ByteBuffer buffer, long start) throws IOException {

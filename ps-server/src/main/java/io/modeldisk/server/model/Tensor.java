@@ -9,7 +9,7 @@ import java.util.Arrays;
  * @param end the end of the tensor's data, exclusive
  */
 public record Tensor(String name, String type, long[] shape, long begin, long end) {
-    /** Checks that type, shape and data of this tensor agree, and that the type is F32. Other tensors are not checked. */
+    /** Checks that type, shape and data of this tensor agree, and that the type can be float32. Other tensors are not checked. */
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {
@@ -26,8 +26,9 @@ public record Tensor(String name, String type, long[] shape, long begin, long en
                     + " needs "
                     + sizeBytes(known));
         }
-        if (known != TensorType.F32) {
-            throw invalid("has dtype " + type + ", but only F32 is supported; convert the file to F32");
+        if (!known.isFloat32OrShorter()) {
+            throw invalid(
+                "has dtype " + type + ", but only F32, BF16 and F16 are supported; convert the tensor to F32");
         }
     }
 

@@ -11,6 +11,11 @@ enum TensorType {
         this.elementBytes = elementBytes;
     }
 
+    /** Whether the model can have tensors of this type: it keeps float32, and converts the 16-bit types exactly. */
+    boolean isFloat32OrShorter() {
+        return this == F32 || this == BF16 || this == F16;
+    }
+
     int elementBytes() {
         return elementBytes;
     }

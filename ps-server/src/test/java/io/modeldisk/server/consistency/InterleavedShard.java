@@ -2,6 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
@@ -69,6 +70,11 @@ public abstract class InterleavedShard {
         @Override
         public Nexus nexus() {
             return NEXUS[learner];
+        }
+
+        @Override
+        public ValueType valueType() {
+            return ValueType.FLOAT32;
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.server.fake;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -18,10 +19,11 @@ public final class FakeTask implements IoTask {
     private final Nexus nexus;
     private final long offset;
     private final int[] pieces;
-    private final int lengthBytes;
+    private final int dataBytes;
     private final DataMemory memory;
     private long round = IMPLIED_ROUND;
     private boolean declaredFinite;
+    private ValueType type = ValueType.FLOAT32;
     private long progress;
     private final Semaphore resumed = new Semaphore(0);
 
@@ -30,8 +32,8 @@ public final class FakeTask implements IoTask {
         this.nexus = nexus;
         this.offset = offset;
         this.pieces = pieces.clone();
-        this.lengthBytes = Arrays.stream(pieces).sum();
-        this.memory = DataMemory.allocate(lengthBytes + SCRATCH_BYTES);
+        this.dataBytes = Arrays.stream(pieces).sum();
+        this.memory = DataMemory.allocate(dataBytes + SCRATCH_BYTES);
     }
 
     /** Returns the nexus of an initiator with this name. */
@@ -41,7 +43,7 @@ public final class FakeTask implements IoTask {
 
     /** Fills the data with one value. */
     public FakeTask fill(float value) {
-        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
+        for (long i = 0; i < dataBytes; i += Float.BYTES) {
             memory.slab(i).set(ValueLayout.JAVA_FLOAT, i, value);
         }
         return this;
@@ -64,6 +66,12 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
+    /** Makes the data have this type. The offset and the length of the task are then those of the data times 2. */
+    public FakeTask ofType(ValueType other) {
+        type = other;
+        return this;
+    }
+
     /** Sets the FINITE bit, which declares that the gradient has no NaN and no infinity. */
     public FakeTask declareFinite() {
         declaredFinite = true;
@@ -72,7 +80,7 @@ public final class FakeTask implements IoTask {
 
     /** The data of all pieces, in order. */
     public MemorySegment data() {
-        return memory.segment(0, lengthBytes);
+        return memory.segment(0, dataBytes);
     }
 
     /** Waits until the task is resumed. Fails after 30 seconds. */
@@ -108,12 +116,17 @@ public final class FakeTask implements IoTask {
 
     @Override
     public long offset() {
-        return offset;
+        return offset * type.widening();
     }
 
     @Override
     public int lengthBytes() {
-        return lengthBytes;
+        return dataBytes * type.widening();
+    }
+
+    @Override
+    public ValueType valueType() {
+        return type;
     }
 
     @Override
@@ -148,7 +161,7 @@ public final class FakeTask implements IoTask {
 
     @Override
     public long scratchOffset() {
-        return lengthBytes;
+        return dataBytes;
     }
 
     @Override

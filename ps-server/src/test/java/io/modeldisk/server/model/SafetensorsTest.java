@@ -66,6 +66,47 @@ class SafetensorsTest {
     }
 
     @Test
+    void halfTensorsAreConvertedToFloat32WhereverARangeBegins() throws Exception {
+        int many = 50_000;
+        String header = ("{'f':{'dtype':'F32','shape':[3],'data_offsets':[0,12]},"
+            + "'h':{'dtype':'F16','shape':[2],'data_offsets':[12,16]},"
+            + "'i':{'dtype':'F16','shape':[" + many + "],'data_offsets':[16," + (16 + 2 * many) + "]},"
+            + "'e':{'dtype':'BF16','shape':[0],'data_offsets':[16,16]},"
+            + "'b':{'dtype':'BF16','shape':[1,2],'data_offsets':[" + (16 + 2 * many) + "," + (20 + 2 * many) + "]}}")
+            .replace('\'', '"');
+        ByteBuffer content = ByteBuffer.allocate(8 + header.length() + 20 + 2 * many).order(ByteOrder.LITTLE_ENDIAN);
+        content.putLong(header.length()).put(header.getBytes(StandardCharsets.UTF_8));
+        float[] expected = new float[7 + many];
+        for (int i = 0; i < 3; i++) {
+            expected[i] = 0.1f * i;
+            content.putFloat(expected[i]);
+        }
+        for (int i = 3; i < 5 + many; i++) {
+            short half = (short) (i % 0x7C00);
+            expected[i] = Float.float16ToFloat(half);
+            content.putShort(half);
+        }
+        content.putShort((short) 0x3F80).putShort((short) 0xC020);
+        expected[5 + many] = 1;
+        expected[6 + many] = -2.5f;
+        ModelSource source = ModelSource.fromSafetensors(Files.write(folder.resolve("m.safetensors"), content.array()));
+        assertThat(source.sizeBytes()).isEqualTo(4L * expected.length);
+        assertThat(source.tensors()).extracting(Tensor::name).containsExactly("f", "h", "e", "i", "b");
+        assertThat(source.tensors()).allMatch(tensor -> tensor.type().equals("F32"));
+        assertThat(source.tensors().getLast().begin()).isEqualTo(4L * (5 + many));
+        assertThat(source.tensors().getLast().end()).isEqualTo(source.sizeBytes());
+        try (DataMemory memory = DataMemory.allocate(4L * expected.length);
+            ModelSource.WeightsReader reader = source.open()) {
+            for (int first : new int[]{0, 1, 4, 5, many / 2, many + 4, many + 6}) {
+                int count = expected.length - first;
+                reader.read(4L * first, memory, 0, 4 * count);
+                assertThat(memory.segment(0, 4L * count).toArray(ValueLayout.JAVA_FLOAT))
+                    .isEqualTo(Arrays.copyOfRange(expected, first, expected.length));
+            }
+        }
+    }
+
+    @Test
     void tensorWithoutDimensionsHasOneElement() throws Exception {
         String json = "{\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
         assertThat(ModelSource.fromSafetensors(file(json.length(), json, 4)).sizeBytes()).isEqualTo(4);
@@ -74,7 +115,8 @@ class SafetensorsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
         {'a':{'dtype':'F99','shape':[6],'data_offsets':[0,24]}} | tensor 'a' has unknown dtype F99
-        {'a':{'dtype':'BF16','shape':[12],'data_offsets':[0,24]}} | dtype BF16, but only F32 is supported
+        {'a':{'dtype':'F64','shape':[3],'data_offsets':[0,24]}} | tensor 'a' has dtype F64, but only F32, BF16 and F16 are
+        {'b':{'dtype':'BF16','shape':[11],'data_offsets':[0,24]}} | has 24 bytes of data, but its shape [11] of BF16 needs 22
         {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,24]}} | has 24 bytes of data, but its shape [5] of F32 needs 20
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[4,28]}} | data_offsets [4, 28]
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[24,0]}} | data_offsets [24, 0]

@@ -1,10 +1,12 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A read, write or synchronize command in progress, as its logical unit sees the command. Only the thread that calls the logical
- * unit may use the task, except that any thread may call {@link #resume()}.
+ * A read, write or synchronize command in progress, as its logical unit sees the command. The medium has float32 values. The data
+ * of a command has the {@linkplain #valueType() type} of the logical unit, and may be half as long as the command's range on the
+ * medium. Only the thread that calls the logical unit may use the task, except that any thread may call {@link #resume()}.
  */
 public interface IoTask {
     /** The value of {@link #round()} for a command that has no round. */
@@ -13,11 +15,22 @@ public interface IoTask {
     /** Returns the nexus that sent the command. */
     Nexus nexus();
 
-    /** Returns the start of the range in the logical unit in bytes, a multiple of 4096. */
+    /** Returns the start of the range on the medium in bytes, a multiple of 4096. */
     long offset();
 
-    /** Returns the length of the range in bytes, a multiple of 4096. */
+    /**
+     * Returns the length of the range on the medium in bytes, a multiple of 4096. With a 16-bit type, the range may end beyond
+     * the medium, by less than one logical block of the unit.
+     */
     int lengthBytes();
+
+    /** Returns the type of the values in the data of the command. */
+    ValueType valueType();
+
+    /** Returns the length of the data in bytes, a multiple of 4096. */
+    default int dataBytes() {
+        return lengthBytes() / valueType().widening();
+    }
 
     /**
      * Returns the round of a PUSH (1 or more), or the round that must be applied before a PULL may proceed (0 or more). Returns

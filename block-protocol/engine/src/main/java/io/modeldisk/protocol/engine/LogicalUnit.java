@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.MediumAccess;
@@ -33,8 +34,16 @@ public interface LogicalUnit {
     long sizeBytes();
 
     /**
-     * Returns the block size of the shard in bytes. The Block Limits page reports this size as the optimal transfer length
-     * granularity.
+     * Returns the type of the values that commands move. The medium has float32 values. If the type has 16 bits, the unit has
+     * half the size of the medium.
+     */
+    default ValueType valueType() {
+        return ValueType.FLOAT32;
+    }
+
+    /**
+     * Returns the block size of the shard in bytes of the unit. The Block Limits page reports this size as the optimal transfer
+     * length granularity.
      */
     int optimalTransferBytes();
 
@@ -66,7 +75,7 @@ public interface LogicalUnit {
      * least 4096 bytes, within the range of the task. The contents of the memory must not change until {@link #unpin}. A logical
      * unit whose memory may change must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
-     * @param dataOffset the offset from the start of the task's range, in bytes
+     * @param dataOffset the offset from the start of the task's data, in bytes
      */
     void pin(IoTask task, int dataOffset, Pin pin);
 

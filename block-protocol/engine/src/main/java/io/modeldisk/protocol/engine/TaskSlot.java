@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.RemainingData;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -250,12 +251,17 @@ final class TaskSlot implements IoTask {
 
     @Override
     public long offset() {
-        return command.offset;
+        return command.offset * valueType().widening();
     }
 
     @Override
     public int lengthBytes() {
-        return (command.moveBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
+        return ((command.moveBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES) * valueType().widening();
+    }
+
+    @Override
+    public ValueType valueType() {
+        return command.unit.valueType();
     }
 
     @Override

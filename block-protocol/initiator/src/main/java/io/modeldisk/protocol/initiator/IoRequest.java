@@ -2,8 +2,8 @@ package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.memory.FiniteValues;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiCommand;
@@ -90,16 +90,17 @@ public final class IoRequest implements InitiatorTask {
     /**
      * Fills the request with a command that pushes a gradient (the vendor-specific command PUSH).
      *
+     * @param type the type of the gradient, which determines the logical unit
      * @param round the round of the gradient; 0 for none
      * @param check whether this method searches the gradient for NaN and infinity, so that the shard need not search a gradient
      *     without such values; may be true only if the shard
      *     {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
      */
     public IoRequest push(
-        int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
+        ValueType type, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
         command.beginWrite(bytes);
-        ofRound(RoundCdb.PUSH, lun, lba, blocks, round, from, offset, bytes, true);
-        if (check && FiniteValues.areIn(from, offset, bytes)) {
+        ofRound(RoundCdb.PUSH, type.lun(), lba, blocks, round, from, offset, bytes, true);
+        if (check && type.areFinite(from, offset, bytes)) {
             command.cdb(RoundCdb.FLAGS_FIELD, RoundCdb.FINITE);
         }
         return this;

@@ -1,26 +1,29 @@
 package io.modeldisk.protocol.striping;
 
-/** The kinds of transfers. Each kind has a direction and a logical unit. */
+/** The kinds of transfers. Each kind has a direction and a kind of logical unit. */
 enum Direction {
-    /** Moves weights from LUN 0. */
-    PULL(0, false),
-    /** Moves a gradient to LUN 0. */
-    PUSH(0, true),
-    /** Moves weights from LUN 1. */
-    READ(1, false),
-    /** Moves weights to LUN 1. */
-    WRITE(1, true);
+    /** Moves weights from a train unit. */
+    PULL(true, false),
+    /** Moves a gradient to a train unit. */
+    PUSH(true, true),
+    /** Moves weights from the raw unit. */
+    READ(false, false),
+    /** Moves weights to the raw unit. */
+    WRITE(false, true);
 
-    private final int lun;
+    /** The logical unit number of the raw unit. */
+    static final int RAW_LUN = 1;
+
+    private final boolean trains;
     private final boolean writes;
 
-    Direction(int lun, boolean writes) {
-        this.lun = lun;
+    Direction(boolean trains, boolean writes) {
+        this.trains = trains;
         this.writes = writes;
     }
 
-    int lun() {
-        return lun;
+    boolean trains() {
+        return trains;
     }
 
     boolean writes() {

@@ -63,7 +63,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     @Override
     public IscsiSession session(int shard, Direction direction) throws IOException {
         ShardClient client = shards.get(shard);
-        if (direction.lun() != 0 || !joined) {
+        if (!direction.trains() || !joined) {
             return client.reader();
         }
         IscsiSession session = client.membership().session();

@@ -25,7 +25,7 @@ final class PartRounds {
      * @throws ShardException if the gradient was abandoned, and the learner has not been told
      */
     void begin(Direction direction, long offset, long bytes, PushLedger account) throws ShardException {
-        ledger = direction.lun() == 0 ? account : null;
+        ledger = direction.trains() ? account : null;
         begun = ledger == null ? 0 : ledger.beginCall();
         pushes = direction == Direction.PUSH;
         start = offset;

@@ -5,6 +5,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
@@ -14,8 +15,8 @@ import java.io.IOException;
  * and returns when the last block was moved.
  *
  * <p>Thread-safe; calls run concurrently. Every wait has a time limit. Offsets and lengths are in bytes. Ranges lie within the
- * model's size rounded up to a multiple of 4096. A call that fails at a shard throws a {@link ShardException}; a cancelled call
- * throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
+ * model's size, in the type of the call, rounded up to a multiple of 4096. A call that fails at a shard throws a {@link
+ * ShardException}; a cancelled call throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
     /** Handles the end of a call that was started. */
@@ -33,6 +34,16 @@ public interface RemoteModel extends AutoCloseable {
     /** The facts about the model that all shards share, such as its size. {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
+    /** The type of the weights that are pulled and of the gradients that are pushed. Reads and writes always move float32. */
+    default ValueType dtype() {
+        return ValueType.FLOAT32;
+    }
+
+    /** The size of the model in the type of pulls and pushes, in bytes. */
+    default long trainBytes() {
+        return facts().sizeBytes();
+    }
+
     /**
      * Allocates memory of the kind that the datamovers need for pushes and pulls. A push or pull may refuse memory that was
      * allocated in another way. The caller closes the memory when no call uses it any more.
@@ -45,7 +56,7 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Pulls weights (LUN 0). Waits for other learners if the consistency mode requires it.
+     * Pulls weights (LUN 0, or the train unit of a 16-bit type). Waits for other learners if the consistency mode requires it.
      *
      * @param offset a multiple of 4096
      * @param lengthBytes a multiple of 4096
@@ -57,8 +68,8 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. The offset and the length are multiples
-     * of 4096, as in {@link #pull}.
+     * Pushes a gradient (LUN 0, or the train unit of a 16-bit type). When this method returns, the shards have the gradient.
+     * The offset and the length are multiples of 4096, as in {@link #pull}.
      *
      * <p>If a call fails, the shards may have some of its logical blocks. The caller can repeat the call for the same range:
      * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
@@ -87,11 +98,11 @@ public interface RemoteModel extends AutoCloseable {
     /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
     default void flush() {}
 
-    /** Reads the current weights (LUN 1). */
+    /** Reads the current weights in float32 (LUN 1). */
     void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
-    /** Writes weights (LUN 1). */
+    /** Writes weights in float32 (LUN 1). */
     void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -60,6 +61,15 @@ final class ShardCheck {
         same(shard, "consistency", facts.consistency(), first.consistency());
         same(shard, "number of learners", facts.learners(), first.learners());
         same(shard, "minimum number of learners", facts.minLearners(), first.minLearners());
+    }
+
+    /** Checks that the shards have a train unit of this type. */
+    static void offers(ShardId shard, ModelFacts facts, ValueType type) throws ShardException {
+        try {
+            facts.as(type);
+        } catch (IllegalArgumentException e) {
+            throw new ShardException(ShardException.Kind.REFUSED, shard, shard.address() + ": " + e.getMessage());
+        }
     }
 
     private static void same(ShardId shard, String what, Object here, Object first) throws ShardException {

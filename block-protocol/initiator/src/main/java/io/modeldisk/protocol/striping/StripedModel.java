@@ -7,6 +7,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -37,7 +38,7 @@ public final class StripedModel implements RemoteModel {
     private final StripedModelContext context;
     private final List<ShardClient> shards;
     private final ModelFacts facts;
-    private final long paddedBytes;
+    private final long trainBytes;
     private final LearnerSessions learner;
     private final TransferPool transfers;
     private final AtomicReference<Thread> watchdog = new AtomicReference<>();
@@ -47,17 +48,20 @@ public final class StripedModel implements RemoteModel {
         this.context = context;
         this.shards = shards;
         this.facts = facts;
-        this.paddedBytes = (facts.sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
-        Striping striping = new Striping(facts.blockSizeBytes(), facts.shards(),
-            shards.getFirst().sizes().requestBytes());
+        ModelFacts train = facts.as(context.dtype());
+        this.trainBytes = train.sizeBytes();
+        int requestBytes = shards.getFirst().sizes().requestBytes();
+        Striping trainStriping = new Striping(train.blockSizeBytes(), train.shards(), requestBytes);
+        Striping rawStriping = new Striping(facts.blockSizeBytes(), facts.shards(), requestBytes);
         int queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
         StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
             context.reconnectTimeoutNs(), context.commandTimeoutNs());
-        this.learner = new LearnerSessions(shards, striping, paddedBytes,
+        this.learner = new LearnerSessions(shards, trainStriping, padded(trainBytes),
             facts.consistencyMode().kind(), this::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
-            () -> new StripedTransfer(striping, queueDepth, learner, timeouts, facts.checksGradients(),
+            () -> new StripedTransfer(context.dtype(), trainStriping, rawStriping, queueDepth, learner, timeouts,
+                facts.checksGradients(),
                 context.clock(), this::giveBack));
     }
 
@@ -88,6 +92,7 @@ public final class StripedModel implements RemoteModel {
                 ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
                 shards.get(i).expect(facts.getFirst());
             }
+            ShardCheck.offers(shards.getFirst().id(), facts.getFirst(), context.dtype());
             context.locator().onMove(moved -> shards.get(moved).moved());
             return new StripedModel(context, List.copyOf(shards), facts.getFirst());
         } catch (IOException | RuntimeException e) {
@@ -103,6 +108,16 @@ public final class StripedModel implements RemoteModel {
     @Override
     public ModelFacts facts() {
         return facts;
+    }
+
+    @Override
+    public ValueType dtype() {
+        return context.dtype();
+    }
+
+    @Override
+    public long trainBytes() {
+        return trainBytes;
     }
 
     /** Allocates memory that the sessions of every shard can use. */
@@ -142,7 +157,7 @@ public final class StripedModel implements RemoteModel {
     public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
         Cancellation cancellation, Completion completion) throws IOException {
         learner.join(cancellation);
-        check(offset, memory, memoryOffset, lengthBytes);
+        check(Direction.PUSH, offset, memory, memoryOffset, lengthBytes);
         long from = offset / LogicalBlock.BYTES;
         long end = from + lengthBytes / LogicalBlock.BYTES;
         PushLedger ledger = learner.ledger();
@@ -214,7 +229,7 @@ public final class StripedModel implements RemoteModel {
         Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation, Completion completion)
         throws IOException {
-        check(offset, memory, memoryOffset, bytes);
+        check(direction, offset, memory, memoryOffset, bytes);
         if (bytes == 0) {
             return false;
         }
@@ -275,10 +290,15 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    private void check(long offset, DataMemory memory, long memoryOffset, long bytes) {
-        if ((offset | bytes) % LogicalBlock.BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
+    private static long padded(long bytes) {
+        return (bytes + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
+    }
+
+    private void check(Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes) {
+        long most = padded(direction.trains() ? trainBytes : facts.sizeBytes());
+        if ((offset | bytes) % LogicalBlock.BYTES != 0 || offset < 0 || bytes < 0 || bytes > most - offset) {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
-                + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
+                + " must be multiples of 4096 within the model's " + most + " bytes");
         }
         if (memoryOffset < 0 || bytes > memory.bytes() - memoryOffset) {
             throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + bytes

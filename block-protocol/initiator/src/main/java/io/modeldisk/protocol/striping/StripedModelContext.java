@@ -4,6 +4,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -38,6 +39,7 @@ public final class StripedModelContext {
     private Duration waitTimeout = DEFAULT_WAIT_TIMEOUT;
     private Duration reconnectTimeout = DEFAULT_RECONNECT_TIMEOUT;
     private Digest digest = Digest.NONE;
+    private ValueType dtype = ValueType.FLOAT32;
     private Route.Preference datamover = Route.Preference.TCP;
     private Path socketDirectory = SocketPath.defaultDirectory();
     private NanoClock clock = NanoClock.SYSTEM;
@@ -99,6 +101,12 @@ public final class StripedModelContext {
         return this;
     }
 
+    /** Sets the type of the weights that are pulled and of the gradients that are pushed; float32 by default. */
+    public StripedModelContext dtype(ValueType type) {
+        this.dtype = type;
+        return this;
+    }
+
     /** Sets the digests that protect headers and data; none by default. */
     public StripedModelContext digest(Digest each) {
         this.digest = each;
@@ -152,7 +160,7 @@ public final class StripedModelContext {
         return "address=" + locator + " learner=" + learner + " secrets=" + (secrets == null ? "none" : "set")
             + " concurrentCalls=" + concurrentCalls + " connectTimeout=" + connectTimeout + " commandTimeout="
             + commandTimeout + " waitTimeout=" + waitTimeout + " reconnectTimeout=" + reconnectTimeout + " digest="
-            + digest + " datamover=" + datamover + " socketDirectory=" + socketDirectory;
+            + digest + " dtype=" + dtype + " datamover=" + datamover + " socketDirectory=" + socketDirectory;
     }
 
     /** Returns the configuration of a session with a shard. The caller must still set the initiator and the learner. */
@@ -206,6 +214,10 @@ public final class StripedModelContext {
 
     long reconnectTimeoutNs() {
         return reconnectTimeout.toNanos();
+    }
+
+    ValueType dtype() {
+        return dtype;
     }
 
     Digest digest() {

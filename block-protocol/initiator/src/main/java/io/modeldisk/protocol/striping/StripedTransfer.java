@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -51,7 +52,9 @@ final class StripedTransfer {
     private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    private final Striping striping;
+    private final ValueType type;
+    private final Striping trainStriping;
+    private final Striping rawStriping;
     private final Sessions source;
     private final Timeouts timeouts;
     private final boolean checksGradients;
@@ -67,6 +70,7 @@ final class StripedTransfer {
 
     // The thread that runs the call sets these fields before any command is in flight.
     private Direction direction;
+    private Striping striping;
     private DataMemory memory;
     private long start;
     private long memoryStart;
@@ -86,20 +90,27 @@ final class StripedTransfer {
     /**
      * Creates a transfer.
      *
+     * @param type the type of the weights and gradients of pulls and pushes; reads and writes move float32
+     * @param trainStriping the distribution of the model in this type
+     * @param rawStriping the distribution of the model in float32
      * @param ended the consumer of this transfer after the end of a call that went on without a thread
      */
     StripedTransfer(
-        Striping striping, int queueDepth, Sessions source, Timeouts timeouts, boolean checksGradients,
+        ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
+        Timeouts timeouts, boolean checksGradients,
         NanoClock clock, Consumer<StripedTransfer> ended) {
         this.ended = ended;
         this.checksGradients = checksGradients;
-        this.striping = striping;
+        this.type = type;
+        this.trainStriping = trainStriping;
+        this.rawStriping = rawStriping;
+        this.striping = trainStriping;
         this.source = source;
         this.timeouts = timeouts;
         this.clock = clock;
         this.reconnection = new Reconnection(clock, timeouts.reconnectNs());
-        this.sessions = new IscsiSession[striping.shards()];
-        this.parts = new PartQueue(striping.shards(), queueDepth, clock, rounds, this::partBytes);
+        this.sessions = new IscsiSession[trainStriping.shards()];
+        this.parts = new PartQueue(trainStriping.shards(), queueDepth, clock, rounds, this::partBytes);
     }
 
     /**
@@ -136,6 +147,7 @@ final class StripedTransfer {
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
         PushLedger ledger) throws IOException {
         direction = way;
+        striping = way.trains() ? trainStriping : rawStriping;
         memory = data;
         start = offset;
         memoryStart = memoryOffset;
@@ -358,10 +370,10 @@ final class StripedTransfer {
         long at = memoryStart + part.offset;
         long round = rounds.of(part);
         switch (direction) {
-            case PULL -> request.pull(direction.lun(), lba, blocks, round, memory, at, part.bytes);
-            case PUSH -> request.push(direction.lun(), lba, blocks, round, memory, at, part.bytes, checksGradients);
-            case READ -> request.read(direction.lun(), lba, blocks, memory, at, part.bytes);
-            case WRITE -> request.write(direction.lun(), lba, blocks, memory, at, part.bytes);
+            case PULL -> request.pull(type.lun(), lba, blocks, round, memory, at, part.bytes);
+            case PUSH -> request.push(type, lba, blocks, round, memory, at, part.bytes, checksGradients);
+            case READ -> request.read(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
+            case WRITE -> request.write(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
         }
         request.onCompletion(completion);
     }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -408,7 +409,7 @@ class StripedModelTest {
         String nonFinite, float value, boolean declared) throws IOException {
         shards = new FakeShards(context -> context,
             new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
-                ModelFacts.PROTOCOL));
+                ValueType.FLOAT32, ModelFacts.PROTOCOL));
         model = StripedModel.connect(context(shards.address()));
         memory.slab(0).set(ValueLayout.JAVA_FLOAT, BLOCK - 4, value);
         model.push(0, memory, 0, BLOCK, Cancellation.NONE);

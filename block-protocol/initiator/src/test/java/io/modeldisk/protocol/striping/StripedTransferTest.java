@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.ShardId;
@@ -59,9 +60,10 @@ class StripedTransferTest {
                     .targetName(shards.shards.getFirst().name())
                     .initiator("iqn.test:initiator", 1).shard(0))) {
             // Clears the unit attention of the login, which would fail the read.
-            UnitReadiness.await(session, Direction.READ.lun());
+            UnitReadiness.await(session, Direction.RAW_LUN);
             shards.shards.getFirst().parking = true;
-            StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,
+            StripedTransfer transfer = new StripedTransfer(ValueType.FLOAT32, new Striping(BLOCK, 1, BLOCK),
+                new Striping(BLOCK, 1, BLOCK), 32,
                 new FailingSessions(session, 1),
                 new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), false, NanoClock.SYSTEM, ended -> {});
             assertThatThrownBy(

@@ -26,6 +26,8 @@ import java.util.regex.Pattern;
  *     shard of an older version, which means {@code pass}
  * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code sha256:} or
  *     {@code sampled-sha256:} and a digest
+ * @param dtype the type of the values of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
+ *     are sizes in this type. Null from a shard of an older version, whose only type is float32
  * @param protocol the version of the dialect in PROTOCOL.md that the shard supports: version 1 has JOIN, PUSH and PULL
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -41,12 +43,13 @@ public record ModelFacts(
     int minLearners,
     String nonFinite,
     String source,
+    ValueType dtype,
     int protocol) {
 
     /** The version of the dialect that this program supports. */
     public static final int PROTOCOL = 1;
 
-    /** The vendor-specific VPD page that carries these facts, on both logical units. */
+    /** The vendor-specific VPD page that carries these facts, on each logical unit. */
     public static final int VPD_PAGE = 0xC0;
 
     /** The vendor-specific VPD page that carries the shard's current status as JSON. */
@@ -77,7 +80,26 @@ public record ModelFacts(
         int learners,
         String source) {
         this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, 0, PASS, source,
-            PROTOCOL);
+            ValueType.FLOAT32, PROTOCOL);
+    }
+
+    /**
+     * Returns these facts, which are those of a unit of float32, with the sizes of the train unit of another type.
+     *
+     * @throws IllegalArgumentException if the shard has no unit of this type
+     */
+    public ModelFacts as(ValueType type) {
+        if (type != ValueType.FLOAT32 && dtype == null) {
+            throw new IllegalArgumentException(
+                "the shard is of a version of modeldisk that has no dtype " + type + "; update `modeldisk serve`");
+        }
+        if (!type.fits(blockSizeBytes)) {
+            throw new IllegalArgumentException("the shard has no dtype " + type + ", because its blocks of "
+                + blockSizeBytes + " bytes are too small; serve the model with a --block-size of at least "
+                + LogicalBlock.BYTES * type.widening());
+        }
+        return new ModelFacts(model, sizeBytes / type.widening(), blockSizeBytes / type.widening(), shard, shards,
+            aggregator, consistency, learners, minLearners, nonFinite, source, type, protocol);
     }
 
     /** The number of blocks of the whole model; the last block may be partly filled. */

@@ -5,6 +5,7 @@ import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -108,7 +109,7 @@ final class RequestStream implements IoRequest.Completion {
         }
         long offset = walk.next();
         if (push) {
-            request.push(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, RoundCdb.NO_ROUND, memory,
+            request.push(ValueType.FLOAT32, offset / BLOCK, stepBytes / BLOCK, RoundCdb.NO_ROUND, memory,
                 nextBuffer * stepBytes,
                 stepBytes, checksGradients);
             nextBuffer = nextBuffer + 1 == load.pushBuffers() ? 0 : nextBuffer + 1;

@@ -3,6 +3,7 @@ package io.modeldisk.bench.sessions;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -78,7 +79,7 @@ final class BusySession implements IoRequest.Completion {
         long lba = walk.next() / BLOCK;
         begunNs[request.slot()] = System.nanoTime();
         if (push) {
-            request.push(TRAIN_LUN, lba, requestBytes / BLOCK, RoundCdb.NO_ROUND, memory, 0, requestBytes,
+            request.push(ValueType.FLOAT32, lba, requestBytes / BLOCK, RoundCdb.NO_ROUND, memory, 0, requestBytes,
                 checksGradients);
         } else {
             request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,

@@ -1,0 +1,207 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Converts arrays of float32 values to the 16-bit types bfloat16 and float16 (IEEE 754 binary16) and back, in native memory and
+ * native byte order.
+ *
+ * <p>From 16 bits to float32, every value is exact, and the bits of a NaN are kept. From float32 to 16 bits, a value is rounded
+ * to the nearest value of the type; a tie goes to the value whose last bit is 0. Beyond the largest finite value, the result is
+ * an infinity. Subnormal values and the sign of zero are kept. A NaN stays a quiet NaN with its sign and the first bits of its
+ * payload.
+ *
+ * <p>Offsets are in bytes and may have any value. The ranges must not overlap. A segment on the heap causes an
+ * {@link UnsupportedOperationException}. No memory is allocated. Several threads may work on different ranges at the same time.
+ */
+public final class HalfKernels {
+    // The same width as in FloatKernels. A vector of 16-bit values has as many lanes and half the bits.
+    private static final boolean WIDE = IntVector.SPECIES_PREFERRED.vectorBitSize() >= 256;
+    private static final VectorSpecies<Integer> INTS = WIDE ? IntVector.SPECIES_256 : IntVector.SPECIES_128;
+    private static final VectorSpecies<Float> FLOATS = WIDE ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
+    private static final VectorSpecies<Short> SHORTS = WIDE ? ShortVector.SPECIES_128 : ShortVector.SPECIES_64;
+    private static final int LANES = INTS.length();
+
+    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
+
+    private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
+    private static final int INFINITY = 0x7F80_0000;
+
+    /** The number of float32 fraction bits that bfloat16 does not have, and half of the last bit that it has, less one. */
+    private static final int BF16_SHIFT = 16;
+    private static final int BF16_HALF = 0x7FFF;
+    private static final int BF16_QUIET = 0x0040;
+
+    /** The number of float32 fraction bits that float16 does not have, and half of the last bit that it has, less one. */
+    private static final int F16_SHIFT = 13;
+    private static final int F16_HALF = 0x0FFF;
+    private static final int F16_SIGN = 0x8000;
+    private static final int F16_INFINITY = 0x7C00;
+    private static final int F16_QUIET = 0x7E00;
+    private static final int F16_FRACTION = 0x03FF;
+    /** The difference of the exponent biases, as float32 bits. */
+    private static final int F16_REBIAS = 127 - 15 << 23;
+    /** The bits of 2^-14, the smallest normal value of float16, and of 2^16, from which all values become infinity. */
+    private static final int F16_MIN_NORMAL = 127 - 14 << 23;
+    private static final int F16_OVERFLOW = 127 + 16 << 23;
+    /** 0.5: the last bit of a float32 sum with this value is worth 2^-24, as the last bit of a subnormal float16. */
+    private static final float F16_SUBNORMAL_MAGIC = 0.5f;
+
+    private HalfKernels() {}
+
+    /** Converts {@code count} bfloat16 values of {@code src} to float32 values in {@code dst}. */
+    public static void bfloat16ToFloat32(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
+        MemorySegment to = checked(dst, dstOffset, count * Float.BYTES);
+        MemorySegment from = checked(src, srcOffset, count * Short.BYTES);
+        long vectorsEnd = count - count % LANES;
+        long i = 0;
+        for (; i < vectorsEnd; i += LANES) {
+            widened(from, srcOffset + i * Short.BYTES).lanewise(VectorOperators.LSHL, BF16_SHIFT)
+                .intoMemorySegment(to, dstOffset + i * Float.BYTES, ORDER);
+        }
+        for (; i < count; i++) {
+            to.set(INT, dstOffset + i * Float.BYTES, bfloat16ToFloat32(from.get(SHORT, srcOffset + i * Short.BYTES)));
+        }
+    }
+
+    /** Converts {@code count} float32 values of {@code src} to bfloat16 values in {@code dst}. */
+    public static void float32ToBfloat16(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
+        MemorySegment to = checked(dst, dstOffset, count * Short.BYTES);
+        MemorySegment from = checked(src, srcOffset, count * Float.BYTES);
+        long vectorsEnd = count - count % LANES;
+        long i = 0;
+        for (; i < vectorsEnd; i += LANES) {
+            IntVector bits = IntVector.fromMemorySegment(INTS, from, srcOffset + i * Float.BYTES, ORDER);
+            IntVector upper = bits.lanewise(VectorOperators.LSHR, BF16_SHIFT);
+            VectorMask<Integer> nan = bits.and(WITHOUT_SIGN).compare(VectorOperators.GT, INFINITY);
+            IntVector rounded = bits.add(BF16_HALF).add(upper.and(1)).lanewise(VectorOperators.LSHR, BF16_SHIFT);
+            narrow(rounded.blend(upper.or(BF16_QUIET), nan), to, dstOffset + i * Short.BYTES);
+        }
+        for (; i < count; i++) {
+            to.set(SHORT, dstOffset + i * Short.BYTES, float32ToBfloat16(from.get(INT, srcOffset + i * Float.BYTES)));
+        }
+    }
+
+    /** Converts {@code count} float16 values of {@code src} to float32 values in {@code dst}. */
+    public static void float16ToFloat32(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
+        MemorySegment to = checked(dst, dstOffset, count * Float.BYTES);
+        MemorySegment from = checked(src, srcOffset, count * Short.BYTES);
+        long vectorsEnd = count - count % LANES;
+        long i = 0;
+        for (; i < vectorsEnd; i += LANES) {
+            IntVector half = widened(from, srcOffset + i * Short.BYTES);
+            IntVector sign = half.and(F16_SIGN).lanewise(VectorOperators.LSHL, Short.SIZE);
+            IntVector shifted = half.and(F16_SIGN - 1).lanewise(VectorOperators.LSHL, F16_SHIFT);
+            IntVector normal = shifted.add(F16_REBIAS);
+            // A subnormal value gets the exponent of 2^-14, and then loses the implied first bit by a subtraction.
+            IntVector subnormal = shifted.add(F16_MIN_NORMAL).reinterpretAsFloats()
+                .sub(Float.intBitsToFloat(F16_MIN_NORMAL)).reinterpretAsInts();
+            IntVector bits = normal
+                .blend(normal.add(F16_REBIAS), shifted.compare(VectorOperators.GE, F16_INFINITY << F16_SHIFT))
+                .blend(subnormal, shifted.compare(VectorOperators.LT, F16_FRACTION + 1 << F16_SHIFT));
+            bits.or(sign).intoMemorySegment(to, dstOffset + i * Float.BYTES, ORDER);
+        }
+        for (; i < count; i++) {
+            to.set(INT, dstOffset + i * Float.BYTES, float16ToFloat32(from.get(SHORT, srcOffset + i * Short.BYTES)));
+        }
+    }
+
+    /** Converts {@code count} float32 values of {@code src} to float16 values in {@code dst}. */
+    public static void float32ToFloat16(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
+        MemorySegment to = checked(dst, dstOffset, count * Short.BYTES);
+        MemorySegment from = checked(src, srcOffset, count * Float.BYTES);
+        long vectorsEnd = count - count % LANES;
+        long i = 0;
+        for (; i < vectorsEnd; i += LANES) {
+            IntVector bits = IntVector.fromMemorySegment(INTS, from, srcOffset + i * Float.BYTES, ORDER);
+            IntVector magnitude = bits.and(WITHOUT_SIGN);
+            IntVector sign = bits.lanewise(VectorOperators.LSHR, Short.SIZE).and(F16_SIGN);
+            IntVector last = magnitude.lanewise(VectorOperators.LSHR, F16_SHIFT);
+            IntVector normal = magnitude.add(F16_HALF - F16_REBIAS).add(last.and(1))
+                .lanewise(VectorOperators.LSHR, F16_SHIFT);
+            // The addition rounds to the last bit of a subnormal float16.
+            IntVector subnormal = magnitude.reinterpretAsFloats().add(F16_SUBNORMAL_MAGIC).reinterpretAsInts()
+                .sub(Float.floatToRawIntBits(F16_SUBNORMAL_MAGIC));
+            IntVector half = normal
+                .blend(subnormal, magnitude.compare(VectorOperators.LT, F16_MIN_NORMAL))
+                .blend(F16_INFINITY, magnitude.compare(VectorOperators.GE, F16_OVERFLOW))
+                .blend(last.and(F16_FRACTION).or(F16_QUIET), magnitude.compare(VectorOperators.GT, INFINITY));
+            narrow(half.or(sign), to, dstOffset + i * Short.BYTES);
+        }
+        for (; i < count; i++) {
+            to.set(SHORT, dstOffset + i * Short.BYTES, float32ToFloat16(from.get(INT, srcOffset + i * Float.BYTES)));
+        }
+    }
+
+    private static IntVector widened(MemorySegment from, long offset) {
+        return (IntVector) ShortVector.fromMemorySegment(SHORTS, from, offset, ORDER)
+            .convertShape(VectorOperators.ZERO_EXTEND_S2I, INTS, 0);
+    }
+
+    private static void narrow(IntVector values, MemorySegment to, long offset) {
+        ((ShortVector) values.convertShape(VectorOperators.I2S, SHORTS, 0)).intoMemorySegment(to, offset, ORDER);
+    }
+
+    private static int bfloat16ToFloat32(short half) {
+        return half << BF16_SHIFT;
+    }
+
+    private static short float32ToBfloat16(int bits) {
+        int upper = bits >>> BF16_SHIFT;
+        boolean nan = (bits & WITHOUT_SIGN) > INFINITY;
+        return (short) (nan ? upper | BF16_QUIET : bits + BF16_HALF + (upper & 1) >>> BF16_SHIFT);
+    }
+
+    private static int float16ToFloat32(short half) {
+        int sign = (half & F16_SIGN) << Short.SIZE;
+        int shifted = (half & F16_SIGN - 1) << F16_SHIFT;
+        if (shifted < F16_FRACTION + 1 << F16_SHIFT) {
+            float subnormal = Float.intBitsToFloat(shifted + F16_MIN_NORMAL) - Float.intBitsToFloat(F16_MIN_NORMAL);
+            return sign | Float.floatToRawIntBits(subnormal);
+        }
+        return sign | shifted + (shifted >= F16_INFINITY << F16_SHIFT ? 2 * F16_REBIAS : F16_REBIAS);
+    }
+
+    private static short float32ToFloat16(int bits) {
+        int magnitude = bits & WITHOUT_SIGN;
+        int sign = bits >>> Short.SIZE & F16_SIGN;
+        int last = magnitude >>> F16_SHIFT;
+        int half;
+        if (magnitude > INFINITY) {
+            half = last & F16_FRACTION | F16_QUIET;
+        } else if (magnitude >= F16_OVERFLOW) {
+            half = F16_INFINITY;
+        } else if (magnitude < F16_MIN_NORMAL) {
+            half = Float.floatToRawIntBits(Float.intBitsToFloat(magnitude) + F16_SUBNORMAL_MAGIC)
+                - Float.floatToRawIntBits(F16_SUBNORMAL_MAGIC);
+        } else {
+            half = magnitude + F16_HALF - F16_REBIAS + (last & 1) >>> F16_SHIFT;
+        }
+        return (short) (sign | half);
+    }
+
+    /**
+     * Checks a range, and returns the memory of the segment as a segment whose class the JIT compiler knows. Without this, a
+     * kernel would be several times slower if other code of the process had used mapped or heap segments in the Vector API.
+     */
+    @SuppressWarnings("restricted")
+    private static MemorySegment checked(MemorySegment segment, long offset, long lengthBytes) {
+        Objects.checkFromIndexSize(offset, lengthBytes, segment.byteSize());
+        return segment.reinterpret(segment.byteSize());
+    }
+}

@@ -1,0 +1,146 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Trains the quickstart's classifier of digits with the types of {@code mount --dtype}, with two shards and two learners. */
+@Tag("mount")
+@Timeout(600)
+@Execution(ExecutionMode.SAME_THREAD)
+final class HalfIT {
+    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "quickstart.d");
+    private static final int ITERATIONS = 400;
+    private static final int SHARDS = 2;
+    private static final int LEARNERS = 2;
+    private static final int WEIGHTS = 38_410;
+    /** The time for one training. */
+    private static final Duration TRAINING = Duration.ofMinutes(3);
+    /** With more threads, numpy would take the processors from the mounts and shards. */
+    private static final Map<String, String> ONE_THREAD = Map.of("OPENBLAS_NUM_THREADS", "1", "PYTHONDONTWRITEBYTECODE",
+        "1");
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    /**
+     * The result of a training.
+     *
+     * @param accuracy the fraction of the held-out images that the model classifies correctly
+     * @param movedBytes the bytes of all gradients and weights in commands between the mounts and the shards
+     * @param fileBytes the size of the file {@code model}
+     */
+    private record Outcome(double accuracy, long movedBytes, long fileBytes) {}
+
+    private Shards serve(Path initial) throws IOException {
+        List<Integer> ports = new ArrayList<>();
+        for (int i = 0; i < SHARDS; i++) {
+            ports.add(sandbox
+                .closeAfterwards(ParameterServer.launch(new ServerContext().model("digits").safetensors(initial)
+                    .shard(i).shards(SHARDS).blockSizeBytes(16 << 10)
+                    .aggregator("sgd:lr=0.25", Aggregators.parse("sgd:lr=0.25"))
+                    .consistency("bsp").learners(LEARNERS).listen(new InetSocketAddress("127.0.0.1", 0))))
+                .localAddress()
+                .getPort());
+        }
+        return new Shards("digits", ports);
+    }
+
+    private Outcome train(String dtype, String exchange, String file, String binding, int iterations) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        Path initial = sandbox.path(dtype + exchange + ".safetensors");
+        run("digits.py", initial.toString());
+        Shards shards = serve(initial);
+        List<Path> directories = new ArrayList<>();
+        List<Running> mounts = new ArrayList<>();
+        for (int i = 0; i < LEARNERS; i++) {
+            directories.add(sandbox.directory(dtype + exchange + i));
+            mounts.add(Command.mount(sandbox, shards, directories.get(i), "--dtype", dtype, "--exchange", exchange,
+                "--datamover",
+                "tcp", "--binding", binding, "--learner", "l" + i));
+        }
+        for (Running mount : mounts) {
+            assertThat(mount.awaitLine("ready: ")).contains("dtype " + dtype);
+        }
+        List<Running> learners = new ArrayList<>();
+        for (Path directory : directories) {
+            learners
+                .add(sandbox.start("learner", ONE_THREAD, "python3", LESSONS.resolve("learner.py").toString(), "--file",
+                    directory.resolve(file).toString(), "--iterations", Integer.toString(iterations)));
+        }
+        await(() -> "the learners end", TRAINING, () -> learners.stream().noneMatch(each -> each.process().isAlive()));
+        for (Running learner : learners) {
+            assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+        }
+        long moved = 0;
+        JsonNode status = new ObjectMapper().readTree(Files.readString(directories.getFirst().resolve("status.json")));
+        assertThat(status.at("/mount/dtype").asText()).isEqualTo(dtype);
+        for (JsonNode shard : status.path("shards")) {
+            moved += shard.path("pushedBytes").asLong() + shard.path("pulledBytes").asLong();
+        }
+        JsonNode evaluation = new ObjectMapper()
+            .readTree(run("evaluate.py", directories.getFirst().resolve("weights").toString()));
+        Outcome result = new Outcome(evaluation.path("accuracy").asDouble(), moved,
+            Files.size(directories.getFirst().resolve("model")));
+        for (Path directory : directories) {
+            sandbox.run(modeldisk("unmount", directory)).succeeded();
+        }
+        return result;
+    }
+
+    private String run(String program, String argument) throws Exception {
+        return sandbox.run(ONE_THREAD, "/usr/bin/python3", LESSONS.resolve(program).toString(), argument).succeeded();
+    }
+
+    @Test
+    void bf16AndF16TrainToTheAccuracyOfFloat32WithHalfTheBytes() throws Exception {
+        Map<String, Outcome> results = new HashMap<>();
+        for (String dtype : List.of("f32", "bf16", "f16")) {
+            results.put(dtype, train(dtype, "sync", "model", "kernel", ITERATIONS));
+        }
+        Outcome whole = results.get("f32");
+        assertThat(whole.accuracy).isGreaterThan(0.95);
+        // The pulls at the open, and a push and a pull of each learner in each iteration.
+        assertThat(whole.movedBytes).isGreaterThan(2L * LEARNERS * ITERATIONS * Float.BYTES * WEIGHTS);
+        for (String dtype : List.of("bf16", "f16")) {
+            Outcome half = results.get(dtype);
+            assertThat(half.accuracy).as(dtype).isCloseTo(whole.accuracy, within(0.01));
+            assertThat(half.movedBytes).as(dtype).isEqualTo(whole.movedBytes / 2);
+            assertThat(half.fileBytes).as(dtype).isEqualTo(whole.fileBytes / 2).isEqualTo(Short.BYTES * WEIGHTS);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"bf16, overlap, mapped/control, kernel", "f16, sync, mapped/control, jnr", "bf16, direct, model, jnr",
+        "f16, direct, model, kernel"})
+    void learnerTrainsWithEachExchangeFileAndBinding(String dtype, String exchange, String file, String binding)
+        throws Exception {
+        Outcome result = train(dtype, exchange, file, binding, ITERATIONS / 4);
+        assertThat(result.accuracy).isGreaterThan(0.85);
+    }
+}
