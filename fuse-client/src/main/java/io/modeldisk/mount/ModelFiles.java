@@ -11,6 +11,8 @@ import io.modeldisk.mount.file.MappedFile;
 import io.modeldisk.mount.file.ModelFile;
 import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.file.MountEntry;
+import io.modeldisk.mount.file.VersionNumberFile;
+import io.modeldisk.mount.file.VersionWatch;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
@@ -30,6 +32,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final RemoteModel shards;
     private final ModelFile model;
     private final WeightsFile weights;
+    private final VersionWatch versionWatch;
     private final IterationTrace trace;
     private final TraceEvents traceEvents;
     private final StatusReport report;
@@ -38,6 +41,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     ModelFiles(MountContext context) throws IOException {
         this.shards = context.remoteModel();
         this.weights = new WeightsFile(context.remoteModel());
+        this.versionWatch = new VersionWatch(context.remoteModel(), context.clock());
         this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(),
             new ExchangeSettings(context.pull(), context.onRollback(), trace));
@@ -47,10 +51,12 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         this.report = new StatusReport(context, exchange, use);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());
-        List<MountedFile> all = new ArrayList<>(List.of(model, weights,
-            new GeneratedFile(MountEntry.PARTITION.fileName(), use::partitionJson),
-            new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text()),
-            new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson())));
+        List<MountedFile> all = new ArrayList<>(List.of(model, weights, new VersionNumberFile(versionWatch),
+            new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text())));
+        if (!context.isReadOnly()) {
+            all.add(new GeneratedFile(MountEntry.PARTITION.fileName(), use::partitionJson));
+            all.add(new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson()));
+        }
         if (exchange instanceof LocalExchange local) {
             all.add(new ControlFile(local, use, probe));
             all.addAll(MappedFile.of(local, model.sizeBytes()));
@@ -104,6 +110,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     @Override
     public void close() {
+        versionWatch.close();
         exchange.close();
         weights.close();
     }

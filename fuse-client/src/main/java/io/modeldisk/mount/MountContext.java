@@ -29,6 +29,7 @@ public final class MountContext {
     private Path directory;
     private RemoteModel remoteModel;
     private ExchangeScheme exchange = DEFAULT_EXCHANGE;
+    private boolean readOnly;
     private PullPolicy pull = DEFAULT_PULL;
     private OnRollback onRollback = OnRollback.FAIL;
     private String learner = "";
@@ -57,6 +58,15 @@ public final class MountContext {
     /** Sets the exchange scheme. Default: {@link #DEFAULT_EXCHANGE}. */
     public MountContext exchange(ExchangeScheme value) {
         this.exchange = value;
+        return this;
+    }
+
+    /**
+     * Sets whether the mount only follows the model: its files cannot be changed, and it never becomes a learner. Needs the
+     * direct exchange. Default: false.
+     */
+    public MountContext readOnly(boolean value) {
+        this.readOnly = value;
         return this;
     }
 
@@ -156,6 +166,10 @@ public final class MountContext {
         return exchange;
     }
 
+    boolean isReadOnly() {
+        return readOnly;
+    }
+
     PullPolicy pull() {
         return pull;
     }
@@ -192,7 +206,7 @@ public final class MountContext {
     /** Returns the part of this configuration that the FUSE binding needs. */
     FuseOptions fuseOptions() {
         return new FuseOptions(workerThreads, dataRequests, closeTimeout, access,
-            exchange == ExchangeScheme.DIRECT, clock, remoteModel::allocate);
+            exchange == ExchangeScheme.DIRECT, readOnly, clock, remoteModel::allocate);
     }
 
     /**
@@ -204,6 +218,8 @@ public final class MountContext {
         require(directory != null, "the directory of the mount is not set");
         require(remoteModel != null, "the remote model of the mount is not set");
         require(exchange != null, "the exchange scheme of the mount is not set");
+        require(!readOnly || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange.schemeName()
+            + " is for learners: a read-only mount needs exchange=direct, because it has no gradient to push");
         require(pull != null, "the pull policy of the mount is not set");
         require(onRollback != null, "the reaction to shards that go back is not set");
         require(learner != null, "the learner's name must not be null; it may be empty");
@@ -223,7 +239,8 @@ public final class MountContext {
     /** Returns the effective configuration as text. */
     @Override
     public String toString() {
-        return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
+        return "directory=" + directory + " readOnly=" + readOnly + " exchange=" + exchange.schemeName() + " pull="
+            + pull.policyName()
             + " onRollback=" + onRollback.optionName() + " binding=" + binding.name()
             + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads="
             + workerThreads

@@ -69,6 +69,7 @@ final class StatusReport {
             .put("access", context.access().toString())
             .put("binding", context.binding().name())
             .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
+            .put("follower", context.isReadOnly())
             .put("training", use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())

@@ -43,7 +43,7 @@ final class FilesMountTest {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
                 "model -rw------- " + SIZE, "partition -r-------- 0", "status.json -r-------- 0",
-                "trace.json -r-------- 0",
+                "trace.json -r-------- 0", "version -r-------- 0",
                 "weights -rw------- " + SIZE, "2");
     }
 

@@ -50,6 +50,8 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicLong writtenBytes = new AtomicLong();
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
+    /** The number of calls of {@link #awaitVersion}. */
+    public final AtomicInteger versionCalls = new AtomicInteger();
     /** The number of reads of the counters. */
     public final AtomicInteger counterReads = new AtomicInteger();
 
@@ -64,6 +66,9 @@ public final class MemoryModel implements RemoteModel {
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, changed);
     private volatile int pushesBeforeFailure = Integer.MAX_VALUE;
     private volatile int pullsBeforeFailure = Integer.MAX_VALUE;
+    private volatile long version = 7;
+    private volatile long history = 1;
+    private volatile IOException versionFailure;
     private volatile boolean pushesWait;
     private volatile boolean pullsWait;
     private volatile boolean synchronizeWaits;
@@ -349,7 +354,40 @@ public final class MemoryModel implements RemoteModel {
         if (statusFails) {
             throw new IOException("shard 0 does not respond");
         }
-        return new ShardCounters(7, 7, 0, 1, true, false);
+        return now();
+    }
+
+    private ShardCounters now() {
+        return new ShardCounters(version, version, 0, 1, true, false, history);
+    }
+
+    @Override
+    public ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
+        versionCalls.incrementAndGet();
+        awaitWhile(() -> version == known && versionFailure == null, cancellation);
+        IOException failure = versionFailure;
+        if (failure != null) {
+            throw failure;
+        }
+        return now();
+    }
+
+    /** Sets the version, and the number of the history of the updates. */
+    public void version(long value, long ofHistory) {
+        lock.lock();
+        try {
+            version = value;
+            history = ofHistory;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Makes requests for the version fail; null to let them succeed again. */
+    public void failVersion(IOException failure) {
+        versionFailure = failure;
+        wake.wake();
     }
 
     @Override

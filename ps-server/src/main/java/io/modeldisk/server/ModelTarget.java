@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
@@ -81,11 +82,15 @@ final class ModelTarget implements Target {
 
     @Override
     public void nexusEstablished(Nexus nexus) {
+        if (nexus.learner().endsWith(AwaitCommand.FOLLOWER_SUFFIX)) {
+            shard.followers().add(nexus);
+        }
         shard.learners().connected(nexus);
     }
 
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
+        shard.followers().remove(nexus);
         // A backup learns from the records which learners leave.
         if (!loggedOut || shard.isBackup()) {
             shard.learners().lost(nexus);

@@ -8,6 +8,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
@@ -35,6 +36,8 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
@@ -56,6 +59,7 @@ public final class ShardModel implements AutoCloseable {
     private final Learners learners;
     private final Consistency consistency;
     private final Traffic traffic = new Traffic();
+    private final Set<Nexus> followers = ConcurrentHashMap.newKeySet();
     /** The checkpoint from which the shard has started. */
     private final CheckpointStatus restored;
     /** Null if the shard takes no checkpoints. Set before the shard is served. */
@@ -237,7 +241,7 @@ public final class ShardModel implements AutoCloseable {
         Roster<Learner> roster = learners.roster();
         BlockVersions versions = store.versions();
         return new ShardCounters(versions.min(), versions.max(), learners.lastOpenedRound(), roster.members().size(),
-            roster.formed(), roster.tooFew());
+            roster.formed(), roster.tooFew(), history());
     }
 
     /** Removes the learners whose leases have expired. The rounds continue without these learners. */
@@ -399,6 +403,11 @@ public final class ShardModel implements AutoCloseable {
 
     Traffic traffic() {
         return traffic;
+    }
+
+    /** The connected mounts that follow the model without being learners. Thread-safe. */
+    Set<Nexus> followers() {
+        return followers;
     }
 
     /** Waits until the other shards of the model have started, if this shard must have the weights of the same round. */

@@ -110,6 +110,7 @@ final class ShardStatus {
             putRecords(status.putObject("records"), shard.records().status());
         }
         put(status, Metric.WAITING, shard.consistency().waiting());
+        put(status, Metric.FOLLOWERS, shard.followers().size());
         put(status, Metric.PUSHES, shard.traffic().pushes());
         put(status, Metric.PULLS, shard.traffic().pulls());
         put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes());

@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Partition;
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
@@ -40,7 +41,8 @@ final class TrainUnit extends ShardUnit {
     private static final String PRODUCT = "modeldisk train";
 
     static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
-        PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, LearningRateCommand.USAGE);
+        PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, AwaitCommand.USAGE,
+        LearningRateCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -66,7 +68,7 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public void authorize(Nexus nexus, MediumAccess access) throws ScsiException {
-        if (access != MediumAccess.NONE) {
+        if (access != MediumAccess.NONE && access != MediumAccess.AWAIT) {
             requireLearn(nexus);
         }
     }
@@ -229,7 +231,13 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
+    public byte[] awaitVersion(IoTask task) {
+        return shard().store().versionWaits().admit(task) ? shard().counters().toBytes() : null;
+    }
+
+    @Override
     public void forget(IoTask task) {
+        shard().store().versionWaits().forget(task);
         consistency.forget(task);
         super.forget(task);
     }

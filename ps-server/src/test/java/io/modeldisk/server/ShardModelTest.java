@@ -141,7 +141,8 @@ class ShardModelTest {
                 byte[] page = CompletableFuture.supplyAsync(() -> train.vendorPage(ShardCounters.VPD_PAGE))
                     .get(10, TimeUnit.SECONDS);
                 assertThat(page).hasSize(ShardCounters.BYTES);
-                assertThat(ShardCounters.fromBytes(page)).isEqualTo(new ShardCounters(1, 2, 0, 1, true, false));
+                assertThat(ShardCounters.fromBytes(page))
+                    .isEqualTo(new ShardCounters(1, 2, 0, 1, true, false, shard.history()));
             } finally {
                 shard.store().block(1).unlock();
             }

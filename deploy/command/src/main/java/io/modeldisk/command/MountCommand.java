@@ -19,8 +19,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -29,17 +31,23 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk mount}, which mounts a model as files. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Mounts a model as files, and returns when the files can be used.",
     "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the "
         + "weights as a plain file; a write replaces weights. DIR/partition: the part of the training data that belongs to the "
-        + "learner. DIR/status.json: the state of the mount and of the shards, and the last error."},
+        + "learner. DIR/version: the version of the model; poll(2) wakes when it changes. DIR/status.json: the state of the "
+        + "mount and of the shards, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
+        "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
@@ -49,6 +57,11 @@ final class MountCommand implements Callable<Integer> {
 
     @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
     private Path directory;
+
+    @Option(names = "--read-only",
+        description = "Follow the model without joining: no round waits for this mount, and its files cannot be changed "
+            + "(EROFS). Reads go to the shards at once, as with --exchange direct.")
+    private boolean readOnly;
 
     @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
         description = "direct: each read or write goes to the shards at once. sync: reads and writes use local buffers; fsync "
@@ -138,10 +151,16 @@ final class MountCommand implements Callable<Integer> {
         description = "The log file of a mount in the background. Default: no log.")
     private Path log;
 
+    @Spec
+    private CommandSpec spec;
+
     private boolean traceLeft;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (readOnly) {
+            checkFollower();
+        }
         if (!foreground) {
             return Background.start(log);
         }
@@ -149,7 +168,8 @@ final class MountCommand implements Callable<Integer> {
         Tuning sizes = tuning.read(requestSize, queueDepth);
         MountContext context = new MountContext()
             .directory(directory)
-            .exchange(ExchangeScheme.named(exchange))
+            .exchange(readOnly ? ExchangeScheme.DIRECT : ExchangeScheme.named(exchange))
+            .readOnly(readOnly)
             .pull(PullPolicy.named(pull))
             .onRollback(OnRollback.named(onRollback))
             .learner(label)
@@ -169,10 +189,11 @@ final class MountCommand implements Callable<Integer> {
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             System.out.printf(
-                "ready: model %s (%s, %s, %s) mounted on %s, exchange %s, dtype %s, datamover %s, learner %s%n",
+                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%n",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                context.exchange().schemeName(), remote.dtype(), datamovers(remote.routes()), label);
+                readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
+                datamovers(remote.routes()), readOnly ? "follower" : "learner", label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -180,8 +201,26 @@ final class MountCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** Refuses the options that only a learner can use. */
+    private void checkFollower() {
+        List<String> options = List.of("--exchange", "--pull", "--on-rollback", "--learner", "--trace");
+        List<String> values = Arrays.asList(exchange, pull, onRollback, learner,
+            trace == null ? null : trace.toString());
+        for (int i = 0; i < options.size(); i++) {
+            OptionSpec option = spec.findOption(options.get(i));
+            // The value may come from the command line, the environment or the settings file.
+            boolean given = spec.commandLine().getParseResult().hasMatchedOption(option)
+                || !Objects.equals(values.get(i), option.defaultValue());
+            if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.schemeName()))) {
+                throw new ParameterException(spec.commandLine(), option.longestName() + " " + values.get(i)
+                    + " is for learners: a mount with --read-only only follows the model; leave the option out");
+            }
+        }
+    }
+
     private StripedModelContext connection(ShardLocator shards, String label, Tuning sizes) throws IOException {
         return new StripedModelContext(shards).learner(label)
+            .follower(readOnly)
             .secrets(secrets.read())
             .waitTimeout(waitTimeout)
             .reconnectTimeout(reconnectTimeout)

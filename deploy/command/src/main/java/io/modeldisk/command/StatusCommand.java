@@ -129,6 +129,10 @@ final class StatusCommand implements Callable<Integer> {
             return;
         }
         System.out.println();
+        int followers = shards.path(0).path(Metric.FOLLOWERS.key()).asInt();
+        if (followers > 0) {
+            System.out.printf("%s the model%n", followers == 1 ? "1 mount follows" : followers + " mounts follow");
+        }
         if (learners(shards) == 0) {
             System.out.println("the model has no learners");
             return;

@@ -1,9 +1,12 @@
 package io.modeldisk.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,5 +35,17 @@ final class OptionsTest {
         assertThatThrownBy(() -> line.parseArgs("serve", "--model", "m", "--lease", "soon"))
             .isInstanceOf(ParameterException.class)
             .hasMessageContainingAll("--lease", "'soon' is not a duration; write it like 5s, 200ms, 2min");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--exchange overlap", "--exchange sync", "--pull after-push", "--pull adaptive",
+        "--on-rollback continue", "--learner l", "--trace t.json"})
+    void optionOfALearnerIsRefusedForAMountThatFollows(String option) throws IOException {
+        StringWriter errors = new StringWriter();
+        CommandLine line = commandLine().setErr(new PrintWriter(errors));
+
+        assertThat(line.execute(("mount modeldisk://h:1/m d --read-only " + option).split(" "))).isEqualTo(2);
+        assertThat(errors.toString()).startsWith("modeldisk mount: " + option
+            + " is for learners: a mount with --read-only only follows the model; leave the option out");
     }
 }

@@ -24,7 +24,7 @@ public final class FailureErrno {
             case BUSY -> Errno.EBUSY;
             case ROUND_TIMEOUT -> Errno.ETIMEDOUT;
             case JOB_STOPPED -> Errno.ECANCELED;
-            case ROUND_CLOSED, LEARNER_FORGOTTEN -> Errno.ESTALE;
+            case ROUND_CLOSED, LEARNER_FORGOTTEN, MODEL_CHANGED -> Errno.ESTALE;
             case ACCESS_DENIED -> Errno.EACCES;
             case WRONG_SHARD -> Errno.ENXIO;
         };

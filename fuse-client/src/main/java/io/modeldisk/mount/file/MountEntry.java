@@ -23,6 +23,10 @@ public enum MountEntry {
         "The part of the training data that belongs to the learner in its current iteration, as JSON: `rank` is the"
             + " number of the part, from 0; `of` is the number of parts; `epoch` grows when the parts change; `round` is"
             + " the learner's round. All values are null without a learner."),
+    /** The version of the weights. */
+    VERSION("version",
+        "The version of the model as text: the lowest number of updates among all blocks. poll(2) wakes when it differs from the"
+            + " last read of the same descriptor."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

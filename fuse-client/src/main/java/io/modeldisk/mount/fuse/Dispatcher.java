@@ -18,6 +18,7 @@ final class Dispatcher {
     private final FailureLog failures;
     private final Lanes lanes;
     private final boolean mapsFiles;
+    private final PollNotifier polls;
     private final Runnable flush;
     /** Set before the first request. */
     private SlotPool slots;
@@ -28,11 +29,12 @@ final class Dispatcher {
      * @param mapsFiles whether processes can map files that are not memory
      */
     Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
-        Interrupts interrupts, boolean mapsFiles) {
+        Interrupts interrupts, PollNotifier polls, boolean mapsFiles) {
         this.mapsFiles = mapsFiles;
+        this.polls = polls;
         this.flush = fileSystem::flush;
         this.memories = memories;
-        this.tree = new FileTree(fileSystem, options.access(), memories);
+        this.tree = new FileTree(fileSystem, options, memories);
         this.nodes = tree.nodes();
         this.failures = new FailureLog(options.clock(), fileSystem::errno);
         this.handles = handles;
@@ -245,6 +247,7 @@ final class Dispatcher {
                 slot.replyBody();
             }
             case Opcode.REMOVEXATTR -> answer(slot, Errno.EOPNOTSUPP);
+            case Opcode.POLL -> poll(slot, request);
             case Opcode.FALLOCATE -> {
                 tree.reserve(request.node(), request.rangeMode(), request.offset(), request.rangeBytes());
                 slot.replyBody();
@@ -331,8 +334,18 @@ final class Dispatcher {
             return;
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
-        long handle = handles.add(file.open(writable, slot.cancellation()));
+        long handle = handles.add(tree.open(request.node(), writable, slot.cancellation()));
         slot.body().open(handle, KernelProtocol.OPEN_FLAGS);
+        slot.replyBody();
+    }
+
+    private void poll(RequestSlot slot, RequestView request) throws IOException {
+        int events = FileHandle.ALWAYS_READY;
+        if (!tree.file(request.node()).isMemory()) {
+            PollWakeup wakeup = request.pollWaits() ? polls.wakeup(request.pollNumber()) : null;
+            events = handles.handle(request.handle()).poll(wakeup);
+        }
+        slot.body().events(events);
         slot.replyBody();
     }
 

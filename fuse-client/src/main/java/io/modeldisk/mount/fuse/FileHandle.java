@@ -9,6 +9,9 @@ import java.io.IOException;
  * {@link FuseFileSystem#errno} if not.
  */
 public interface FileHandle {
+    /** The events of poll(2) of a file that never lets a process wait: POLLIN, POLLOUT, POLLRDNORM and POLLWRNORM. */
+    int ALWAYS_READY = 0x0145;
+
     /**
      * Reads bytes and replies with {@link DataRequest#reply} at most once. If this method does not reply, the process receives
      * the end of the file.
@@ -39,6 +42,21 @@ public interface FileHandle {
      * @return the number of bytes written
      */
     int write(long offset, int lengthBytes, DataRequest request) throws IOException;
+
+    /**
+     * Handles a poll(2), select(2) or epoll(7) of this handle. Must not wait for other processes. Default: the handle is always
+     * ready.
+     *
+     * @param wakeup wakes the process, which waits if no events are returned; null if the process does not wait. Replaces the
+     *     wake-up of an earlier call
+     * @return the events that the handle has now, as bits of poll(2); 0 if it has none
+     */
+    default int poll(PollWakeup wakeup) {
+        if (wakeup != null) {
+            wakeup.discard();
+        }
+        return ALWAYS_READY;
+    }
 
     /** Handles an fsync(2) on this handle. */
     void synchronize(Cancellation cancellation) throws IOException;

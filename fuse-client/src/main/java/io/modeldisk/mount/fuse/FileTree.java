@@ -57,13 +57,15 @@ final class FileTree {
 
     private final FuseFileSystem fileSystem;
     private final FileAccess access;
+    private final boolean readOnly;
     private final MemoryFiles memories;
     private final Nodes nodes;
     private final long startedMs = Instant.now().toEpochMilli();
 
-    FileTree(FuseFileSystem fileSystem, FileAccess access, MemoryFiles memories) {
+    FileTree(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories) {
         this.fileSystem = fileSystem;
-        this.access = access;
+        this.access = options.access();
+        this.readOnly = options.readOnly();
         this.memories = memories;
         this.nodes = new Nodes(fileSystem.files());
     }
@@ -143,8 +145,25 @@ final class FileTree {
         long modifiedMs = Instant.now().toEpochMilli() + AHEAD_MS;
         return type == Type.LINK
             ? new Attributes(type.modeBits | LINK_PERMISSIONS, 0, modifiedMs, access)
-            : new Attributes(type.modeBits | access.fileBits(file.isWritable()), file.sizeBytes(), modifiedMs,
+            : new Attributes(type.modeBits | access.fileBits(file.isWritable() && !readOnly), file.sizeBytes(),
+                modifiedMs,
                 access);
+    }
+
+    /** Opens the file with this node number, which is not memory. */
+    FileHandle open(long node, boolean writable, Cancellation cancellation) throws IOException {
+        MountedFile file = file(node);
+        if (writable) {
+            ensureWritable(file);
+        }
+        return file.open(writable, cancellation);
+    }
+
+    /** Refuses a change in a read-only mount. The kernel refuses it too, unless root has mounted the directory again. */
+    private void ensureWritable(MountedFile file) throws ErrnoException {
+        if (readOnly) {
+            throw new ErrnoException(Errno.EROFS, file.name() + " cannot be changed in a read-only mount");
+        }
     }
 
     /** Returns the value of an extended attribute, or empty if the attribute has no value. */
@@ -164,6 +183,7 @@ final class FileTree {
         if (nodes.entries(node) != null) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "attributes of directories cannot be changed");
         }
+        ensureWritable(file(node));
         file(node).setAttribute(name, value);
     }
 
@@ -195,6 +215,7 @@ final class FileTree {
             throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
                 + " bytes and cannot be changed to " + newSizeBytes);
         }
+        ensureWritable(file);
         file.clear(cancellation);
     }
 

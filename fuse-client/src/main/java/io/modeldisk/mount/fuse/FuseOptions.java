@@ -15,11 +15,12 @@ import java.time.Duration;
  * @param access the owner and the permissions of the files
  * @param wholeBlockWrites whether write requests are made smaller, so that the kernel splits a long aligned write between logical
  *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
+ * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
 public record FuseOptions(int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
-    boolean wholeBlockWrites, NanoClock clock, Allocator memory) {
+    boolean wholeBlockWrites, boolean readOnly, NanoClock clock, Allocator memory) {
     /** Allocates memory for requests. */
     @FunctionalInterface
     public interface Allocator {

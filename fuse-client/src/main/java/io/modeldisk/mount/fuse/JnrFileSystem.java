@@ -18,6 +18,7 @@ import ru.serce.jnrfuse.FuseFillDir;
 import ru.serce.jnrfuse.FuseStubFS;
 import ru.serce.jnrfuse.struct.FileStat;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
+import ru.serce.jnrfuse.struct.FusePollhandle;
 import ru.serce.jnrfuse.struct.Statvfs;
 import ru.serce.jnrfuse.struct.Timespec;
 
@@ -68,13 +69,14 @@ final class JnrFileSystem extends FuseStubFS {
     /** Requests for generated files, which can be read while all other requests wait for the shards. */
     private final BlockingQueue<JnrRequest> freeForTexts = new ArrayBlockingQueue<>(TEXT_REQUESTS);
     private final Set<Cancellation> inProgress = ConcurrentHashMap.newKeySet();
+    private final JnrWakeups wakeups = new JnrWakeups(libFuse);
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private volatile boolean closing;
 
     /** Creates a file system whose reads and writes use this memory. */
     JnrFileSystem(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, DataMemory memory) {
         Struct.getMemory(fuseOperations).putInt(FLAGS_OFFSET, NO_PATHS);
-        this.tree = new FileTree(fileSystem, options.access(), memories);
+        this.tree = new FileTree(fileSystem, options, memories);
         this.failures = new FailureLog(options.clock(), fileSystem::errno);
         this.free = new ArrayBlockingQueue<>(options.dataRequests());
         for (int i = 0; i < options.dataRequests(); i++) {
@@ -98,11 +100,13 @@ final class JnrFileSystem extends FuseStubFS {
     /** Cancels all requests in progress and all later requests. */
     void cancelAll() {
         closing = true;
+        wakeups.close();
         inProgress.forEach(Cancellation::cancel);
     }
 
     /** Releases all handles. Is called after the unmount. */
     void releaseAll() {
+        wakeups.close();
         handles.releaseAll();
     }
 
@@ -189,11 +193,22 @@ final class JnrFileSystem extends FuseStubFS {
     }
 
     @Override
+    public int poll(String path, FuseFileInfo info, FusePollhandle waiting, Pointer events) {
+        return serve(() -> "poll of " + name(info), cancellation -> {
+            PollWakeup wakeup = waiting == null || Struct.getMemory(waiting).address() == 0
+                ? null
+                : wakeups.of(waiting);
+            events.putInt(0, handle(info).poll(wakeup));
+            return 0;
+        });
+    }
+
+    @Override
     public int open(String path, FuseFileInfo info) {
         return serve(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
             long node = tree.node(path);
-            info.fh.set(handles.add(tree.file(node).open(writable, cancellation)) << NODE_BITS | node);
+            info.fh.set(handles.add(tree.open(node, writable, cancellation)) << NODE_BITS | node);
             return 0;
         });
     }

@@ -94,7 +94,8 @@ final class JnrSession implements FuseSession {
             : JnrFileSystem.MAX_REQUEST_BYTES;
         return "fsname=" + KernelBinding.SOURCE + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
             + ",max_read=" + JnrFileSystem.MAX_REQUEST_BYTES + ",max_write=" + maxWriteBytes
-            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "");
+            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "")
+            + (options.readOnly() ? ",ro" : "");
     }
 
     @Override

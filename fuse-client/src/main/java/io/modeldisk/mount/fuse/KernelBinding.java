@@ -52,7 +52,8 @@ public final class KernelBinding implements FuseBinding {
         int userId = Processes.effectiveUserId();
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
-            : serve(directory, UserMount.mount(directory, options.access().isShared(userId)), fileSystem, options);
+            : serve(directory, UserMount.mount(directory, options.access().isShared(userId), options.readOnly()),
+                fileSystem, options);
     }
 
     private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
@@ -65,7 +66,7 @@ public final class KernelBinding implements FuseBinding {
             + (options.access().isShared(0) ? ",allow_other" : "") + ",default_permissions,max_read="
             + DataRequest.MAX_REQUEST_BYTES;
         int mounted = Mounts.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
-            Mounts.MS_NOSUID | Mounts.MS_NODEV, data);
+            Mounts.MS_NOSUID | Mounts.MS_NODEV | (options.readOnly() ? Mounts.MS_RDONLY : 0), data);
         if (mounted < 0) {
             Descriptors.close(fd);
             throw new IOException("cannot mount " + directory + ": mount(2) failed with " + Errno.nameOf(-mounted)

@@ -29,6 +29,12 @@ final class KernelProtocol {
     /** FUSE_WRITE_CACHE: a WRITE request with this flag has pages of a map. */
     static final int WRITE_CACHE = 1;
 
+    /** FUSE_NOTIFY_POLL: a message to the kernel that the events of an open file may have changed. */
+    static final int NOTIFY_POLL = 1;
+
+    /** FUSE_POLL_SCHEDULE_NOTIFY: a process waits for the events of a POLL request. */
+    static final int POLL_WAITS = 1;
+
     /** FUSE_NOTIFY_INVAL_INODE: a message to the kernel that the cached pages of a node are outdated. */
     static final int NOTIFY_INVALID = 2;
 

@@ -36,14 +36,15 @@ final class KernelSession implements FuseSession {
         }
         Lanes lanes = new Lanes(options.dataRequests(), fileSystem::flush);
         this.interrupts = new Interrupts(slots, lanes);
+        PollNotifier polls = new PollNotifier(arena, fd);
         try {
             int capabilities = Handshake.perform(slots.getFirst(), fd, options.wholeBlockWrites());
             this.memories = passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0
                 ? MemoryFiles.ofKernel(fd)
                 : MemoryFiles.links("no FUSE passthrough, which needs Linux 6.9 or later");
-            Dispatcher dispatcher = new Dispatcher(fileSystem, options, memories, handles, lanes, interrupts,
+            Dispatcher dispatcher = new Dispatcher(fileSystem, options, memories, handles, lanes, interrupts, polls,
                 (capabilities & KernelProtocol.ALLOW_MMAP) != 0);
-            this.workers = new WorkerPool(fd, slots, options, dispatcher);
+            this.workers = new WorkerPool(fd, slots, options, dispatcher, polls);
             this.ended = workers.ended().thenRun(handles::releaseAll);
             workers.start();
         } catch (IOException | RuntimeException e) {

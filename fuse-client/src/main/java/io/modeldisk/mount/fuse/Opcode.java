@@ -34,6 +34,7 @@ final class Opcode {
     static final int CREATE = 35;
     static final int INTERRUPT = 36;
     static final int DESTROY = 38;
+    static final int POLL = 40;
     static final int BATCH_FORGET = 42;
     static final int FALLOCATE = 43;
     static final int RENAME2 = 45;

@@ -90,6 +90,18 @@ final class ReplyView {
         out.set(JAVA_LONG, BODY, node);
     }
 
+    /** Writes {@code struct fuse_poll_out} with the bits of poll(2). */
+    void events(int bits) {
+        zeros(8);
+        out.set(JAVA_INT, BODY, bits);
+    }
+
+    /** Writes {@code struct fuse_notify_poll_wakeup_out} for the open file with this number. */
+    void pollWakeup(long number) {
+        zeros(8);
+        out.set(JAVA_LONG, BODY, number);
+    }
+
     /** Writes a number of bytes, as {@code struct fuse_write_out} or {@code struct fuse_getxattr_out}. */
     void size(int sizeBytes) {
         zeros(8);

@@ -89,7 +89,7 @@ final class RequestView {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** Returns the number of the handle, from a READ, WRITE, READDIR, FSYNC, FLUSH or RELEASE request. */
+    /** Returns the number of the handle, from a READ, WRITE, READDIR, FSYNC, FLUSH, RELEASE or POLL request. */
     long handle() {
         return head.get(JAVA_LONG, BODY);
     }
@@ -102,6 +102,16 @@ final class RequestView {
     /** Returns the length, from a READ, WRITE or READDIR request. */
     int sizeBytes() {
         return head.get(JAVA_INT, BODY + 16);
+    }
+
+    /** Returns the kernel's own number of the open file, from a POLL request. */
+    long pollNumber() {
+        return head.get(JAVA_LONG, BODY + 8);
+    }
+
+    /** Returns whether a process waits for the events of a POLL request. */
+    boolean pollWaits() {
+        return (head.get(JAVA_INT, BODY + 16) & KernelProtocol.POLL_WAITS) != 0;
     }
 
     /** Returns the length of the range, from a FALLOCATE request. Its offset is that of {@link #offset}. */

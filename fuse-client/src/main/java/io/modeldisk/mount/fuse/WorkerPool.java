@@ -33,6 +33,7 @@ final class WorkerPool {
     private final int baseThreads;
     private final NanoClock clock;
     private final Dispatcher dispatcher;
+    private final PollNotifier polls;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final AtomicInteger reading = new AtomicInteger();
     private final AtomicLong received = new AtomicLong();
@@ -46,13 +47,15 @@ final class WorkerPool {
     private final List<Integer> clones = new ArrayList<>();
     private int threads;
 
-    WorkerPool(int sessionFd, List<RequestSlot> slots, FuseOptions options, Dispatcher dispatcher) {
+    WorkerPool(int sessionFd, List<RequestSlot> slots, FuseOptions options, Dispatcher dispatcher,
+        PollNotifier polls) {
         this.sessionFd = sessionFd;
         this.slots = new SlotPool(slots, this::wakeReserve);
         dispatcher.endStarted(slots, this.slots);
         this.baseThreads = options.workerThreads();
         this.clock = options.clock();
         this.dispatcher = dispatcher;
+        this.polls = polls;
         this.reserve = Thread.ofPlatform().name("modeldisk-fuse-reserve").daemon().unstarted(this::keepOneReading);
     }
 
@@ -218,6 +221,7 @@ final class WorkerPool {
             }
         }
         awaitEnd();
+        polls.close();
         clones.forEach(Descriptors::close);
         Descriptors.close(sessionFd);
         ended.complete(null);

@@ -18,7 +18,7 @@ final class FailureErrnoTest {
     @ParameterizedTest
     @CsvSource({"PATH_LOST,EIO", "JOB_STOPPED,ECANCELED", "LEARNER_FORGOTTEN,ESTALE", "ROUND_TIMEOUT,ETIMEDOUT",
         "BUSY,EBUSY",
-        "ACCESS_DENIED,EACCES", "WRONG_SHARD,ENXIO"})
+        "ACCESS_DENIED,EACCES", "WRONG_SHARD,ENXIO", "MODEL_CHANGED,ESTALE"})
     void shardFailureHasTheErrorNumberOfItsKind(ShardException.Kind kind, Errno errno) {
         assertThat(FailureErrno.of(failure(kind))).isEqualTo(errno);
         assertThat(FailureErrno.of(new IOException("the push failed", failure(kind)))).isEqualTo(errno);

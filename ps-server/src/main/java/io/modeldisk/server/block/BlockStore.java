@@ -29,6 +29,7 @@ public final class BlockStore implements AutoCloseable {
     private final Block[] blocks;
     private final SpareSlots spares;
     private final BlockVersions versions;
+    private final VersionWaits versionWaits;
     private final Semaphore permits;
     private final ChangeWatch watch = new ChangeWatch();
     private final HalfTransfers halves;
@@ -46,6 +47,7 @@ public final class BlockStore implements AutoCloseable {
         this.blocks = new Block[layout.blocks()];
         this.spares = new SpareSlots(spareBlocks);
         this.versions = new BlockVersions(blocks.length);
+        this.versionWaits = new VersionWaits(versions);
         this.permits = new Semaphore(spareBlocks);
         int blockSize = layout.blockSizeBytes();
         int lastBytes = layout.lengthOf(blocks.length - 1);
@@ -148,6 +150,11 @@ public final class BlockStore implements AutoCloseable {
     /** The versions of all blocks. */
     public BlockVersions versions() {
         return versions;
+    }
+
+    /** The tasks that wait until the lowest version of all blocks changes. */
+    public VersionWaits versionWaits() {
+        return versionWaits;
     }
 
     /**

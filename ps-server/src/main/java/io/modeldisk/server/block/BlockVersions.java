@@ -11,7 +11,12 @@ import java.lang.invoke.VarHandle;
 public final class BlockVersions {
     private static final VarHandle VERSION = MethodHandles.arrayElementVarHandle(long[].class);
 
+    private static final int NONE = -1;
+
     private final long[] versions;
+    /** The block whose next update calls {@link #reached}; {@link #NONE} if there is none. */
+    private volatile int watched = NONE;
+    private volatile Runnable reached = () -> {};
 
     BlockVersions(int blocks) {
         this.versions = new long[blocks];
@@ -22,7 +27,45 @@ public final class BlockVersions {
     }
 
     void increment(int block) {
-        VERSION.setOpaque(versions, block, versions[block] + 1);
+        // Volatile, so that this thread reads the watched block after it has written the version: see watchLowest().
+        VERSION.setVolatile(versions, block, versions[block] + 1);
+        if (block == watched) {
+            reached.run();
+        }
+    }
+
+    /** Sets the action that is run after an update of the watched block. The thread that runs it holds the lock of the block. */
+    void onReached(Runnable action) {
+        reached = action;
+    }
+
+    /**
+     * Watches a block that has the lowest version. As long as this block has this version, the lowest version cannot change.
+     *
+     * @return the lowest version of all blocks
+     */
+    long watchLowest() {
+        while (true) {
+            int lowest = 0;
+            long version = of(0);
+            // Among equal versions the last block, because learners push the blocks in ascending order.
+            for (int i = 1; i < versions.length; i++) {
+                long each = of(i);
+                if (each <= version) {
+                    lowest = i;
+                    version = each;
+                }
+            }
+            watched = lowest;
+            if ((long) VERSION.getVolatile(versions, lowest) == version) {
+                return version;
+            }
+        }
+    }
+
+    /** Watches no block. */
+    void unwatch() {
+        watched = NONE;
     }
 
     /** Sets the version of a block to that of a checkpoint. May be called only before the first update. */

@@ -4,9 +4,10 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A read, write or synchronize command in progress, as its logical unit sees the command. The medium has float32 values. The data
- * of a command has the {@linkplain #valueType() type} of the logical unit, and may be half as long as the command's range on the
- * medium. Only the thread that calls the logical unit may use the task, except that any thread may call {@link #resume()}.
+ * A read, write, synchronize or await command in progress, as its logical unit sees the command. The medium has float32 values.
+ * The data of a command has the {@linkplain #valueType() type} of the logical unit, and may be half as long as the command's
+ * range on the medium. Only the thread that calls the logical unit may use the task, except that any thread may call
+ * {@link #resume()}.
  */
 public interface IoTask {
     /** The value of {@link #round()} for a command that has no round. */
@@ -33,8 +34,9 @@ public interface IoTask {
     }
 
     /**
-     * Returns the round of a PUSH (1 or more), or the round that must be applied before a PULL may proceed (0 or more). Returns
-     * {@link #IMPLIED_ROUND} for a PUSH of round 0 and for other commands.
+     * Returns the round of a PUSH (1 or more), or the round that must be applied before a PULL may proceed (0 or more), or the
+     * version that the initiator of an AWAIT VERSION knows. Returns {@link #IMPLIED_ROUND} for a PUSH of round 0 and for other
+     * commands.
      */
     long round();
 

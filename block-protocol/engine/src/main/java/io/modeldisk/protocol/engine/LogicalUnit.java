@@ -107,14 +107,24 @@ public interface LogicalUnit {
     boolean synchronizeCache(IoTask task) throws ScsiException;
 
     /**
+     * Returns the parameter data of an AWAIT VERSION if the version differs from {@link IoTask#round()}. Otherwise parks the
+     * task. Called only if the command is one of the {@link #vendorCommands()}.
+     *
+     * @return null if the logical unit has parked the task
+     */
+    default byte[] awaitVersion(IoTask task) {
+        throw new IllegalStateException("the logical unit has no command AWAIT VERSION");
+    }
+
+    /**
      * Forgets a task that must end, because it has expired or was aborted, or because its connection is closed. Called even if
      * this logical unit has not parked the task.
      */
     void forget(IoTask task);
 
     /**
-     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH and PULL. The engine passes
-     * a PUSH as a write and a PULL as a read, each with its {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH, PULL and AWAIT
+     * VERSION. The engine passes a PUSH as a write and a PULL as a read, each with its {@link IoTask#round()}.
      *
      * @return the parameter data, which the engine cuts to the length that the initiator expects
      * @throws ScsiException if the command fails; the task then ends with CHECK CONDITION

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -7,14 +8,19 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Decodes the vendor-specific commands PUSH and PULL for logical units that support them. */
+/** Decodes the vendor-specific commands PUSH, PULL and AWAIT VERSION for logical units that support them. */
 final class RoundCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
     private RoundCommands() {}
 
-    /** Sets the round of a command and the data that the command moves. Returns false if the command is not PUSH or PULL. */
+    /** Sets the round of a command and the data that the command moves. Returns false for any other command. */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
+        if (usage == AwaitCommand.USAGE) {
+            command.access = MediumAccess.AWAIT;
+            command.round = AwaitCommand.known(command.cdb);
+            return true;
+        }
         boolean push = usage == RoundCdb.PUSH_USAGE;
         if (!push && usage != RoundCdb.PULL_USAGE) {
             return false;

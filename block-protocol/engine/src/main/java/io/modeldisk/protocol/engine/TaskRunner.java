@@ -183,6 +183,14 @@ final class TaskRunner {
                     return false;
                 }
             }
+            case AWAIT -> {
+                byte[] data = unit.awaitVersion(task);
+                if (data == null) {
+                    return false;
+                }
+                returnParameters(task, data);
+                return true;
+            }
             case NONE -> throw new IllegalStateException("a command that does not access the medium cannot be run");
         }
         end.finish(task, ScsiStatus.GOOD);

@@ -39,6 +39,8 @@ public final class ShardException extends IOException {
         ACCESS_DENIED,
         /** The target at the address is another shard or belongs to another model. */
         WRONG_SHARD,
+        /** The shard was restarted with another model of the same name, for example of another size. */
+        MODEL_CHANGED,
         /** The shard refused the command or the login for a reason that no other kind describes. */
         REFUSED,
         /** The caller has closed the model, or this learner has left. */

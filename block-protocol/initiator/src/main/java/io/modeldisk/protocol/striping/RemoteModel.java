@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -174,6 +175,15 @@ public interface RemoteModel extends AutoCloseable {
 
     /** Returns the sum of the counters of all shards. The call is cheap for the shards. */
     ShardCounters counters() throws IOException;
+
+    /**
+     * Waits until the version of the model differs from a known version. The version is the lowest number of updates among all
+     * blocks. Tries again for a limited time if a connection is lost. Calls of several threads wait for each other.
+     *
+     * @param known the known version; {@link AwaitCommand#NONE} if there is none, so that the call does not wait
+     * @return the sum of the counters of all shards; if the version was the same for some seconds, these counters have it too
+     */
+    ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException;
 
     /** Logs out from every shard. */
     @Override

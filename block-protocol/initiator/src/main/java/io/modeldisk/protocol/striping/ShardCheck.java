@@ -52,15 +52,11 @@ final class ShardCheck {
                 + facts.bytesOfShard() + " bytes, but the maximum is " + MAX_SHARD_BYTES
                 + " bytes (16 TiB); serve the model with more shards");
         }
-        same(shard, "name", facts.model(), first.model());
-        same(shard, "size", facts.sizeBytes(), first.sizeBytes());
-        same(shard, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
-        same(shard, "source of the initial weights", facts.source(), first.source());
-        same(shard, "aggregator", facts.aggregator(), first.aggregator());
-        same(shard, "policy for NaN and infinity", facts.nonFinite(), first.nonFinite());
-        same(shard, "consistency", facts.consistency(), first.consistency());
-        same(shard, "number of learners", facts.learners(), first.learners());
-        same(shard, "minimum number of learners", facts.minLearners(), first.minLearners());
+        Difference other = difference(facts, first);
+        if (other != null) {
+            throw wrong(shard, where + " serves a different model: its " + other.what + " is " + other.here
+                + ", but at shard 0 it is " + other.first);
+        }
     }
 
     /** Checks that the shards have a train unit of this type. */
@@ -72,12 +68,46 @@ final class ShardCheck {
         }
     }
 
-    private static void same(ShardId shard, String what, Object here, Object first) throws ShardException {
-        if (!Objects.equals(here, first)) {
-            throw wrong(shard,
-                shard.address() + " serves a different model: its " + what + " is " + here + ", but at shard 0 it is "
-                    + first);
+    /**
+     * Checks the facts of a shard to which this process connects again.
+     *
+     * @param before the facts of shard 0 when this process connected for the first time
+     * @throws ShardException {@link ShardException.Kind#MODEL_CHANGED} if the shard was restarted with another model of this
+     *     name; otherwise as in {@link #check}
+     */
+    static void checkAgain(ShardId shard, ModelFacts facts, ModelFacts before, int shards) throws ShardException {
+        Difference change = difference(facts, before);
+        if (facts.model().equals(before.model()) && facts.shard() == shard.index() && change != null) {
+            throw new ShardException(ShardException.Kind.MODEL_CHANGED, shard, shard.address()
+                + " was restarted with another model of the name " + facts.model() + ": its " + change.what + " is "
+                + change.here + ", but it was " + change.first + " when this process connected; unmount the model"
+                + " and mount it again");
         }
+        check(shard, facts, before, shards);
+    }
+
+    /** A fact in which a shard differs from the first facts. */
+    private record Difference(String what, Object here, Object first) {}
+
+    /** Returns the first fact that must be the same on all shards and is not; null if there is none. */
+    private static Difference difference(ModelFacts facts, ModelFacts first) {
+        Difference[] all = {
+            new Difference("name", facts.model(), first.model()),
+            new Difference("size", facts.sizeBytes(), first.sizeBytes()),
+            new Difference("block size", facts.blockSizeBytes(), first.blockSizeBytes()),
+            new Difference("number of shards", facts.shards(), first.shards()),
+            new Difference("source of the initial weights", facts.source(), first.source()),
+            new Difference("aggregator", facts.aggregator(), first.aggregator()),
+            new Difference("policy for NaN and infinity", facts.nonFinite(), first.nonFinite()),
+            new Difference("consistency", facts.consistency(), first.consistency()),
+            new Difference("number of learners", facts.learners(), first.learners()),
+            new Difference("minimum number of learners", facts.minLearners(), first.minLearners())};
+        for (Difference each : all) {
+            if (!Objects.equals(each.here, each.first)) {
+                return each;
+            }
+        }
+        return null;
     }
 
     private static ShardException wrong(ShardId shard, String message) {

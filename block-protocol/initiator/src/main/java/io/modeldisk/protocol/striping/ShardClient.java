@@ -2,12 +2,14 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -36,14 +38,16 @@ final class ShardClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardClient.class);
     private static final int PAGE_BYTES = 65536;
     /**
-     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the data
-     * of JOIN, and the data of PARTITION.
+     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, and the
+     * data of JOIN, of PARTITION and of AWAIT VERSION.
      */
     private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
     private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
     private static final int JOIN_OFFSET = 3 * PAGE_BYTES;
     private static final int PARTITION_OFFSET = JOIN_OFFSET + 4096;
-    private static final int SCRATCH_BYTES = PARTITION_OFFSET + 4096;
+    private static final int AWAIT_OFFSET = PARTITION_OFFSET + 4096;
+    private static final int AWAIT_BYTES = 4096;
+    private static final int SCRATCH_BYTES = AWAIT_OFFSET + 2 * AWAIT_BYTES;
     private static final long OBSERVER_ISID = 0x800000000000L;
 
     private final StripedModelContext context;
@@ -57,6 +61,10 @@ final class ShardClient implements AutoCloseable {
     private final Object page = new Object();
     /** The lock of the bytes of {@link #scratch} that receive the data of PARTITION. */
     private final Object partitioning = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that waits. */
+    private final Object awaiting = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that does not wait. */
+    private final Object asking = new Object();
     /** The lock of changes of {@link #observer}. */
     private final Object observing = new Object();
     private volatile IscsiSession observer;
@@ -175,7 +183,7 @@ final class ShardClient implements AutoCloseable {
             }
             if (expected != null) {
                 int offset = isid == OBSERVER_ISID ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
-                ShardCheck.check(now.id(), ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, offset)),
+                ShardCheck.checkAgain(now.id(), ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, offset)),
                     expected,
                     context.locator().shardCount());
             }
@@ -206,7 +214,7 @@ final class ShardClient implements AutoCloseable {
                 if (observer != null) {
                     observer.close();
                 }
-                observer = logIn(OBSERVER_ISID, context.learner() + "(mount)");
+                observer = logIn(OBSERVER_ISID, context.observer());
                 byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
                 if (reads && !commands.run(observer, testUnitReady, 0, 0, Cancellation.NONE)) {
                     throw new ShardException(ShardException.Kind.BUSY, id(),
@@ -308,6 +316,28 @@ final class ShardClient implements AutoCloseable {
     }
 
     /**
+     * Sends AWAIT VERSION. Returns the counters if the version of the shard differs from {@code known}; null if it was the same
+     * for some seconds.
+     */
+    ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
+        // Another process may serve the shard by now, so the session is checked as for a read.
+        IscsiSession session = reader();
+        boolean waits = known != AwaitCommand.NONE;
+        int offset = waits ? AWAIT_OFFSET : AWAIT_OFFSET + AWAIT_BYTES;
+        synchronized (waits ? awaiting : asking) {
+            checkNotClosed();
+            if (commands.run(session, AwaitCommand.cdb(known), offset, ShardCounters.BYTES, cancellation)) {
+                return ShardCounters.fromBytes(
+                    scratch.slab(0).asSlice(offset, ShardCounters.BYTES).toArray(ValueLayout.JAVA_BYTE));
+            }
+        }
+        if (!waits) {
+            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": AWAIT VERSION failed with BUSY");
+        }
+        return null;
+    }
+
+    /**
      * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
      * the time of the repetitions.
      */
@@ -332,11 +362,16 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // Another thread may still wait for a VPD page or the data of PARTITION. The wait fails because the session is closed.
+        // Another thread may still wait for a VPD page, or the data of PARTITION or AWAIT VERSION. The wait fails because the
+        // session is closed.
         // The other thread then releases the lock that it holds.
         synchronized (page) {
             synchronized (partitioning) {
-                scratch.close();
+                synchronized (awaiting) {
+                    synchronized (asking) {
+                        scratch.close();
+                    }
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -42,6 +43,8 @@ public final class StripedModel implements RemoteModel {
     private final LearnerSessions learner;
     private final TransferPool transfers;
     private final AtomicReference<Thread> watchdog = new AtomicReference<>();
+    /** The shard that had the lowest version when the versions were last known. */
+    private volatile int lowestShard;
     private volatile boolean closed;
 
     private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
@@ -390,6 +393,31 @@ public final class StripedModel implements RemoteModel {
     public ShardCounters counters() throws IOException {
         return AllShards.call(shards, shard -> ShardCounters.fromBytes(shard.vpdPage(ShardCounters.VPD_PAGE))).stream()
             .reduce(ShardCounters::and).orElseThrow();
+    }
+
+    @Override
+    public ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
+        return reconnection().run(() -> awaitOnce(known, cancellation), cancellation);
+    }
+
+    private ShardCounters awaitOnce(long known, Cancellation cancellation) throws IOException {
+        if (known != AwaitCommand.NONE) {
+            // While this shard has the version, the lowest version of all shards cannot rise.
+            ShardCounters changed = shards.get(lowestShard).awaitVersion(known, cancellation);
+            if (changed != null && shards.size() == 1) {
+                return changed;
+            }
+        }
+        List<ShardCounters> each = AllShards.call(shards,
+            shard -> shard.awaitVersion(AwaitCommand.NONE, cancellation));
+        int lowest = 0;
+        ShardCounters all = each.getFirst();
+        for (int i = 1; i < each.size(); i++) {
+            lowest = each.get(i).minVersion() < each.get(lowest).minVersion() ? i : lowest;
+            all = all.and(each.get(i));
+        }
+        lowestShard = lowest;
+        return all;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
@@ -31,6 +32,7 @@ public final class StripedModelContext {
 
     private final ShardLocator locator;
     private String learner = "learner";
+    private boolean follower;
     private ChapSecrets secrets;
     private Function<String, TransferSizes> sizes = _ -> TransferSizes.DEFAULTS;
     private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
@@ -56,6 +58,12 @@ public final class StripedModelContext {
      */
     public StripedModelContext learner(String label) {
         this.learner = label;
+        return this;
+    }
+
+    /** Sets whether this process only follows the model, as the status of the shards shows it; false by default. */
+    public StripedModelContext follower(boolean only) {
+        this.follower = only;
         return this;
     }
 
@@ -157,7 +165,8 @@ public final class StripedModelContext {
     /** Returns the effective configuration as text. */
     @Override
     public String toString() {
-        return "address=" + locator + " learner=" + learner + " secrets=" + (secrets == null ? "none" : "set")
+        return "address=" + locator + " learner=" + learner + " follower=" + follower + " secrets="
+            + (secrets == null ? "none" : "set")
             + " concurrentCalls=" + concurrentCalls + " connectTimeout=" + connectTimeout + " commandTimeout="
             + commandTimeout + " waitTimeout=" + waitTimeout + " reconnectTimeout=" + reconnectTimeout + " digest="
             + digest + " dtype=" + dtype + " datamover=" + datamover + " socketDirectory=" + socketDirectory;
@@ -190,6 +199,11 @@ public final class StripedModelContext {
 
     String learner() {
         return learner;
+    }
+
+    /** Returns the label of the sessions that do not belong to a learner. */
+    String observer() {
+        return learner + (follower ? AwaitCommand.FOLLOWER_SUFFIX : "(mount)");
     }
 
     String initiatorName() {

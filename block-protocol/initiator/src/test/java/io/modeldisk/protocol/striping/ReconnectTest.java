@@ -71,8 +71,8 @@ class ReconnectTest {
         serve(4 * MIB, BLOCK, 1);
         shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();
         shards.restart(0);
-        assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
-            .hasMessageContaining("different model: its size");
+        assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.MODEL_CHANGED, 0))
+            .hasMessageContaining("its size is 8388608, but it was 4194304 when this process connected");
     }
 
     @Test

@@ -14,25 +14,29 @@ import java.nio.ByteBuffer;
  * @param learners the current number of learners, including lost learners whose lease has not expired
  * @param formed whether enough learners have joined for the first round
  * @param stopped whether fewer learners are left than the job needs
+ * @param history the random number that identifies the updates of the shard. If it changes, the shard has lost some of them, for
+ *     example because it was restarted from a checkpoint. 0 from a shard of an older version
  */
 public record ShardCounters(
-    long minVersion, long maxVersion, long openedRound, int learners, boolean formed, boolean stopped) {
+    long minVersion, long maxVersion, long openedRound, int learners, boolean formed, boolean stopped, long history) {
 
     /** The vendor-specific VPD page that carries these counters, on both logical units. */
     public static final int VPD_PAGE = 0xC2;
 
     /** The length of the page after its 4-byte header, in bytes. */
-    public static final int BYTES = 32;
+    public static final int BYTES = 40;
 
     static final String VPD_PAGE_TEXT = "C2h";
 
+    /** The length of the page of a shard of an older version, which has no history. */
+    private static final int BYTES_WITHOUT_HISTORY = 32;
     private static final int FORMED = 1;
     private static final int STOPPED = 2;
 
     /** Returns the contents of the page after its header. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(minVersion).putLong(maxVersion).putLong(openedRound).putInt(learners)
-            .putInt((formed ? FORMED : 0) | (stopped ? STOPPED : 0)).array();
+            .putInt((formed ? FORMED : 0) | (stopped ? STOPPED : 0)).putLong(history).array();
     }
 
     /**
@@ -41,8 +45,9 @@ public record ShardCounters(
      * @throws IOException if the page is too short
      */
     public static ShardCounters fromBytes(byte[] page) throws IOException {
-        if (page.length < BYTES) {
-            throw new IOException("VPD page C2h has " + page.length + " bytes; it must have at least " + BYTES);
+        if (page.length < BYTES_WITHOUT_HISTORY) {
+            throw new IOException("VPD page C2h has " + page.length + " bytes; it must have at least "
+                + BYTES_WITHOUT_HISTORY);
         }
         ByteBuffer buffer = ByteBuffer.wrap(page);
         long minVersion = buffer.getLong();
@@ -51,13 +56,16 @@ public record ShardCounters(
         int learners = buffer.getInt();
         int flags = buffer.getInt();
         return new ShardCounters(minVersion, maxVersion, openedRound, learners, (flags & FORMED) != 0,
-            (flags & STOPPED) != 0);
+            (flags & STOPPED) != 0, buffer.remaining() >= Long.BYTES ? buffer.getLong() : 0);
     }
 
-    /** Returns counters that cover the blocks of this shard and of another shard. */
+    /**
+     * Returns counters that cover the blocks of this shard and of another shard. The history of all shards of a model identifies
+     * the updates of the model if the shards are added in the same order each time.
+     */
     public ShardCounters and(ShardCounters other) {
         return new ShardCounters(Math.min(minVersion, other.minVersion), Math.max(maxVersion, other.maxVersion),
             Math.max(openedRound, other.openedRound), Math.max(learners, other.learners), formed && other.formed,
-            stopped || other.stopped);
+            stopped || other.stopped, 31 * history + other.history);
     }
 }

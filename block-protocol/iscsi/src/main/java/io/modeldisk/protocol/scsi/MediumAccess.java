@@ -10,6 +10,8 @@ public enum MediumAccess {
     WRITE,
     /** Waits until earlier writes are complete. */
     SYNCHRONIZE,
+    /** Waits until the medium has changed. */
+    AWAIT,
     /** Compares data with the medium. */
     COMPARE,
     /** Writes data to the medium and compares the medium with the data. */
@@ -23,7 +25,7 @@ public enum MediumAccess {
     public boolean takesData() {
         return switch (this) {
             case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
-            case NONE, READ, SYNCHRONIZE -> false;
+            case NONE, READ, SYNCHRONIZE, AWAIT -> false;
         };
     }
 
@@ -31,7 +33,7 @@ public enum MediumAccess {
     public boolean writes() {
         return switch (this) {
             case WRITE, WRITE_AND_COMPARE, WRITE_SAME -> true;
-            case NONE, READ, SYNCHRONIZE, COMPARE, COMPARE_SAME -> false;
+            case NONE, READ, SYNCHRONIZE, AWAIT, COMPARE, COMPARE_SAME -> false;
         };
     }
 
@@ -39,7 +41,7 @@ public enum MediumAccess {
     public boolean reads() {
         return switch (this) {
             case READ, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME -> true;
-            case NONE, SYNCHRONIZE, WRITE, WRITE_SAME -> false;
+            case NONE, SYNCHRONIZE, AWAIT, WRITE, WRITE_SAME -> false;
         };
     }
 }

@@ -9,6 +9,7 @@ import java.lang.invoke.MethodHandle;
 
 /** Calls mount(2) and umount2(2). Each method returns 0, or minus the error number. Thread-safe. */
 public final class Mounts {
+    public static final long MS_RDONLY = 1;
     public static final long MS_NOSUID = 2;
     public static final long MS_NODEV = 4;
     public static final int MNT_FORCE = 1;

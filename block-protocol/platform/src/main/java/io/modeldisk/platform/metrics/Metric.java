@@ -21,6 +21,8 @@ public enum Metric {
     LEARNERS_LEFT_OUT(Scope.SHARD, "learnersLeftOut", Unit.LEARNERS, Kind.GAUGE,
         "learners that are missing in learners[], because the status page is full; absent if none is missing"),
     WAITING(Scope.SHARD, "waiting", Unit.COMMANDS, Kind.GAUGE, "commands that wait for a round or for other learners"),
+    FOLLOWERS(Scope.SHARD, "followers", Unit.MOUNTS, Kind.GAUGE,
+        "connected mounts that follow the model (`mount --read-only`); no round waits for them"),
     PUSHES(Scope.SHARD, "pushes", Unit.COMMANDS, Kind.COUNTER, "PUSH and WRITE commands of LUN 0 that were accepted"),
     PULLS(Scope.SHARD, "pulls", Unit.COMMANDS, Kind.COUNTER, "PULL and READ commands of LUN 0 that were accepted"),
     PUSHED_BYTES(Scope.SHARD, "pushedBytes", Unit.BYTES, Kind.COUNTER, "gradient bytes that were accepted"),
@@ -124,7 +126,7 @@ public enum Metric {
         /** Updates. An update is one application of the aggregator to one block. */
         UPDATES("updates"),
         /** Rounds. A round has one gradient from each learner. */
-        ROUNDS("rounds"), LEARNERS("learners"), COMMANDS("commands"),
+        ROUNDS("rounds"), LEARNERS("learners"), MOUNTS("mounts"), COMMANDS("commands"),
         /** Iterations of a learner. */
         ITERATIONS("iterations"), BYTES("bytes"),
         /** Milliseconds, with decimals. */

@@ -1,0 +1,46 @@
+package io.modeldisk.protocol.dialect;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import java.nio.ByteBuffer;
+
+/**
+ * The vendor-specific command AWAIT VERSION of the train unit. The command waits until the lowest version of the blocks of the
+ * shard differs from a version that the initiator knows. It then returns the {@link ShardCounters}. If the version stays the same
+ * for too long, the command ends with BUSY. It needs no right, and the nexus need not be a learner.
+ *
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 2 to 9 are the known version, big-endian. All other bytes are zero.
+ * The version {@link #NONE} differs from every version.
+ */
+public final class AwaitCommand {
+    /** The operation code. */
+    public static final int OPCODE = 0xC7;
+
+    /**
+     * The bits of the CDB that have a meaning. A unit supports the command if this object, compared by identity, is in its list
+     * of commands.
+     */
+    public static final CdbUsage USAGE = CdbUsage.parse("C7 00 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
+
+    /** A known version with which the command does not wait. */
+    public static final long NONE = -1;
+
+    /** The end of the label of a session that follows the model: the login key {@code X-io.modeldisk.learner}. */
+    public static final String FOLLOWER_SUFFIX = "(follower)";
+
+    static final String OPCODE_TEXT = "C7h";
+
+    private static final int VERSION = 2;
+
+    private AwaitCommand() {}
+
+    /** Returns the CDB of a command that waits while the version is {@code known}. */
+    public static byte[] cdb(long known) {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).putLong(VERSION, known).array();
+    }
+
+    /** Returns the version that the initiator knows. */
+    public static long known(Cdb cdb) {
+        return cdb.u64(VERSION);
+    }
+}

@@ -1,0 +1,128 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.PollWakeup;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The file {@code version}: the version of the model as one line of text. A read at offset 0 asks the shards. poll(2) of a handle
+ * returns POLLIN and POLLPRI if the model has another version than the handle has read last, or if the handle has read none.
+ * POLLERR too if the version cannot be read any more.
+ */
+public final class VersionNumberFile implements MountedFile {
+    /** POLLIN, POLLPRI and POLLRDNORM. */
+    private static final int CHANGED = 0x0043;
+    /** POLLERR. */
+    private static final int FAILED = 0x0008;
+
+    private final VersionWatch watch;
+
+    /** Creates the file of the model that is watched. */
+    public VersionNumberFile(VersionWatch watch) {
+        this.watch = watch;
+    }
+
+    @Override
+    public String name() {
+        return MountEntry.VERSION.fileName();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return false;
+    }
+
+    @Override
+    public boolean movesData() {
+        return true;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return 0;
+    }
+
+    @Override
+    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
+        if (writable) {
+            throw new ErrnoException(Errno.EACCES, name() + " is read-only");
+        }
+        return new Handle();
+    }
+
+    private final class Handle implements FileHandle {
+        // Guarded by this.
+        private VersionWatch.Known seen;
+        private VersionWatch.Wait wait;
+        private byte[] text = {};
+
+        @Override
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
+            GeneratedFile.reply(offset == 0 ? ask(request.cancellation()) : lastText(), offset, lengthBytes, request);
+        }
+
+        private byte[] ask(Cancellation cancellation) throws IOException {
+            VersionWatch.Known now = watch.ask(cancellation);
+            byte[] line = (now.version() + "\n").getBytes(StandardCharsets.UTF_8);
+            synchronized (this) {
+                seen = now;
+                text = line;
+            }
+            return line;
+        }
+
+        private synchronized byte[] lastText() {
+            return text;
+        }
+
+        @Override
+        public synchronized int poll(PollWakeup wakeup) {
+            endWait();
+            if (seen == null) {
+                if (wakeup != null) {
+                    wakeup.discard();
+                }
+                return CHANGED;
+            }
+            boolean changed = watch.differs(seen);
+            if (wakeup != null) {
+                wait = watch.await(seen, wakeup);
+                changed = wait == null;
+            }
+            return !changed ? 0 : watch.isBroken() ? CHANGED | FAILED : CHANGED;
+        }
+
+        private void endWait() {
+            if (wait != null) {
+                watch.cancel(wait);
+                wait = null;
+            }
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+            throw new ErrnoException(Errno.EACCES, name() + " is read-only");
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) {
+            // Nothing to do: the file is read-only.
+        }
+
+        @Override
+        public void flush(Cancellation cancellation) {
+            // Nothing to do: the file is read-only.
+        }
+
+        @Override
+        public synchronized void release() {
+            endWait();
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.fuse.PollWakeup;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AwaitCommand;
+import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Knows the version of the model, and wakes the processes that wait for another version. Only while processes wait, a thread asks
+ * the shards, with a command that waits until the version changes. Thread-safe.
+ */
+public final class VersionWatch implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(VersionWatch.class);
+    /** The time for which the thread goes on after a call of poll(2) that does not wait, because another such call may follow. */
+    private static final long INTEREST_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long LONGEST_PAUSE_MS = 500;
+
+    private final RemoteModel model;
+    private final NanoClock clock;
+    private final Cancellation closing = new Cancellation();
+
+    // All fields below are guarded by this.
+    private final List<Wait> waits = new ArrayList<>();
+    /** The latest known version; null if it was never known. */
+    private Known latest;
+    /** Whether the last request has failed in a way that the next one cannot mend. */
+    private boolean broken;
+    private boolean running;
+    private boolean closed;
+    private long interestEndNs;
+
+    /**
+     * A version of the model.
+     *
+     * @param version the lowest number of updates among all blocks
+     * @param history the number of the history of the updates; another one after shards have lost updates. 0 if it is unknown
+     */
+    public record Known(long version, long history) {}
+
+    /** A process that waits for a version other than {@code seen}. */
+    record Wait(Known seen, PollWakeup wakeup) {}
+
+    /** Creates a watch of this model. */
+    public VersionWatch(RemoteModel model, NanoClock clock) {
+        this.model = model;
+        this.clock = clock;
+    }
+
+    /**
+     * Asks the shards for the version. Tries again for a limited time if a shard cannot be reached.
+     *
+     * @throws IOException if a shard does not respond, or was restarted with another model
+     */
+    Known ask(Cancellation cancellation) throws IOException {
+        Known before = latest();
+        try {
+            return publish(before, model.awaitVersion(AwaitCommand.NONE, cancellation));
+        } catch (CancelledException e) {
+            throw e;
+        } catch (IOException e) {
+            failed(e);
+            throw e;
+        }
+    }
+
+    /** Returns the latest known version; null if it was never known. */
+    synchronized Known latest() {
+        return latest;
+    }
+
+    /** Returns whether a request to the shards has failed in a way that the next request cannot mend. */
+    synchronized boolean isBroken() {
+        return broken;
+    }
+
+    /** Returns whether the model has another version, as far as it is known. Starts to ask the shards. */
+    synchronized boolean differs(Known seen) {
+        interestEndNs = clock.nanoTime() + INTEREST_NS;
+        start();
+        return isDue(seen);
+    }
+
+    /**
+     * Wakes a process when the model has another version, or when asking for it fails for good.
+     *
+     * @return null if this is already so; otherwise the wait, for {@link #cancel}
+     */
+    synchronized Wait await(Known seen, PollWakeup wakeup) {
+        if (isDue(seen) || closed) {
+            wakeup.discard();
+            return null;
+        }
+        Wait wait = new Wait(seen, wakeup);
+        waits.add(wait);
+        start();
+        return wait;
+    }
+
+    /** Ends a wait. Does nothing if it has ended. */
+    synchronized void cancel(Wait wait) {
+        if (waits.removeIf(each -> each == wait)) {
+            wait.wakeup().discard();
+        }
+    }
+
+    private boolean isDue(Known seen) {
+        return broken || latest != null && !latest.equals(seen);
+    }
+
+    private void start() {
+        if (!running && !closed) {
+            running = true;
+            Thread.ofVirtual().name("modeldisk-version").start(this::run);
+        }
+    }
+
+    private synchronized boolean goesOn() {
+        running = !closed && (!waits.isEmpty() || clock.nanoTime() - interestEndNs < 0);
+        return running;
+    }
+
+    private void run() {
+        long pauseMs = FIRST_PAUSE_MS;
+        while (goesOn()) {
+            Known before = latest();
+            try {
+                publish(before, model.awaitVersion(before == null ? AwaitCommand.NONE : before.version(), closing));
+                pauseMs = FIRST_PAUSE_MS;
+            } catch (IOException | RuntimeException e) {
+                failed(e);
+                pauseMs = pause(pauseMs);
+            }
+        }
+    }
+
+    /** Sleeps after a failure. Returns the next pause, which is longer. */
+    private long pause(long pauseMs) {
+        try {
+            clock.sleep(pauseMs, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            // No code interrupts this thread. An interrupt would only make the next request earlier.
+            LOG.debug("the thread that watches the version was interrupted while it slept", e);
+        }
+        return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+
+    /**
+     * Stores a version that the shards have returned, and wakes the processes that wait for it. Results of concurrent requests
+     * may come in any order: within a history the highest version is the newest one, and a result of the history that was known
+     * when its request began is outdated if the history has changed since.
+     *
+     * @param before the version that was known when the request began
+     * @return the newest version
+     */
+    private Known publish(Known before, ShardCounters counters) {
+        Known now = new Known(counters.minVersion(), counters.history());
+        List<Wait> due = new ArrayList<>();
+        Known newest;
+        synchronized (this) {
+            broken = false;
+            if (isNewer(before, now)) {
+                logLoss(latest, now);
+                latest = now;
+            }
+            newest = latest;
+            waits.removeIf(wait -> !wait.seen().equals(newest) && due.add(wait));
+        }
+        due.forEach(wait -> wait.wakeup().wake());
+        return newest;
+    }
+
+    private boolean isNewer(Known before, Known now) {
+        if (latest == null || now.history() == 0) {
+            return true;
+        }
+        if (now.history() == latest.history()) {
+            return now.version() > latest.version();
+        }
+        return before == null || before.history() != now.history();
+    }
+
+    private static void logLoss(Known before, Known now) {
+        if (before == null || before.history() == now.history() && before.version() <= now.version()) {
+            return;
+        }
+        LOG.warn(
+            "a shard was restarted and has lost updates: the model was at version {} and is at version {} now; read its"
+                + " weights again",
+            before.version(), now.version());
+    }
+
+    private void failed(Exception failure) {
+        if (!isLasting(failure)) {
+            LOG.debug("the version of the model is unknown: {}", failure.getMessage());
+            return;
+        }
+        List<Wait> due;
+        synchronized (this) {
+            if (!broken && !closed) {
+                LOG.error("the version of the model is unknown: {}", failure.getMessage());
+            }
+            broken = true;
+            due = List.copyOf(waits);
+            waits.clear();
+        }
+        due.forEach(wait -> wait.wakeup().wake());
+    }
+
+    private static boolean isLasting(Exception failure) {
+        return !(failure instanceof CancelledException) && !(failure instanceof ShardException shard
+            && (shard.kind() == ShardException.Kind.PATH_LOST || shard.kind() == ShardException.Kind.BUSY));
+    }
+
+    /** Ends all waits and stops the thread. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            waits.forEach(wait -> wait.wakeup().discard());
+            waits.clear();
+        }
+        closing.cancel();
+    }
+}

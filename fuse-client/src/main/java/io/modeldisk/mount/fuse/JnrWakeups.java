@@ -1,0 +1,54 @@
+package io.modeldisk.mount.fuse;
+
+import ru.serce.jnrfuse.LibFuse;
+import ru.serce.jnrfuse.struct.FusePollhandle;
+
+/**
+ * The wake-ups of poll(2) of libfuse 2, until the session ends. Afterwards, libfuse has freed the channel that a wake-up needs.
+ * Thread-safe.
+ */
+final class JnrWakeups {
+    private final LibFuse libFuse;
+    // Guarded by this.
+    private boolean closed;
+
+    JnrWakeups(LibFuse libFuse) {
+        this.libFuse = libFuse;
+    }
+
+    /** Returns a wake-up, which owns this object of libfuse. */
+    PollWakeup of(FusePollhandle waiting) {
+        return new PollWakeup() {
+            // Guarded by the monitor of the outer object.
+            private boolean used;
+
+            @Override
+            public void wake() {
+                end(true);
+            }
+
+            @Override
+            public void discard() {
+                end(false);
+            }
+
+            private void end(boolean wakes) {
+                synchronized (JnrWakeups.this) {
+                    if (used || closed) {
+                        return;
+                    }
+                    used = true;
+                    if (wakes) {
+                        libFuse.fuse_notify_poll(waiting);
+                    }
+                    libFuse.fuse_pollhandle_destroy(waiting);
+                }
+            }
+        };
+    }
+
+    /** Sends no wake-up any more. */
+    synchronized void close() {
+        closed = true;
+    }
+}

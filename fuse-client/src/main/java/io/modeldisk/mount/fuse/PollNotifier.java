@@ -1,0 +1,70 @@
+package io.modeldisk.mount.fuse;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** Sends wake-ups for poll(2) to the kernel until the session ends. Thread-safe. */
+final class PollNotifier {
+    private static final Logger LOG = LogManager.getLogger(PollNotifier.class);
+    private static final int MESSAGE_BYTES = ReplyView.HEADER_BYTES + Long.BYTES;
+
+    private final int fd;
+    private final ReplyView message;
+    private final MemorySegment vector;
+    private final MemorySegment state;
+    private boolean closed;
+
+    /**
+     * Creates a notifier.
+     *
+     * @param fd the descriptor of the session
+     */
+    PollNotifier(Arena arena, int fd) {
+        this.fd = fd;
+        MemorySegment out = arena.allocate(ReplyView.CAPACITY_BYTES, Long.BYTES);
+        this.message = new ReplyView(out);
+        this.vector = arena.allocate(2 * Long.BYTES, Long.BYTES);
+        this.state = Errno.newCallState(arena);
+        vector.set(JAVA_LONG, 0, out.address());
+        vector.set(JAVA_LONG, Long.BYTES, MESSAGE_BYTES);
+    }
+
+    /** Returns a wake-up for the open file that has this number in the kernel. */
+    PollWakeup wakeup(long number) {
+        return new PollWakeup() {
+            @Override
+            public void wake() {
+                send(number);
+            }
+
+            @Override
+            public void discard() {
+                // Nothing to free.
+            }
+        };
+    }
+
+    private synchronized void send(long number) {
+        if (closed) {
+            return;
+        }
+        message.pollWakeup(number);
+        message.header(0, -KernelProtocol.NOTIFY_POLL, MESSAGE_BYTES);
+        long written = Descriptors.writev(state, fd, vector.address(), 1);
+        // ENOENT: the file is no longer open. ENODEV: the directory was unmounted.
+        if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
+            LOG.warn("a process that waits in poll(2) could not be woken: {}", Errno.nameOf(-written));
+        }
+    }
+
+    /** Stops sending. Must be called before the descriptor is closed. */
+    synchronized void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,10 @@
+package io.modeldisk.mount.fuse;
+
+/** Wakes the processes that wait in poll(2) for an open file, so that they ask for its events again. Thread-safe. */
+public interface PollWakeup {
+    /** Wakes the processes. A second call does nothing. */
+    void wake();
+
+    /** Frees this object without waking anyone. Does nothing after {@link #wake}. */
+    void discard();
+}

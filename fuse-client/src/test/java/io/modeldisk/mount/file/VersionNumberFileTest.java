@@ -1,0 +1,214 @@
+package io.modeldisk.mount.file;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.mount.FakeRequest;
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.PollWakeup;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class VersionNumberFileTest {
+    private static final int CHANGED = 0x43;
+    private static final int CHANGED_AND_FAILED = 0x4B;
+
+    private final MemoryModel model = new MemoryModel(4096);
+    private final VersionWatch watch = new VersionWatch(model, NanoClock.SYSTEM);
+    private final VersionNumberFile file = new VersionNumberFile(watch);
+    private final FakeRequest request = new FakeRequest();
+    private final FileHandle handle = open();
+
+    private FileHandle open() {
+        try {
+            return file.open(false, Cancellation.NONE);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        watch.close();
+        model.release();
+        request.close();
+    }
+
+    /** Counts the calls of a wake-up. */
+    private static final class Waiter implements PollWakeup {
+        private final AtomicInteger wakes = new AtomicInteger();
+        private final AtomicInteger discards = new AtomicInteger();
+
+        @Override
+        public void wake() {
+            wakes.incrementAndGet();
+        }
+
+        @Override
+        public void discard() {
+            discards.incrementAndGet();
+        }
+
+        void awaitWake() {
+            await("the waiting process is woken", () -> wakes.get() > 0);
+        }
+    }
+
+    private String read(long offset) throws IOException {
+        request.answer = new byte[0];
+        handle.read(offset, 100, request);
+        return new String(request.answer, StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void readReturnsTheVersionOfTheMomentAsALine() throws IOException {
+        assertThat(read(0)).isEqualTo("7\n");
+        model.version(12, 1);
+        assertThat(read(2)).isEmpty();
+        assertThat(read(1)).isEqualTo("\n");
+        assertThat(read(0)).isEqualTo("12\n");
+    }
+
+    @Test
+    void handleThatHasReadNothingIsReady() {
+        assertThat(handle.poll(new Waiter())).isEqualTo(CHANGED);
+        assertThat(model.versionCalls).hasValue(0);
+    }
+
+    @Test
+    void processWaitsUntilTheVersionDiffersFromTheOneItHasRead() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        assertThat(handle.poll(waiter)).isZero();
+        model.version(8, 1);
+        waiter.awaitWake();
+        assertThat(handle.poll(null)).isEqualTo(CHANGED);
+        assertThat(handle.poll(new Waiter())).isEqualTo(CHANGED);
+        assertThat(read(0)).isEqualTo("8\n");
+        assertThat(handle.poll(new Waiter())).isZero();
+        assertThat(waiter.wakes).hasValue(1);
+    }
+
+    @Test
+    void changeBetweenReadAndPollIsNotMissed() throws IOException {
+        read(0);
+        model.version(8, 1);
+        Waiter waiter = new Waiter();
+        if (handle.poll(waiter) == 0) {
+            waiter.awaitWake();
+        }
+        assertThat(handle.poll(null)).isEqualTo(CHANGED);
+    }
+
+    @Test
+    void callsThatDoNotWaitSeeAChangeToo() throws IOException {
+        read(0);
+        assertThat(handle.poll(null)).isZero();
+        model.version(8, 1);
+        await("poll returns events", () -> handle.poll(null) == CHANGED);
+    }
+
+    @Test
+    void newWaitReplacesTheOldOne() throws IOException {
+        read(0);
+        Waiter old = new Waiter();
+        Waiter waiter = new Waiter();
+        handle.poll(old);
+        handle.poll(waiter);
+        assertThat(old.discards).hasValue(1);
+        model.version(8, 1);
+        waiter.awaitWake();
+        assertThat(old.wakes).hasValue(0);
+    }
+
+    @Test
+    void releaseEndsTheWait() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        handle.release();
+        assertThat(waiter.discards).hasValue(1);
+    }
+
+    @Test
+    void lowerVersionOfAnotherHistoryWakes() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        model.version(3, 2);
+        waiter.awaitWake();
+        assertThat(read(0)).isEqualTo("3\n");
+    }
+
+    @Test
+    void sameVersionOfAnotherHistoryWakesWhenTheShardsAreAskedAgain() throws Exception {
+        read(0);
+        model.version(7, 2);
+        FileHandle other = open();
+        Waiter waiter = new Waiter();
+        assertThat(handle.poll(waiter)).isZero();
+        other.read(0, 100, request);
+        waiter.awaitWake();
+    }
+
+    @Test
+    void lowerVersionOfTheSameHistoryIsAnOldAnswer() throws IOException {
+        read(0);
+        model.version(6, 1);
+        assertThat(read(0)).isEqualTo("7\n");
+    }
+
+    @Test
+    void processesAreNotWokenWhileAShardIsUnreachable() throws Exception {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        model.failVersion(new ShardException(ShardException.Kind.PATH_LOST, new ShardId(0, "h"), "gone"));
+        int calls = model.versionCalls.get();
+        await("the shards are asked again", () -> model.versionCalls.get() > calls + 2);
+        assertThat(waiter.wakes).hasValue(0);
+        assertThatThrownBy(() -> read(0)).hasMessage("gone");
+        model.version(8, 1);
+        model.failVersion(null);
+        waiter.awaitWake();
+    }
+
+    @Test
+    void modelThatHasChangedItsShapeWakesWithAnError() throws Exception {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        model.failVersion(new ShardException(ShardException.Kind.MODEL_CHANGED, new ShardId(0, "h"), "other size"));
+        waiter.awaitWake();
+        assertThat(handle.poll(new Waiter())).isEqualTo(CHANGED_AND_FAILED);
+        assertThatThrownBy(() -> read(0)).satisfies(
+            e -> assertThat(FailureErrno.of((IOException) e).name()).isEqualTo("ESTALE"));
+    }
+
+    @Test
+    void shardsAreNotAskedWhenNobodyPolls() throws Exception {
+        read(0);
+        int calls = model.versionCalls.get();
+        model.version(8, 1);
+        model.version(9, 1);
+        assertThat(model.versionCalls).hasValue(calls);
+    }
+
+    @Test
+    void fileCannotBeOpenedForWriting() {
+        assertThatThrownBy(() -> file.open(true, Cancellation.NONE)).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno().name()).isEqualTo("EACCES"));
+    }
+}
