@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the exchange scheme overlap with real shards. */
 @Timeout(120)
@@ -87,9 +87,12 @@ final class OverlapIT {
     }
 
     @ParameterizedTest
-    @EnumSource(PullPolicy.class)
-    void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull) throws Exception {
-        shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10)
+    @CsvSource({
+        "BESIDE_PUSH, 65536", "AFTER_PUSH, 65536", "ADAPTIVE, 65536",
+        // Blocks that are larger than a request.
+        "BESIDE_PUSH, 1048576", "ADAPTIVE, 1048576"})
+    void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull, int blockBytes) throws Exception {
+        shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(blockBytes)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
         List<LocalExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
         List<List<float[]>> seen = new ArrayList<>();

@@ -16,6 +16,9 @@ import java.util.Arrays;
  *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
  * </pre>
  *
+ * <p>A piece of a push consists of whole blocks. A pull belongs to the last round whose push of the whole block has ended. So the
+ * pull of a block whose push has not ended would return weights of the round before.
+ *
  * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a copy
  * skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
@@ -69,9 +72,11 @@ final class ExchangeProgress {
             this.minPieceBytes = minPieceBytes;
         }
 
-        private long pieceBytes(long bytes) {
-            long part = (bytes / pieces + minPieceBytes - 1) / minPieceBytes * minPieceBytes;
-            return Math.clamp(part, minPieceBytes, MAX_PIECE_BYTES);
+        private long pieceBytes(long bytes, long blockBytes) {
+            // A pull of a block must not begin while a part of the block is not pushed. Both sizes are powers of two.
+            long unit = Math.max(minPieceBytes, blockBytes);
+            long part = (bytes / pieces + unit - 1) / unit * unit;
+            return Math.clamp(part, unit, MAX_PIECE_BYTES);
         }
     }
 
@@ -80,6 +85,7 @@ final class ExchangeProgress {
     private static final long PULL_PIECE_BYTES = 8 << 20;
 
     private final long bytes;
+    private final long blockBytes;
     private final boolean[] pushed;
 
     private Push push = Push.ENDED;
@@ -97,10 +103,16 @@ final class ExchangeProgress {
     private boolean observes;
     private boolean observing;
 
-    /** Creates the progress for a model of this size. The initial state is that of an exchange that has ended. */
-    ExchangeProgress(long bytes) {
+    /**
+     * Creates the progress for a model. The initial state is that of an exchange that has ended.
+     *
+     * @param bytes the size of the model
+     * @param blockBytes the size of a block, a power of two
+     */
+    ExchangeProgress(long bytes, int blockBytes) {
         this.bytes = bytes;
-        long smallest = Cut.FINE.pieceBytes(bytes);
+        this.blockBytes = blockBytes;
+        long smallest = Cut.FINE.pieceBytes(bytes, blockBytes);
         this.pushed = new boolean[Math.toIntExact((bytes + smallest - 1) / smallest)];
     }
 
@@ -112,7 +124,7 @@ final class ExchangeProgress {
      */
     void begin(boolean pushes, boolean copying, Cut cut) {
         push = pushes ? Push.MOVING : Push.ENDED;
-        pushPieceBytes = cut.pieceBytes(bytes);
+        pushPieceBytes = cut.pieceBytes(bytes, blockBytes);
         Arrays.fill(pushed, false);
         nextPush = 0;
         pushedTo = pushes ? 0 : bytes;

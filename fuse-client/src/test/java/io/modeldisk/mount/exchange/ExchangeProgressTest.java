@@ -8,12 +8,14 @@ import io.modeldisk.mount.exchange.ExchangeProgress.Push;
 import io.modeldisk.mount.exchange.ExchangeProgress.Step;
 import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class ExchangeProgressTest {
     private static final long PIECE = 256 << 10;
     private static final long BYTES = 3 * PIECE - 4096;
 
-    private final ExchangeProgress progress = new ExchangeProgress(BYTES);
+    private final ExchangeProgress progress = new ExchangeProgress(BYTES, 4096);
 
     private Step take() {
         Step step = new Step();
@@ -58,6 +60,23 @@ final class ExchangeProgressTest {
         Step third = take(StepKind.PUSH);
         end(two[1]);
         end(third);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4096, 262144", "262144, 262144", "524288, 524288", "1048576, 1048576"})
+    void piecesOfAPushAreWholeBlocks(int blockBytes, long pieceBytes) {
+        long bytes = 5 << 20;
+        ExchangeProgress large = new ExchangeProgress(bytes, blockBytes);
+        large.begin(true, false, Cut.FINE);
+        Step step = new Step();
+        for (long from = 0; from < bytes; from += pieceBytes) {
+            assertThat(large.next(step)).isTrue();
+            assertThat(step.kind).isEqualTo(StepKind.PUSH);
+            assertThat(step.from).isEqualTo(from);
+            assertThat(step.end).isEqualTo(from + pieceBytes);
+            large.ended(step, pieceBytes, false);
+        }
+        assertThat(large.isPushed()).isTrue();
     }
 
     @Test
