@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -198,5 +199,24 @@ final class MappedIT {
         }
         assertThat(sandbox.run(modeldisk("bench", "training", "--exchange", "direct", "--through", "mapped")).output())
             .contains("direct has no buffers to map");
+    }
+
+    @Test
+    void mountBenchShowsTheLearnersTimeWithMappedBuffersBesideReadAndWrite() throws Exception {
+        Programs.requireMounting();
+        Path json = sandbox.path("learner.json");
+        Running bench = sandbox.start("bench",
+            modeldisk("bench", "mount", "--measures", "learner", "--datamover", "shm",
+                "--binding", "kernel", "--model-size", "64MiB", "--rounds", "1", "--json", json));
+        // The bench starts five shards and five mounts.
+        await("the bench ends", Duration.ofSeconds(170), () -> !bench.process().isAlive());
+        assertThat(bench.process().exitValue()).as(bench.output()).isZero();
+        JsonNode times = new ObjectMapper().readTree(Files.readString(json)).path("learner");
+        assertThat(times.findValuesAsText("exchange")).containsExactly("direct", "sync", "sync", "overlap", "overlap");
+        assertThat(times.findValuesAsText("through")).containsExactly("mount", "mount", "mapped", "mount", "mapped");
+        for (int mapped : new int[]{2, 4}) {
+            assertThat(times.path(mapped).path("fileMs").path("median").asDouble()).isPositive()
+                .isLessThan(times.path(mapped - 1).path("fileMs").path("median").asDouble());
+        }
     }
 }
