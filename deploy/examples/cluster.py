@@ -96,8 +96,8 @@ class Mount:
 class Cluster:
     """Shards that serve the weights of a file under bsp, until the end of a with statement."""
 
-    def __init__(self, initial, aggregator, learners, exchange):
-        self.exchange = exchange
+    def __init__(self, initial, aggregator, learners, *mount_options):
+        self.mount_options = mount_options
         self.processes, self.folders = [], []
         self.temporary = tempfile.TemporaryDirectory(prefix="modeldisk-examples.")
         self.folder = pathlib.Path(self.temporary.name)
@@ -137,8 +137,7 @@ class Cluster:
         self.folders.append(folder)
         process = self.start(
             f"the mount of {name}",
-            *(MODELDISK, "mount", "--foreground", self.address, folder),
-            *("--exchange", self.exchange, "--learner", name),
+            *(MODELDISK, "mount", "--foreground", self.address, folder, "--learner", name, *self.mount_options),
         )
         process.await_ready()
         return Mount(folder, process)

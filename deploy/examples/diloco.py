@@ -45,7 +45,7 @@ def learn(mount, rounds, steps, batch, rate):
         first = (number - 1) * steps
         loss = local_steps(local, optimizer, (images.batch(first + step, rank, of, batch) for step in range(steps)))
         for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):
-            torch.sub(weights.data - last, mine.data, out=weights.grad)
+            weights.grad = weights.data - last - mine.data
             if len(learner.sets) == 2:
                 last.copy_(weights.grad)
         learner.step()

@@ -7,7 +7,7 @@
         learner.step()                       # pushes the gradient, pulls the new weights, and sets .grad to zero
 
 The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Parameters without requires_grad and
-buffers, such as running means, stay local. Parameters that are not float32 on the CPU are copied in each step.
+buffers, such as running means, stay local. Parameters on a GPU, or of another type than the mount, are copied in each step.
 """
 import json
 import os
@@ -28,36 +28,36 @@ def layout(model):
 
 def save(model, path):
     header = json.dumps(layout(model)).encode()
-    header += b" " * (-len(header) % 8)
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(header)) + header)
+        file.write(struct.pack("<Q", len(header) + -len(header) % 8) + header + b" " * (-len(header) % 8))
         for parameter in trained(model).values():
             file.write(parameter.detach().cpu().float().numpy().tobytes())
 
-def places(model, folder):
-    """Returns the first byte of each parameter in the mounted model: by name if its tensors have names, else in order."""
-    own, mounted, path = layout(model), {}, f"{folder}/model.safetensors"
-    if os.path.exists(path):
-        with open(path, "rb") as file:
+def places(model, folder, count):
+    """Returns the first weight of each parameter in the mounted model: by name if its tensors have names, else in order."""
+    own, mounted = layout(model), {}
+    if os.path.exists(f"{folder}/model.safetensors"):
+        with open(f"{folder}/model.safetensors", "rb") as file:
             mounted = json.loads(file.read(*struct.unpack("<Q", file.read(8))))
     if mounted.keys() <= {"weights", "__metadata__"}:
-        mounted, count = own, os.path.getsize(f"{folder}/mapped/weights.0") // 4
-        if count != (needed := sum(parameter.numel() for parameter in trained(model).values())):
+        mounted, needed = own, sum(parameter.numel() for parameter in trained(model).values())
+        if count != needed:
             raise ValueError(f"the model at {folder} has {count} weights, but the parameters need {needed}")
     for name, entry in own.items():
         if mounted.get(name, {}).get("shape") != entry["shape"]:
             raise ValueError(f"the model at {folder} has no tensor {name} of shape {entry['shape']}")
-    return [mounted[name]["data_offsets"][0] for name in own]
+    return [mounted[name]["data_offsets"][0] // (4 if mounted[name]["dtype"] == "F32" else 2) for name in own]
 
 class Learner:
     """A learner of the model that is mounted at `folder` with --exchange sync or overlap. It leaves when its process ends."""
     def __init__(self, model, folder):
-        self.parameters, starts = list(trained(model).values()), places(model, folder)
-        def views(file):
-            flat = torch.from_numpy(np.memmap(f"{folder}/mapped/{file}", np.float32, "r+"))
-            return [flat[at // 4 : at // 4 + p.numel()].view(p.shape) for at, p in zip(starts, self.parameters)]
-        sets = sum(file.startswith("weights.") for file in os.listdir(f"{folder}/mapped"))
-        self.sets = [(views(f"weights.{number}"), views(f"gradient.{number}")) for number in range(sets)]
+        with open(f"{folder}/status.json") as file:
+            kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[json.load(file)["mount"]["dtype"]]
+        names = sorted(name for name in os.listdir(f"{folder}/mapped") if name != "control")  # gradient.0, ..., weights.0, ...
+        flats = [torch.from_numpy(np.memmap(f"{folder}/mapped/{name}", np.uint8, "r+")).view(kind) for name in names]
+        self.parameters, starts = list(trained(model).values()), places(model, folder, len(flats[0]))
+        views = [[flat[at : at + p.numel()].view(p.shape) for at, p in zip(starts, self.parameters)] for flat in flats]
+        self.sets = [(views[len(views) // 2 + number], views[number]) for number in range(len(views) // 2)]
         self.control = os.open(f"{folder}/mapped/control", os.O_RDWR)
         self.begin()
 

@@ -8,12 +8,14 @@ import pathlib
 import struct
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 import torch
 from torch import nn
 
 import cluster
+import diloco
 import fashion
 import modeldisk_torch
 import train
@@ -22,10 +24,13 @@ import train
 class Mounted:
     """Simulates a mount in files: the weights of a safetensors file, and a gradient of zeros."""
 
-    def __init__(self, folder, file, sets=1):
+    def __init__(self, folder, file, sets=1, dtype="f32"):
         self.folder = pathlib.Path(folder)
         content = file.read_bytes()
         weights = content[8 + struct.unpack_from("<Q", content)[0] :]
+        if dtype == "f16":
+            weights = np.frombuffer(weights, np.float32).astype(np.float16).tobytes()
+        (self.folder / "status.json").write_text(json.dumps({"mount": {"dtype": dtype}}))
         (self.folder / "mapped").mkdir()
         for number in range(sets):
             (self.folder / "mapped" / f"weights.{number}").write_bytes(weights)
@@ -55,9 +60,9 @@ class LearnerTest(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name)
         torch.manual_seed(1)
 
-    def mounted(self, model, sets=1):
+    def mounted(self, model, sets=1, dtype="f32"):
         modeldisk_torch.save(model, self.folder / "net.safetensors")
-        return Mounted(self.folder, self.folder / "net.safetensors", sets)
+        return Mounted(self.folder, self.folder / "net.safetensors", sets, dtype)
 
     def learner(self, model):
         learner = modeldisk_torch.Learner(model, self.folder)
@@ -137,6 +142,18 @@ class LearnerTest(unittest.TestCase):
         np.testing.assert_array_equal(flat(net.parameters()), [1, 2, 3, 4])
         self.assertEqual(net.weight.dtype, torch.bfloat16)
 
+    def test_float32_parameters_are_rounded_for_a_mount_with_f16(self):
+        net = nn.Linear(3, 1)
+        before = flat(net.parameters())
+        mount = self.mounted(net, dtype="f16")
+        learner = self.learner(net)
+        np.testing.assert_array_equal(flat(net.parameters()), before.astype(np.float16).astype(np.float32))
+        learner.begin = lambda: None
+        net(torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
+        learner.step()
+        gradient = np.fromfile(mount.folder / "mapped" / "gradient.0", np.float16)
+        np.testing.assert_array_equal(gradient, [1, 2, 3, 1])
+
     def test_with_two_sets_the_parameters_follow_the_set_that_control_names(self):
         net = nn.Linear(3, 1)
         mount = self.mounted(net, 2)
@@ -180,6 +197,63 @@ class LearnerTest(unittest.TestCase):
         self.assertEqual(header["bias"]["data_offsets"], [12, len(content) - 8 - length])
 
 
+class DilocoTest(unittest.TestCase):
+    """Three rounds of a learner, in which the shards do not change the weights."""
+
+    def deltas(self, sets):
+        """Returns the weights at the start, and the gradient that each round pushes."""
+        pushed = []
+
+        def step(learner):
+            pushed.append(flat(parameter.grad for parameter in learner.parameters))
+            (folder / "partition").write_text(json.dumps({"round": len(pushed) + 1, "rank": 0, "of": 1}))
+            original(learner)
+
+        original = modeldisk_torch.Learner.step
+        with tempfile.TemporaryDirectory() as temporary, mock.patch.multiple(
+            fashion, network=lambda: nn.Linear(3, 2), Images=lambda _: mock.Mock(batch=self.batch)
+        ), mock.patch.object(modeldisk_torch.Learner, "step", step):
+            folder = pathlib.Path(temporary)
+            modeldisk_torch.save(nn.Linear(3, 2), folder / "net.safetensors")
+            mount = Mounted(folder, folder / "net.safetensors", sets)
+            (folder / "partition").write_text(json.dumps({"round": 1, "rank": 0, "of": 1}))
+            lines = list(diloco.learn(folder, 3, 4, 1, 0.1))
+            self.assertEqual([line["round"] for line in lines], [1, 2, 3])
+            return mount.read("weights.0"), pushed
+
+    def batch(self, step, rank, of, size):
+        self.steps.append(step)
+        return torch.ones(1, 3), torch.tensor([0])
+
+    def setUp(self):
+        torch.manual_seed(1)
+        self.steps = []
+
+    def test_gradient_is_the_way_of_the_local_steps(self):
+        weights, pushed = self.deltas(1)
+        self.assertEqual(self.steps, list(range(12)))
+        # AdamW with a constant direction of the gradient moves each weight by the learning rate in each step.
+        np.testing.assert_allclose(np.abs(pushed[0]), 4 * 0.1, rtol=0.2)
+        # The weights do not change, so each round begins at the same weights and goes the same way.
+        for gradient in pushed[1:]:
+            np.testing.assert_array_equal(np.sign(gradient), np.sign(pushed[0]))
+
+    def test_with_overlap_a_round_begins_behind_the_own_part_of_the_round_before(self):
+        begun = []
+        original = diloco.local_steps
+
+        def local_steps(local, *rest):
+            begun.append(flat(local.parameters()))
+            return original(local, *rest)
+
+        with mock.patch.object(diloco, "local_steps", local_steps):
+            weights, pushed = self.deltas(2)
+        np.testing.assert_array_equal(begun[0], weights)
+        for start, last in zip(begun[1:], pushed):
+            np.testing.assert_allclose(start, weights - last, rtol=1e-6)
+        self.assertEqual(len(begun), 3)
+
+
 class ImagesTest(unittest.TestCase):
     class Numbers(fashion.Images):
         """Images without pictures: the labels are the numbers of the images."""
@@ -220,7 +294,8 @@ class TrainTest(unittest.TestCase):
             self.assertTrue(train.judge(enough, [("law", True)]))
 
     def test_options_that_contradict_are_refused(self):
-        for wrong in (["torch", "--local-steps", "5"], ["diloco", "--steps", "60"], ["torch", "--batch", "0"], ["x"]):
+        contradictions = ["torch --local-steps 5", "diloco --steps 60", "diloco --exchange sync", "torch --batch 0", "other"]
+        for wrong in map(str.split, contradictions):
             with self.assertRaises(SystemExit) as exit, contextlib.redirect_stderr(io.StringIO()):
                 train.parse(wrong)
             self.assertEqual(exit.exception.code, 2)
