@@ -55,7 +55,7 @@ final class AuthenticationIT {
         assertThat(sandbox.run("iscsi-inq", url(shards, SECRET, mutual)).succeeded()).contains("modeldisk raw");
         String list = sandbox.run("iscsi-ls", "-s", "iscsi://learner%" + SECRET + "@127.0.0.1:"
             + shards.ports().getFirst()).succeeded();
-        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(2);
+        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(4);
     }
 
     @Test

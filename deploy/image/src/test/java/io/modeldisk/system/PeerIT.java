@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Tag;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that other initiators, libiscsi and QEMU, can use a shard. */
@@ -51,17 +53,17 @@ final class PeerIT {
         assertThat(list.lines()).filteredOn(line -> line.startsWith("Target:"))
             .containsExactly(
                 "Target:iqn.2026-11.io.modeldisk:listed Portal:127.0.0.1:" + shards.ports().getFirst() + ",1");
-        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(2)
+        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(4)
             .allMatch(line -> line.contains("DIRECT_ACCESS"));
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1})
-    void iscsiInqReadsTheStandardDataAndEveryVpdPage(int lun) throws Exception {
+    @CsvSource({"0, train", "1, raw", "3, bf16", "4, f16"})
+    void iscsiInqReadsTheStandardDataAndEveryVpdPage(int lun, String product) throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         String unit = launch().unit(lun);
         assertThat(sandbox.run("iscsi-inq", unit).succeeded()).contains("DIRECT_ACCESS", "Vendor:MODELDSK",
-            lun == 0 ? "Product:modeldisk train" : "Product:modeldisk raw");
+            "Product:modeldisk " + product);
         String pages = sandbox.run("iscsi-inq", "-e", "1", "-c", "0", unit).succeeded();
         assertThat(pages).contains("0x80", "0x83", "0xb0", "0xb1", "0xc0", "0xc1");
         for (int page : new int[]{0x80, 0x83, 0xB0, 0xB1}) {
@@ -70,16 +72,17 @@ final class PeerIT {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1})
-    void iscsiReadCapacityReturnsLogicalBlocksOf4096Bytes(int lun) throws Exception {
+    @CsvSource({"0, 1", "1, 1", "3, 2", "4, 2"})
+    void iscsiReadCapacityReturnsLogicalBlocksOf4096Bytes(int lun, int part) throws Exception {
         Programs.require("iscsi-readcapacity16", "libiscsi-bin");
         assertThat(sandbox.run("iscsi-readcapacity16", launch().unit(lun)).succeeded())
-            .contains("RETURNED LOGICAL BLOCK ADDRESS:" + (SIZE_BYTES / 4096 - 1), "LOGICAL BLOCK LENGTH IN BYTES:4096",
-                "Total size:" + SIZE_BYTES);
+            .contains("RETURNED LOGICAL BLOCK ADDRESS:" + (SIZE_BYTES / part / 4096 - 1),
+                "LOGICAL BLOCK LENGTH IN BYTES:4096",
+                "Total size:" + SIZE_BYTES / part);
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1})
+    @ValueSource(ints = {0, 1, 3, 4})
     void iscsiPerfReadsWithoutErrors(int lun) throws Exception {
         Programs.require("iscsi-perf", "libiscsi-bin");
         String output = sandbox.run("iscsi-perf", "-r", "-t", "2", "-b", "64", launch().unit(lun)).succeeded();
@@ -145,6 +148,33 @@ final class PeerIT {
             boolean pushed = at >= 256 << 10 && at < (256 << 10) + 4096;
             assertThat(weights.getFloat(at)).as("weight at byte %s", at).isEqualTo(pushed ? 2.0f : 3.0f);
         }
+    }
+
+    /** A push of bfloat16 numbers is seen by a pull of float16 numbers, because the shard has float32. */
+    @Test
+    void gradientWrittenToAHalfUnitUpdatesTheWeightsOfAllUnits() throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = launch();
+        Path ones = Files.write(sandbox.path("ones"), shorts((short) 0x3F80));
+        qemuIo(shards.unit(1), "write -s " + floats("weights", 3.0f) + " 0 512k");
+        qemuIo(shards.unit(3), "write -s " + ones + " 128k 4k", "flush");
+        // sgd:lr=0.5 has subtracted 0.5 from 2048 weights. 2.5 is 4100h in float16, and 3.0 is 4200h; 2.5 is 4020h in bfloat16.
+        Path copy = sandbox.path("copy");
+        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(4), copy.toString()).succeeded();
+        byte[] weights = Files.readAllBytes(copy);
+        assertThat(Arrays.copyOfRange(weights, 124 << 10, 128 << 10)).isEqualTo(shorts((short) 0x4200));
+        assertThat(Arrays.copyOfRange(weights, 128 << 10, 132 << 10)).isEqualTo(shorts((short) 0x4100));
+        assertThat(Arrays.copyOfRange(weights, 132 << 10, 136 << 10)).isEqualTo(shorts((short) 0x4200));
+        qemuIo(shards.unit(3), "read -P 0x40 131073 1", "read -P 0x20 128k 1", "read -P 0x40 132k 1");
+    }
+
+    /** Returns 4 KiB of one 16-bit number. */
+    private static byte[] shorts(short number) {
+        ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining()) {
+            bytes.putShort(number);
+        }
+        return bytes.array();
     }
 
     /** Writes a file with 4 KiB of one number. qemu-io repeats the contents of this file. */
