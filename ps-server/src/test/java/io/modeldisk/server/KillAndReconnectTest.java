@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -34,7 +35,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Breaks the connections of learners to two shards a thousand times at random points. The learning rate is a power of two and
- * gradients are small integers, so that float32 sums are exact in any order.
+ * gradients are small integers, so that float32 sums are exact in any order, and the values are exact in the 16-bit types too.
+ * Learners with different types share the rounds.
  */
 @Timeout(100)
 class KillAndReconnectTest {
@@ -70,31 +72,51 @@ class KillAndReconnectTest {
         }
     }
 
-    private StripedModel connect(List<InetSocketAddress> shards, String learner) throws IOException {
-        return StripedModel.connect(new StripedModelContext(new ModelAddress(shards, "m")).learner(learner)
+    private StripedModel connect(List<InetSocketAddress> shards, String learner, ValueType type) throws IOException {
+        return StripedModel.connect(new StripedModelContext(new ModelAddress(shards, "m")).learner(learner).dtype(type)
             .commandTimeout(Duration.ofSeconds(20)).reconnectTimeout(Duration.ofSeconds(20))
             .waitTimeout(Duration.ofSeconds(60)));
     }
 
     private StripedModel connectDirectly(String learner) throws IOException {
-        return connect(servers.stream().map(ParameterServer::localAddress).toList(), learner);
+        return connect(servers.stream().map(ParameterServer::localAddress).toList(), learner, ValueType.FLOAT32);
     }
 
-    private StripedModel connectThroughChaos(String learner) throws IOException {
-        return connect(paths.stream().map(NetworkPath::address).toList(), learner);
+    private StripedModel connectThroughChaos(String learner, ValueType type) throws IOException {
+        return connect(paths.stream().map(NetworkPath::address).toList(), learner, type);
     }
 
     private static void fill(DataMemory memory, int page, float value) {
-        for (int i = 0; i < PAGE; i += Float.BYTES) {
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, (long) page * PAGE + i, value);
+        fill(memory, page, value, ValueType.FLOAT32);
+    }
+
+    /** Fills the values of a page of the model, which has half the length in a 16-bit type. */
+    private static void fill(DataMemory memory, int page, float value, ValueType type) {
+        int pageBytes = PAGE / type.widening();
+        for (int i = 0; i < pageBytes; i += type.bytes()) {
+            long at = (long) page * pageBytes + i;
+            switch (type) {
+                case FLOAT32 -> memory.slab(0).set(ValueLayout.JAVA_FLOAT, at, value);
+                case BFLOAT16 -> memory.slab(0).set(ValueLayout.JAVA_SHORT, at,
+                    (short) (Float.floatToRawIntBits(value) >>> 16));
+                case FLOAT16 -> memory.slab(0).set(ValueLayout.JAVA_SHORT, at, Float.floatToFloat16(value));
+            }
         }
     }
 
-    private static void assertWeights(DataMemory memory, long[] gradients, float scale) {
+    private static float valueAt(DataMemory memory, long at, ValueType type) {
+        return switch (type) {
+            case FLOAT32 -> memory.slab(0).get(ValueLayout.JAVA_FLOAT, at);
+            case BFLOAT16 -> Float.intBitsToFloat(memory.slab(0).get(ValueLayout.JAVA_SHORT, at) << 16);
+            case FLOAT16 -> Float.float16ToFloat(memory.slab(0).get(ValueLayout.JAVA_SHORT, at));
+        };
+    }
+
+    private static void assertWeights(DataMemory memory, long[] gradients, float scale, ValueType type) {
+        int pageBytes = PAGE / type.widening();
         for (int page = 0; page < PAGES; page++) {
-            for (int i = 0; i < PAGE; i += 512) {
-                assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, (long) page * PAGE + i))
-                    .as("logical block " + page)
+            for (int i = 0; i < pageBytes; i += 512) {
+                assertThat(valueAt(memory, (long) page * pageBytes + i, type)).as("page " + page)
                     .isEqualTo(-scale * gradients[page]);
             }
         }
@@ -103,7 +125,7 @@ class KillAndReconnectTest {
     private void assertRawWeights(long[] gradients, float scale) throws IOException {
         try (StripedModel model = connectDirectly("reader"); DataMemory memory = DataMemory.allocate(SIZE)) {
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
-            assertWeights(memory, gradients, scale);
+            assertWeights(memory, gradients, scale, ValueType.FLOAT32);
         }
     }
 
@@ -142,20 +164,22 @@ class KillAndReconnectTest {
      * Pushes random pieces until the test has broken enough connections. Returns the sum of the pushed gradients for each logical
      * block.
      */
-    private long[] learnInPieces(String name, long seed) throws IOException {
+    private long[] learnInPieces(String name, long seed, ValueType type) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         long[] sums = new long[PAGES];
-        try (StripedModel model = connectSurely(name);
+        // A logical block of a 16-bit type has two pages of the model.
+        int step = type.widening();
+        try (StripedModel model = connectSurely(name, type);
             DataMemory gradient = DataMemory.allocate(SIZE)) {
             while (breaksLeft.get() > 0) {
                 for (int page = 0; page < PAGES;) {
-                    int pages = Math.min(PAGES - page, 1 + random.nextInt(random.nextBoolean() ? 3 : PAGES));
+                    int pages = Math.min(PAGES - page, step * (1 + random.nextInt(random.nextBoolean() ? 3 : PAGES)));
                     for (int i = page; i < page + pages; i++) {
                         int value = random.nextInt(-4, 5);
-                        fill(gradient, i, value);
+                        fill(gradient, i, value, type);
                         sums[i] += value;
                     }
-                    pushSurely(model, gradient, (long) page * PAGE, pages * PAGE, random);
+                    pushSurely(model, gradient, (long) page * PAGE / step, pages * PAGE / step, random);
                     page += pages;
                 }
             }
@@ -165,10 +189,10 @@ class KillAndReconnectTest {
     }
 
     /** Connects a learner. Retries until a connection succeeds, because StripedModel does not retry its first connection. */
-    private StripedModel connectSurely(String name) throws IOException {
+    private StripedModel connectSurely(String name, ValueType type) throws IOException {
         while (true) {
             try {
-                return connectThroughChaos(name);
+                return connectThroughChaos(name, type);
             } catch (IOException e) {
                 // The test has broken the connection, so the loop tries again.
             }
@@ -182,7 +206,7 @@ class KillAndReconnectTest {
         List<Callable<long[]>> learners = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             int number = i;
-            learners.add(() -> learnInPieces("learner" + number, SEED + number));
+            learners.add(() -> learnInPieces("learner" + number, SEED + number, ValueType.values()[number]));
         }
         long[] expected = new long[PAGES];
         for (long[] sums : runAll(learners)) {
@@ -206,23 +230,26 @@ class KillAndReconnectTest {
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         long[] sums = new long[PAGES];
-        try (StripedModel model = connectSurely("learner" + number);
+        ValueType type = number == 0 ? ValueType.FLOAT32 : ValueType.FLOAT16;
+        int step = type.widening();
+        try (StripedModel model = connectSurely("learner" + number, type);
             DataMemory gradient = DataMemory.allocate(SIZE);
             DataMemory weights = DataMemory.allocate(SIZE)) {
             model.join();
             joined.await(60, TimeUnit.SECONDS);
             for (int round = 1; round <= rounds; round++) {
                 for (int page = 0; page < PAGES; page++) {
-                    fill(gradient, page, gradient(number, round, page));
+                    fill(gradient, page, gradient(number, round, page), type);
                     for (int learner = 0; learner < learners; learner++) {
                         sums[page] += gradient(learner, round, page);
                     }
                 }
-                int cut = random.nextInt(1, PAGES) * PAGE;
+                int size = SIZE / step;
+                int cut = random.nextInt(1, PAGES / step) * PAGE;
                 pushSurely(model, gradient, 0, cut, random);
-                pushSurely(model, gradient, cut, SIZE - cut, random);
-                model.pull(0, weights, 0, SIZE, Cancellation.NONE);
-                assertWeights(weights, sums, RATE / learners);
+                pushSurely(model, gradient, cut, size - cut, random);
+                model.pull(0, weights, 0, size, Cancellation.NONE);
+                assertWeights(weights, sums, RATE / learners, type);
             }
         }
         return null;
@@ -257,7 +284,8 @@ class KillAndReconnectTest {
     @Test
     void learnerWhoseLeaseExpiredContinuesAsANewMember() throws Exception {
         serve("asp", 1, Duration.ofMillis(50));
-        try (StripedModel model = connectSurely("learner"); DataMemory gradient = DataMemory.allocate(SIZE)) {
+        try (StripedModel model = connectSurely("learner", ValueType.FLOAT32);
+            DataMemory gradient = DataMemory.allocate(SIZE)) {
             for (int page = 0; page < PAGES; page++) {
                 fill(gradient, page, page);
             }
@@ -278,7 +306,7 @@ class KillAndReconnectTest {
     void pushOfALearnerThatRestartsUnderItsOldNameCounts() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
-            StripedModel model = connectSurely("learner");
+            StripedModel model = connectSurely("learner", ValueType.FLOAT32);
             try (DataMemory gradient = DataMemory.allocate(SIZE)) {
                 for (int page = 0; page < PAGES; page++) {
                     fill(gradient, page, 1);
