@@ -65,13 +65,14 @@ final class OverlapMountTest {
     void extendedAttributesDescribeTheWeightsInUse() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import errno\n"
-            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms', 'rollbacks', 'rank', 'partitions',"
+            + "names=['dtype', 'version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms', 'rollbacks', 'rank', 'partitions',"
             + " 'partition_epoch', 'lr']\n"
             + "os.pread(f, 1, 0)\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.age_ms'))>0\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.bubble_ms'))>=0\n"
             + "for k in range(3): os.fsync(f)\n"
             + "assert os.listxattr(f)==['user.modeldisk.'+n for n in names], os.listxattr(f)\n"
+            + "assert os.getxattr(f, 'user.modeldisk.dtype')==b'f32'\n"
             + "assert os.getxattr(f, 'user.modeldisk.version')==b'7'\n"
             + "assert os.getxattr(f, 'user.modeldisk.staleness')==b'0.000'\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.stall_ms'))>=0\n"
