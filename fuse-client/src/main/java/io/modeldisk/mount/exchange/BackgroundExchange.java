@@ -60,7 +60,7 @@ final class BackgroundExchange implements AutoCloseable {
     BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeCounters counters, IterationTrace trace) {
         this.model = model;
         this.bytes = LogicalBlocks.up(model.trainBytes());
-        this.progress = new ExchangeProgress(bytes, model.facts().blockSizeBytes());
+        this.progress = new ExchangeProgress(bytes, model.facts().as(model.dtype()).blockSizeBytes());
         this.pacing = pacing;
         this.counters = counters;
         this.times = new ExchangeTimes(counters, pacing, trace);
