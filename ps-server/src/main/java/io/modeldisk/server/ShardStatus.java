@@ -116,6 +116,7 @@ final class ShardStatus {
         put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes());
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
         put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
+        put(status, Metric.STATE_BYTES, shard.store().stateBytes());
         put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs));
         return encode(status);
     }

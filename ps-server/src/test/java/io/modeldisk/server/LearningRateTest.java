@@ -95,7 +95,11 @@ class LearningRateTest extends CheckpointFixture {
         List<ShardModel> shards = start(1);
         assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":8.0");
         train(shards, 1, 2);
-        assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":4.0");
+        assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":4.0")
+            .contains("\"stateBytes\":0");
+        ShardModel adam = restart("adam:lr=1", 2).getFirst();
+        // Three of five and a half blocks.
+        assertThat(new String(adam.status())).contains("\"stateBytes\":" + (2 * 3 * BLOCK + 6 * 8));
     }
 
     @Test

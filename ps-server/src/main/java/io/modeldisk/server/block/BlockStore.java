@@ -165,6 +165,15 @@ public final class BlockStore implements AutoCloseable {
         return memory;
     }
 
+    /** The size of the aggregator states of all blocks. */
+    public long stateBytes() {
+        long bytes = 0;
+        for (Block block : blocks) {
+            bytes += block.state().byteSize();
+        }
+        return bytes;
+    }
+
     /** The number of free spare slots. If no slot is pinned, all spare slots are free. */
     public int spareCount() {
         return spares.count();

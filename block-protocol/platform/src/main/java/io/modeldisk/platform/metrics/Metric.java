@@ -29,6 +29,8 @@ public enum Metric {
     PULLED_BYTES(Scope.SHARD, "pulledBytes", Unit.BYTES, Kind.COUNTER, "weight bytes that were pulled"),
     NON_FINITE_PUSHES(Scope.SHARD, "nonFinitePushes", Unit.COMMANDS, Kind.COUNTER,
         "pushes that were refused or skipped, because they contained a NaN or an infinity"),
+    STATE_BYTES(Scope.SHARD, "stateBytes", Unit.BYTES, Kind.GAUGE,
+        "memory of the state that the aggregator keeps for the weights"),
     UPTIME(Scope.SHARD, "uptimeSeconds", Unit.SECONDS, Kind.GAUGE, "time since the shard was started"),
 
     // Metrics of a learner of a shard.
