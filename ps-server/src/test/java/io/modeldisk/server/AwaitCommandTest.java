@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -54,7 +55,8 @@ class AwaitCommandTest {
         }
         address = new ModelAddress(ports, "test");
         learner = StripedModel.connect(new StripedModelContext(address).learner("learner"));
-        follower = StripedModel.connect(new StripedModelContext(address).learner("reader").follower(true));
+        follower = StripedModel.connect(new StripedModelContext(address).learner("reader").follower(true)
+            .sizes(datamover -> TransferSizes.DEFAULTS.withQueueDepth(1)));
     }
 
     @AfterEach
@@ -103,6 +105,7 @@ class AwaitCommandTest {
         CompletableFuture<ShardCounters> next = awaitOther(1, cancellation);
         for (int i = 0; i < 20; i++) {
             assertThat(follower.awaitVersion(AwaitCommand.NONE, Cancellation.NONE).minVersion()).isEqualTo(1);
+            follower.pull(0, gradient, 0, SIZE, Cancellation.NONE);
         }
         assertThat(next).isNotDone();
         cancellation.cancel();

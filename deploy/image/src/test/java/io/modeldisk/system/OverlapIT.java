@@ -144,8 +144,8 @@ final class OverlapIT {
         JsonNode results = new ObjectMapper().readTree(Files.readString(json)).path("results");
         assertThat(results.findValuesAsText("exchange")).containsExactly("overlap:adaptive",
             "overlap:adaptive, replica");
-        assertThat(results.path(0).has("overMemory")).isFalse();
-        assertThat(results.path(1).path("overMemory").path("median").asDouble()).isPositive();
+        assertThat(results.path(0).has("overWithout")).isFalse();
+        assertThat(results.path(1).path("overWithout").path("median").asDouble()).isPositive();
     }
 
     @Test

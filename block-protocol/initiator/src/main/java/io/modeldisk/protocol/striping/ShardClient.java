@@ -12,6 +12,7 @@ import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -48,6 +49,8 @@ final class ShardClient implements AutoCloseable {
     private static final int AWAIT_OFFSET = PARTITION_OFFSET + 4096;
     private static final int AWAIT_BYTES = 4096;
     private static final int SCRATCH_BYTES = AWAIT_OFFSET + 2 * AWAIT_BYTES;
+    /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
+    static final int MIN_OBSERVER_COMMANDS = 2;
     private static final long OBSERVER_ISID = 0x800000000000L;
 
     private final StripedModelContext context;
@@ -171,9 +174,14 @@ final class ShardClient implements AutoCloseable {
     IscsiSession logIn(long isid, String label) throws IOException {
         checkNotClosed();
         Place now = locate();
-        IscsiSession session = IscsiSession.login(context.session(index, now.portal(), now.route())
+        SessionContext settings = context.session(index, now.portal(), now.route())
             .initiator(context.initiatorName(), isid)
-            .learner(label));
+            .learner(label);
+        if (isid == OBSERVER_ISID) {
+            settings.queueDepth(
+                Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route().portal().datamover()).queueDepth()));
+        }
+        IscsiSession session = IscsiSession.login(settings);
         sessions.keySet().removeIf(old -> !old.isOpen());
         sessions.put(session, now);
         try {

@@ -56,7 +56,8 @@ public final class StripedModel implements RemoteModel {
         int requestBytes = shards.getFirst().sizes().requestBytes();
         Striping trainStriping = new Striping(train.blockSizeBytes(), train.shards(), requestBytes);
         Striping rawStriping = new Striping(facts.blockSizeBytes(), facts.shards(), requestBytes);
-        int queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
+        int queueDepth = Math.max(ShardClient.MIN_OBSERVER_COMMANDS,
+            shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow());
         StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
             context.reconnectTimeoutNs(), context.commandTimeoutNs());
         this.learner = new LearnerSessions(shards, trainStriping, padded(trainBytes),

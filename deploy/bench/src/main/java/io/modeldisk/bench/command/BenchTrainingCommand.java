@@ -28,7 +28,8 @@ import picocli.CommandLine.Option;
     description = {
         "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a "
             + "known size, and wait for the computation time of the model. The command starts the shards on loopback, "
-            + "each in its own process. With several durabilities, the table also has the ratio of each to memory.",
+            + "each in its own process. With several durabilities or numbers of followers, the table also has the ratio of "
+            + "each to memory, or to no followers.",
         "The models have the sizes (1 MB is 10^6 bytes) and computation times of Xue et al. 2018, table 1: AlexNet "
             + "(176.42 MB, 7.61 ms), Inception-v3 (92.90 MB, 68.32 ms), VGGNet-16 (512.32 MB, 30.92 ms), LSTM (35.93 "
             + "MB, 33.33 ms), GRU (27.92 MB, 30.44 ms), FCN-5 (204.47 MB, 4.88 ms). ResNet-50 (102.21 MB) and LeNet-5 "
@@ -104,6 +105,15 @@ final class BenchTrainingCommand implements Callable<Integer> {
             + "replica, each shard has one backup on this machine.")
     private List<Durability> durabilities;
 
+    @Option(names = "--followers", paramLabel = "N", split = ",", defaultValue = "0",
+        description = "One or more numbers of followers: programs that wait for each version and read the weights, as through "
+            + "`mount --read-only`. Each exchange scheme is measured with one number after another.")
+    private List<Integer> followers;
+
+    @Option(names = "--follower-period", paramLabel = "TIME", defaultValue = "1s",
+        description = "The time between two reads of all weights by a follower. 0: followers only wait for versions.")
+    private Duration followerPeriod;
+
     @Option(names = "--checkpoint-every", paramLabel = "PERIOD", defaultValue = "30s",
         description = "The period of the checkpoints with the durability checkpoint or journal.")
     private String checkpointEvery;
@@ -147,7 +157,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
             shards,
             exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, throughs, binding,
             Route.Preference.named(datamover), consistency, aggregator, link == null ? 0 : link.bytes(), traces,
-            durabilities, checkpointEvery, repeat);
+            durabilities, followers, followerPeriod.toNanos() / 1e6, checkpointEvery, repeat);
     }
 
     private static String title(TrainingPlan plan) {

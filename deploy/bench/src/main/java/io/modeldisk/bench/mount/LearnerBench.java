@@ -71,7 +71,7 @@ final class LearnerBench {
         long modelBytes, Variant scheme, Through through, String binding, Route.Preference datamover) {
         return new TrainingPlan("custom", modelBytes, COMPUTE_MS, Computation.SLEEP, 1, 1, List.of(scheme), ITERATIONS,
             WARM_UP, List.of(through), binding, datamover, "asp", "sgd:lr=0.1", 0, null, List.of(Durability.MEMORY),
-            NO_CHECKPOINTS, 1);
+            List.of(0), 0, NO_CHECKPOINTS, 1);
     }
 
     private static String scheme(TrainingPlan plan) {

@@ -17,8 +17,8 @@ import org.knowm.xchart.CategoryChart;
  * @param model the name of the model
  * @param modelBytes the size of the model
  * @param results the results, at least one
- * @param costs for the name of a result with a durability: the iteration divided by that of the same scheme without durability,
- *     for each time that both were measured; empty if only one durability was measured
+ * @param costs for the name of a result with followers or a durability: the iteration divided by that of the same scheme without
+ *     them, for each time that both were measured; empty if neither was measured
  */
 public record TrainingReport(
     String title, String setting, String model, long modelBytes, List<TrainingResult> results,
@@ -29,8 +29,8 @@ public record TrainingReport(
         x longest: iteration divided by the longest of compute, push and pull, where push and pull are those of direct.
         Age: age of the weights at the start of compute. Staleness: number of rounds of the other learners that are
         missing from the weights at the start of compute. Speed-up: number of learners that would complete the same
-        iterations in the same time if communication took no time. x memory: iteration divided by the iteration of the
-        same scheme and shards that keep nothing; median (minimum-maximum).
+        iterations in the same time if communication took no time. x without: iteration divided by the iteration of the
+        same scheme without followers, or with shards that keep nothing; median (minimum-maximum).
         """;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -43,7 +43,7 @@ public record TrainingReport(
      * Returns the report of a measurement that was repeated.
      *
      * @param rounds the results of each repetition, in the same order
-     * @param without for the name of a result with a durability: the name of the result without durability
+     * @param without for the name of a result with followers or a durability: the name of the result without them
      */
     public static TrainingReport of(
         String title, String setting, String model, long modelBytes, List<List<TrainingResult>> rounds,
@@ -70,7 +70,7 @@ public record TrainingReport(
     @Override
     public String text() {
         Table table = new Table(1, "exchange", "iteration", "95 %", "compute", "file", "fsync", "push", "bubble",
-            "pull", "x compute", "x longest", "age", "staleness", "speed-up", costs.isEmpty() ? "" : "x memory");
+            "pull", "x compute", "x longest", "age", "staleness", "speed-up", costs.isEmpty() ? "" : "x without");
         for (TrainingResult result : results) {
             table.row(result.exchange(), ms(result.iterationMs()), ms(result.slowMs()), ms(result.computeMs()),
                 ms(result.fileMs()), ms(result.fsyncMs()), ms(result.pushMs()), ms(result.bubbleMs()),
@@ -94,7 +94,7 @@ public record TrainingReport(
             node.put("overComputation", result.overComputation()).put("speedUp", result.speedUp());
             direct().ifPresent(direct -> node.put("overLongest", result.over(direct)));
             if (costs.containsKey(result.exchange())) {
-                ReportFiles.put(node, "overMemory", costs.get(result.exchange()));
+                ReportFiles.put(node, "overWithout", costs.get(result.exchange()));
             }
             root.withArray("results").add(node);
         }

@@ -56,7 +56,10 @@ public final class TrainingBench {
         this.ways = Ways.of(List.of(plan.datamover()));
     }
 
-    /** Measures every variant of the plan with every durability, in alternation. Returns the results of each repetition. */
+    /**
+     * Measures every variant of the plan with every durability and every number of followers, in alternation. Returns the results
+     * of each repetition.
+     */
     public List<List<TrainingResult>> run() throws IOException {
         for (String cause : ways.missing().values()) {
             throw new IOException("the datamover " + plan.datamover() + " is unavailable: " + cause);
@@ -70,7 +73,9 @@ public final class TrainingBench {
             for (Variant variant : plan.variants()) {
                 for (Through through : plan.throughs()) {
                     for (Durability durability : plan.durabilities()) {
-                        round.add(measure(variant, through, durability));
+                        for (int followers : plan.followers()) {
+                            round.add(measure(variant, through, durability, followers));
+                        }
                     }
                 }
             }
@@ -79,28 +84,38 @@ public final class TrainingBench {
         return rounds;
     }
 
-    /** For the name of each result with a durability: the name of the result without durability, if the plan has both. */
+    /**
+     * For the name of each result with followers or with a durability: the name of the same result without followers, or else
+     * without durability, if the plan has both.
+     */
     public Map<String, String> without() {
         Map<String, String> names = new HashMap<>();
-        if (plan.durabilities().contains(Durability.MEMORY)) {
-            for (Variant variant : plan.variants()) {
-                for (Through through : plan.throughs()) {
-                    String name = name(variant, through);
-                    plan.durabilities().stream().filter(each -> each != Durability.MEMORY)
-                        .forEach(each -> names.put(each.label(name), name));
+        for (Variant variant : plan.variants()) {
+            for (Through through : plan.throughs()) {
+                for (Durability durability : plan.durabilities()) {
+                    for (int followers : plan.followers()) {
+                        String name = name(variant, through, durability, followers);
+                        if (followers > 0 && plan.followers().contains(0)) {
+                            names.put(name, name(variant, through, durability, 0));
+                        } else if (durability != Durability.MEMORY && plan.durabilities().contains(Durability.MEMORY)) {
+                            names.put(name, name(variant, through, Durability.MEMORY, followers));
+                        }
+                    }
                 }
             }
         }
         return names;
     }
 
-    /** The name of the results of a scheme. Contains the way to the model only if the plan has several. */
-    private String name(Variant variant, Through through) {
-        return variant.variantName() + (plan.throughs().size() > 1 ? ", " + through : "");
+    /** The name of a result. Contains the way to the model only if the plan has several. */
+    private String name(Variant variant, Through through, Durability durability, int followers) {
+        return durability.label(variant.variantName() + (plan.throughs().size() > 1 ? ", " + through : ""))
+            + (followers == 0 ? "" : ", " + followers + (followers == 1 ? " follower" : " followers"));
     }
 
-    private TrainingResult measure(Variant variant, Through through, Durability durability) throws IOException {
-        String name = durability.label(name(variant, through));
+    private TrainingResult measure(Variant variant, Through through, Durability durability, int followers)
+        throws IOException {
+        String name = name(variant, through, durability, followers);
         progress.accept(name);
         List<String> options = new ArrayList<>(List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()),
             "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
@@ -108,16 +123,19 @@ public final class TrainingBench {
         options.addAll(BenchShard.listening(ways.address(), ways.serveOption()));
         try (ShardProcesses shards = ShardProcesses.start(modeldisk, durability, plan.checkpointEvery(), plan.shards(),
             options)) {
-            return measure(variant, through, name, shards.portals());
+            return measure(variant, through, name, shards.portals(), followers);
         }
     }
 
-    private TrainingResult measure(Variant variant, Through through, String name, List<InetSocketAddress> shards)
-        throws IOException {
+    private TrainingResult measure(Variant variant, Through through, String name, List<InetSocketAddress> shards,
+        int followers) throws IOException {
         try (Closing opened = new Closing()) {
             List<EmulatedLearner> learners = new ArrayList<>();
             for (int i = 0; i < plan.learners(); i++) {
                 learners.add(learner(variant, through, "learner-" + (i + 1), shards, opened));
+            }
+            for (int i = 0; i < followers; i++) {
+                follow("follower-" + (i + 1), shards, opened);
             }
             train(learners);
             if (plan.traces() != null) {
@@ -143,6 +161,13 @@ public final class TrainingBench {
             case MAPPED -> new MappedPath(mount(model, variant, name, opened));
         });
         return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
+    }
+
+    private void follow(String name, List<InetSocketAddress> shards, Closing opened) throws IOException {
+        StripedModel model = opened.add(
+            StripedModel.connect(new StripedModelContext(new ModelAddress(shards, MODEL)).learner(name).follower(true)
+                .datamover(plan.datamover())));
+        opened.add(Follower.start(model, plan.followerPeriodMs()));
     }
 
     private ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)

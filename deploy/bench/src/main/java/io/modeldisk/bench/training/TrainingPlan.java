@@ -28,6 +28,8 @@ import java.util.List;
  * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
  * @param traces the directory for the learners' traces; may be null
  * @param durabilities the durabilities with which each variant is measured, one after another
+ * @param followers the numbers of followers with which each variant is measured, one after another
+ * @param followerPeriodMs the time between two reads of all weights by a follower; 0 for no reads
  * @param checkpointEvery the period of checkpoints, if a durability has checkpoints
  * @param repeat the number of times that all is measured
  */
@@ -49,6 +51,8 @@ public record TrainingPlan(
     long linkBytesPerSecond,
     Path traces,
     List<Durability> durabilities,
+    List<Integer> followers,
+    double followerPeriodMs,
     String checkpointEvery,
     int repeat) {
 
@@ -71,6 +75,9 @@ public record TrainingPlan(
         FuseBinding.named(binding);
         require(linkBytesPerSecond == 0 || datamover == Route.Preference.TCP,
             "--link needs --datamover tcp, because the emulated link forwards TCP connections");
+        require(!followers.isEmpty() && followers.stream().allMatch(each -> each >= 0 && each <= 100),
+            "--followers " + followers + " must be numbers from 0 to 100");
+        require(followerPeriodMs >= 0, "--follower-period must not be negative");
         CheckpointPeriod.parse(checkpointEvery);
         require(repeat >= 1 && repeat <= 1000, "--repeat " + repeat + " must be from 1 to 1000");
         require(!throughs.contains(Through.MAPPED)

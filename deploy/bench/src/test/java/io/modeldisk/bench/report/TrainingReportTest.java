@@ -39,7 +39,7 @@ final class TrainingReportTest {
                 List.of(result("sync", 30), result("sync, journal", 61))),
             Map.of("sync, journal", "sync"));
         assertThat(report.results()).extracting(TrainingResult::iterationMs).containsExactly(20.0, 37.0);
-        assertThat(report.text()).contains("x memory", "2.03 (1.00-3.00)");
+        assertThat(report.text()).contains("x without", "2.03 (1.00-3.00)");
     }
 
     @Test

@@ -1,0 +1,79 @@
+package io.modeldisk.bench.training;
+
+import io.modeldisk.mount.exchange.LogicalBlocks;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.dialect.AwaitCommand;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program that follows the model while learners train. It waits for each version, and then reads all weights if the last read
+ * was long enough ago. It is no learner.
+ */
+final class Follower implements AutoCloseable {
+    private final StripedModel model;
+    private final long periodNs;
+    private final DataMemory weights;
+    private final Cancellation cancellation = new Cancellation();
+    private final Thread thread;
+    private volatile IOException failure;
+
+    private Follower(StripedModel model, double periodMs) throws IOException {
+        this.model = model;
+        this.periodNs = (long) (periodMs * TimeUnit.MILLISECONDS.toNanos(1));
+        this.weights = model.allocate(LogicalBlocks.up(model.facts().sizeBytes()));
+        this.thread = Thread.ofPlatform().daemon().name("bench-follower").unstarted(this::run);
+    }
+
+    /**
+     * Starts to follow a model.
+     *
+     * @param periodMs the time between two reads of all weights; 0 for no reads
+     */
+    static Follower start(StripedModel model, double periodMs) throws IOException {
+        Follower follower = new Follower(model, periodMs);
+        follower.thread.start();
+        return follower;
+    }
+
+    private void run() {
+        long version = AwaitCommand.NONE;
+        long readNs = System.nanoTime() - periodNs;
+        try {
+            while (!cancellation.isCancelled()) {
+                version = model.awaitVersion(version, cancellation).minVersion();
+                if (periodNs > 0 && System.nanoTime() - readNs >= periodNs) {
+                    readNs = System.nanoTime();
+                    model.pull(0, weights, 0, weights.bytes(), cancellation);
+                }
+            }
+        } catch (CancelledException e) {
+            // The measurement has ended.
+        } catch (IOException e) {
+            failure = e;
+        }
+    }
+
+    /**
+     * Ends the thread.
+     *
+     * @throws IOException if the follower has failed during the measurement
+     */
+    @Override
+    public void close() throws IOException {
+        cancellation.cancel();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the wait for the end of a follower was interrupted", e);
+        }
+        weights.close();
+        if (failure != null) {
+            throw new IOException("a follower failed: " + failure.getMessage(), failure);
+        }
+    }
+}
