@@ -16,18 +16,26 @@ import io.modeldisk.mount.file.VersionWatch;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.tensor.NamedTensor;
+import io.modeldisk.mount.tensor.VersionFile;
+import io.modeldisk.mount.tensor.VersionMemory;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** The files of a mounted model, with the exchange and the trace that they share. */
 final class ModelFiles implements FuseFileSystem, AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ModelFiles.class);
+
     private final Exchange exchange;
     private final RemoteModel shards;
     private final ModelFile model;
@@ -36,6 +44,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final IterationTrace trace;
     private final TraceEvents traceEvents;
     private final StatusReport report;
+    private final VersionMemory versions;
     private final List<MountedFile> files;
 
     ModelFiles(MountContext context) throws IOException {
@@ -61,7 +70,24 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             all.add(new ControlFile(local, use, probe));
             all.addAll(MappedFile.of(local, model.sizeBytes()));
         }
+        this.versions = new VersionMemory(context.remoteModel());
+        all.addAll(namedFiles(context.remoteModel()));
         this.files = List.copyOf(all);
+    }
+
+    private List<MountedFile> namedFiles(RemoteModel model) throws IOException {
+        byte[] text;
+        try {
+            text = model.tensors();
+        } catch (ShardException e) {
+            if (e.kind() != ShardException.Kind.REFUSED) {
+                throw e;
+            }
+            LOG.warn("the mount has no model.safetensors and no tensors, because the shard does not name them: {}",
+                e.getMessage());
+            return List.of();
+        }
+        return VersionFile.of(model, NamedTensor.parse(text, model.facts().sizeBytes()), versions);
     }
 
     /** Sets how processes get the memory that is the content of a file, for the status. */

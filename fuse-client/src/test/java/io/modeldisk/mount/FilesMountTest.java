@@ -42,9 +42,23 @@ final class FilesMountTest {
     void directoryListsFilesWithTheirModesAndSizes() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
-                "model -rw------- " + SIZE, "partition -r-------- 0", "status.json -r-------- 0",
-                "trace.json -r-------- 0", "version -r-------- 0",
+                "model -rw------- " + SIZE, "model.safetensors -r-------- " + (SIZE + 4096),
+                "partition -r-------- 0", "status.json -r-------- 0",
+                "tensors dr-x------ 0", "trace.json -r-------- 0", "version -r-------- 0",
                 "weights -rw------- " + SIZE, "2");
+    }
+
+    @Test
+    void programsCopyNamedTensorsOfOneVersion() throws Exception {
+        fixture.model.fill(5);
+        fixture.shell.succeed("cp \"$DIR/model.safetensors\" a && cp \"$DIR/tensors/weights.npy\" b");
+        fixture.shell.succeed("cmp a \"$DIR/model.safetensors\" && cmp b \"$DIR/tensors/weights.npy\"");
+        fixture.model.versionIsNewest(false);
+        assertThat(fixture.shell.succeed("exec 3< \"$DIR/tensors/weights.npy\"; head -c 128 <&3 > /dev/null; tail -c 2"
+            + " \"$DIR/tensors/weights.npy\" | od -An -tx1; cat /proc/self/fd/3 | cmp - b && echo same"))
+            .contains("05 05")
+            .contains("same");
+        assertThat(fixture.shell.run("echo x > \"$DIR/model.safetensors\"").output()).contains("ermission denied");
     }
 
     @Test

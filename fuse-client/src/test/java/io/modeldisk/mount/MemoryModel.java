@@ -14,10 +14,12 @@ import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.ReadVersion;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -48,6 +50,8 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicInteger pulls = new AtomicInteger();
     /** The number of bytes that calls of {@link #write} have written. */
     public final AtomicLong writtenBytes = new AtomicLong();
+    /** The number of versions that were read. */
+    public final AtomicInteger versionReads = new AtomicInteger();
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
     /** The number of calls of {@link #awaitVersion}. */
@@ -81,10 +85,15 @@ public final class MemoryModel implements RemoteModel {
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
     private volatile float learningRate = 0.5f;
+    private volatile boolean versionIsNewest = true;
+    private volatile boolean versionsWait;
+    private volatile String tensors;
 
     /** Creates a model whose weights are zero. */
     public MemoryModel(long sizeBytes) {
         this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "sgd:lr=0.5", "asp", 1, "zeros");
+        this.tensors = "{\"weights\": {\"dtype\": \"F32\", \"shape\": [" + sizeBytes / Float.BYTES
+            + "], \"data_offsets\": [0, " + sizeBytes + "]}}";
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
     }
 
@@ -169,6 +178,11 @@ public final class MemoryModel implements RemoteModel {
     /** Returns a byte of the weights. */
     public byte weight(long offset) {
         return bytes.slab(offset).get(ValueLayout.JAVA_BYTE, DataMemory.offsetInSlab(offset));
+    }
+
+    /** Sets a byte of the weights. */
+    public void setWeight(long offset, byte value) {
+        bytes.slab(offset).set(ValueLayout.JAVA_BYTE, DataMemory.offsetInSlab(offset), value);
     }
 
     /** Sets all bytes of the weights to this value. */
@@ -288,6 +302,41 @@ public final class MemoryModel implements RemoteModel {
         check(offset, lengthBytes);
         Memories.copy(memory, memoryOffset, bytes, offset, lengthBytes);
         writtenBytes.addAndGet(lengthBytes);
+    }
+
+    @Override
+    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) throws IOException {
+        awaitWhile(() -> versionsWait, cancellation);
+        versionReads.incrementAndGet();
+        read(offset, memory, memoryOffset, lengthBytes, cancellation);
+        return new ReadVersion(ReadVersion.NO_ROUND, 7, 9, versionReads.get(), 0, 0, true);
+    }
+
+    @Override
+    public boolean isNewest(ReadVersion version, long offset, long lengthBytes) {
+        return versionIsNewest;
+    }
+
+    @Override
+    public byte[] tensors() {
+        return tensors.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Sets whether the version that was read last is the newest. */
+    public void versionIsNewest(boolean value) {
+        versionIsNewest = value;
+    }
+
+    /** Sets whether reads of a version wait. */
+    public void versionsWait(boolean value) {
+        versionsWait = value;
+        wake.wake();
+    }
+
+    /** Sets the names of the tensors, as JSON. */
+    public void tensors(String json) {
+        tensors = json;
     }
 
     @Override

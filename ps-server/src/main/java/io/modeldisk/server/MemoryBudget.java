@@ -17,7 +17,7 @@ import io.modeldisk.server.record.RecordLog;
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for
  *     16-bit types, the sums of gradients under bsp,
- *     copies of blocks for checkpoints, and buffers for received data and for records
+ *     copies of blocks for checkpoints and for readers of one round, and buffers for received data and for records
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
@@ -57,7 +57,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         }
         return new MemoryBudget(
             blocks * bytesOfBlock + (long) (settings.spareBlocks() + BlockStore.scratchBlocks()) * block
-                + checkpointBytes
+                + checkpointBytes + settings.keptBytes()
                 + bufferBytes + recordBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }

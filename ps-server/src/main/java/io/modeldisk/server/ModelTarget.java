@@ -91,6 +91,7 @@ final class ModelTarget implements Target {
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
         shard.followers().remove(nexus);
+        shard.keeper().end(nexus);
         // A backup learns from the records which learners leave.
         if (!loggedOut || shard.isBackup()) {
             shard.learners().lost(nexus);

@@ -54,6 +54,9 @@ public final class ServerContext {
     /** The default number of spare blocks; see {@link #spareBlocks}. */
     public static final int DEFAULT_SPARE_BLOCKS = 64;
 
+    /** The default memory for weights that change while initiators read one round: 256 MiB. */
+    public static final long DEFAULT_READER_BYTES = 256 << 20;
+
     /** The number of sessions between a mount and each shard: one for training and one for the status. */
     private static final int SESSIONS_OF_A_MOUNT = 2;
 
@@ -69,6 +72,7 @@ public final class ServerContext {
     private String model;
     private Long sizeBytes;
     private Path safetensors;
+    private Path tensors;
     private int shard;
     private int shards = 1;
     private InetSocketAddress listen = DEFAULT_LISTEN;
@@ -80,6 +84,7 @@ public final class ServerContext {
     private int minLearners;
     private Duration lease = DEFAULT_LEASE;
     private int spareBlocks = DEFAULT_SPARE_BLOCKS;
+    private long readerBytes = DEFAULT_READER_BYTES;
     private AccessPolicy access = AccessPolicy.THIS_MACHINE;
     private List<InetSocketAddress> portals = List.of();
     private TargetPortGroups portGroups = TargetPortGroups.single();
@@ -111,6 +116,15 @@ public final class ServerContext {
     /** Sets the safetensors file with the initial weights. Only one of this file and {@link #sizeBytes} may be set. */
     public ServerContext safetensors(Path file) {
         this.safetensors = file;
+        return this;
+    }
+
+    /**
+     * Sets the JSON file with the names and shapes of the tensors of a model that starts with zeros. If {@link #sizeBytes} is not
+     * set, the tensors determine the size. By default, such a model has one tensor with the name {@code weights}.
+     */
+    public ServerContext tensors(Path file) {
+        this.tensors = file;
         return this;
     }
 
@@ -295,6 +309,15 @@ public final class ServerContext {
     }
 
     /**
+     * Sets the maximum memory for weights that change under {@code bsp} while initiators read one round, from 0. The shard uses
+     * at most its size.
+     */
+    public ServerContext readerBytes(long bytes) {
+        this.readerBytes = bytes;
+        return this;
+    }
+
+    /**
      * Checks all settings. Reads the header of the model's file, and computes the identity of the file. A second call has no
      * effect.
      *
@@ -316,18 +339,32 @@ public final class ServerContext {
                 "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
             check(journal == null || checkpoints != null && checkpoints.state().equals(journal.state()),
                 "the journal %s needs checkpoints in the same directory, which cut it", journal);
-            check((sizeBytes == null) != (safetensors == null),
+            check(tensors == null || safetensors == null,
+                "tensors=%s and safetensors=%s exclude each other, because a safetensors file names its tensors",
+                tensors,
+                safetensors);
+            check(tensors != null || (sizeBytes == null) != (safetensors == null),
                 "either size=%s or safetensors=%s must be set, but not both", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
             consistency = mode.toString();
-            ModelSource source = sizeBytes != null
-                ? ModelSource.ofSize(sizeBytes)
-                : ModelSource.fromSafetensors(safetensors);
+            ModelSource source = source();
             network.clock(clock).listen(listen).access(access).portals(new Portals(portalGroupTag(), portals));
-            settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, checkpoints, journal, records, backups, goBack, handOver, portGroups, mayServe, clock);
+            ModelFacts facts = facts(source);
+            long keptBytes = mode.appliesWholeRounds()
+                ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
+                : 0;
+            settings = new ServerSettings(facts, source, aggregator, mode, effectiveNonFinite(), lease,
+                spareBlocks, keptBytes, checkpoints, journal, records, backups, goBack, handOver, portGroups, mayServe,
+                clock);
         }
         return this;
+    }
+
+    private ModelSource source() throws IOException {
+        if (tensors != null) {
+            return ModelSource.named(tensors, sizeBytes);
+        }
+        return sizeBytes != null ? ModelSource.ofSize(sizeBytes) : ModelSource.fromSafetensors(safetensors);
     }
 
     /** Returns the iSCSI portal group tag, a part of the name of the target port. Every process of the model has its own tag. */
@@ -351,6 +388,7 @@ public final class ServerContext {
             "lease=%s must be more than 0 and at most a day", lease);
         check(spareBlocks >= MIN_SPARE_BLOCKS && spareBlocks <= MAX_SPARE_BLOCKS,
             "spareBlocks=%s must be from %s to %s", spareBlocks, MIN_SPARE_BLOCKS, MAX_SPARE_BLOCKS);
+        check(readerBytes >= 0, "readerBytes=%s must not be negative", readerBytes);
     }
 
     private void validateSessions() {
@@ -437,6 +475,7 @@ public final class ServerContext {
             model=%s
             size=%s
             safetensors=%s
+            tensors=%s
             shard=%s
             shards=%s
             listen=%s
@@ -447,6 +486,7 @@ public final class ServerContext {
             minLearners=%s
             lease=%s
             spareBlocks=%s
+            readerBytes=%s
             nonFinite=%s
             checkpoints=%s
             journal=%s
@@ -455,10 +495,11 @@ public final class ServerContext {
             portGroup=%s
             network: %s
             """.formatted(
-            model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
+            model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, tensors,
+            shard, shards,
             TargetAddress.text(listen),
             ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
-            spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints,
+            spareBlocks, readerBytes, nonFinite, checkpoints == null ? "none" : checkpoints,
             journal == null ? "none" : journal,
             records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
             backups == null ? "none" : backups, portGroups, network);

@@ -25,6 +25,7 @@ record ServerSettings(
     NonFinite nonFinite,
     Duration lease,
     int spareBlocks,
+    long keptBytes,
     CheckpointSettings checkpoints,
     JournalSettings journal,
     List<RecordSink> records,

@@ -23,7 +23,9 @@ import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.journal.JournalDirectory;
 import io.modeldisk.server.journal.JournalReader;
 import io.modeldisk.server.journal.JournalSink;
+import io.modeldisk.server.kept.RoundKeeper;
 import io.modeldisk.server.model.ModelSource;
+import io.modeldisk.server.model.SafetensorsText;
 import io.modeldisk.server.record.MemberRecords;
 import io.modeldisk.server.record.RateRecords;
 import io.modeldisk.server.record.RecordLog;
@@ -54,10 +56,12 @@ public final class ShardModel implements AutoCloseable {
 
     private final ServerSettings settings;
     private final ModelFacts facts;
+    private final byte[] tensorsText;
     private final Aggregator aggregator;
     private final BlockStore store;
     private final Learners learners;
     private final Consistency consistency;
+    private final RoundKeeper keeper;
     private final Traffic traffic = new Traffic();
     private final Set<Nexus> followers = ConcurrentHashMap.newKeySet();
     /** The checkpoint from which the shard has started. */
@@ -88,6 +92,7 @@ public final class ShardModel implements AutoCloseable {
         this.settings = settings;
         this.restored = restored;
         this.facts = settings.facts();
+        this.tensorsText = SafetensorsText.of(settings.source().tensors(), false);
         this.lease = settings.lease();
         this.clock = settings.clock();
         this.mayServe = settings.mayServe();
@@ -100,6 +105,8 @@ public final class ShardModel implements AutoCloseable {
             learners.resumeAfter(restored.round());
         }
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
+        this.keeper = new RoundKeeper(store, consistency::rounds, settings.consistency().appliesWholeRounds(),
+            settings.keptBytes(), settings.clock());
         this.replication = settings.backups() == null
             ? null
             : new ReplicatedShard(this, settings.backups(), restored.id(), settings.clock());
@@ -338,6 +345,16 @@ public final class ShardModel implements AutoCloseable {
         return consistency;
     }
 
+    /** The weights of the round that initiators read now. */
+    RoundKeeper keeper() {
+        return keeper;
+    }
+
+    /** The names and shapes of the model's tensors, as JSON in the form of the header of a safetensors file. */
+    byte[] tensorsText() {
+        return tensorsText;
+    }
+
     /** The journal of the shard; null if the shard has none. */
     JournalSink journal() {
         return journal;
@@ -505,6 +522,7 @@ public final class ShardModel implements AutoCloseable {
             replication.close();
         }
         consistency.close();
+        keeper.close();
         store.close();
         aggregator.close();
     }

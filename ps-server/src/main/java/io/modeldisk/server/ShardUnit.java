@@ -61,7 +61,7 @@ abstract class ShardUnit implements LogicalUnit {
     }
 
     @Override
-    public final void pin(IoTask task, int dataOffset, Pin pin) {
+    public void pin(IoTask task, int dataOffset, Pin pin) {
         shard.store().pin(task, dataOffset, pin);
     }
 

@@ -6,25 +6,30 @@ import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.KeepRoundCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.kept.RoundKeeper;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
@@ -42,7 +47,8 @@ final class TrainUnit extends ShardUnit {
 
     static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
         PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, AwaitCommand.USAGE,
-        LearningRateCommand.USAGE);
+        KeepRoundCommand.USAGE,
+        TensorsCommand.USAGE, LearningRateCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -90,6 +96,15 @@ final class TrainUnit extends ShardUnit {
             }
         }
         return admitted;
+    }
+
+    @Override
+    public void pin(IoTask task, int dataOffset, Pin pin) {
+        if (valueType() == ValueType.FLOAT32) {
+            shard().keeper().pin(task, dataOffset, pin);
+        } else {
+            super.pin(task, dataOffset, pin);
+        }
     }
 
     @Override
@@ -150,9 +165,44 @@ final class TrainUnit extends ShardUnit {
             case CheckpointCommand.OPCODE -> checkpoint(nexus);
             case HandOverCommand.OPCODE -> handOver(nexus);
             case PartitionCommand.OPCODE -> partition(nexus, cdb);
+            case KeepRoundCommand.OPCODE -> keepRound(nexus, cdb).toBytes();
+            case TensorsCommand.OPCODE -> {
+                requireLearn(nexus);
+                yield TensorsCommand.data(cdb, shard().tensorsText());
+            }
             case LearningRateCommand.OPCODE -> learningRate(nexus, cdb);
             default -> join(nexus, cdb);
         };
+    }
+
+    private KeepRoundCommand.Answer keepRound(Nexus nexus, Cdb cdb) throws ScsiException {
+        requireLearn(nexus);
+        KeepRoundCommand.Service service = KeepRoundCommand.service(cdb);
+        int first = KeepRoundCommand.firstBlock(cdb);
+        int end = first + KeepRoundCommand.blocks(cdb);
+        int blocks = shard().store().layout().blocks();
+        if (end > blocks || first == end) {
+            throw KeepRoundCommand.outOfRange(cdb, blocks);
+        }
+        RoundKeeper keeper = shard().keeper();
+        KeepRoundCommand.Result result = KeepRoundCommand.Result.DONE;
+        BlockVersions versions = shard().store().versions();
+        long minVersion = versions.min();
+        long maxVersion = versions.max();
+        switch (service) {
+            case LOOK -> keeper.use(nexus);
+            case KEEP -> result = keeper.keep(nexus, RoundCdb.round(cdb), first, end);
+            case END -> {
+                RoundKeeper.End reading = keeper.end(nexus);
+                result = reading.result();
+                minVersion = reading.minVersion();
+                maxVersion = reading.maxVersion();
+            }
+        }
+        RoundKeeper.Rounds rounds = keeper.rounds(first, end);
+        return new KeepRoundCommand.Answer(result, rounds.min(), rounds.max(), minVersion, maxVersion,
+            versions.total(), shard().traffic().rawWrites(), keeper.round(), shard().history(),
+            shard().learners().roster().members().size());
     }
 
     private byte[] handOver(Nexus nexus) throws ScsiException {

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.KeepRoundCommand;
+import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -142,7 +146,8 @@ class JoinCommandTest {
         try (ShardModel shard = shard()) {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
                 RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE, CheckpointCommand.USAGE,
-                HandOverCommand.USAGE);
+                HandOverCommand.USAGE, AwaitCommand.USAGE, KeepRoundCommand.USAGE, TensorsCommand.USAGE,
+                LearningRateCommand.USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }

@@ -78,6 +78,12 @@ final class ServeCommand implements Callable<Integer> {
         description = "A .safetensors file with the initial weights. All shards need the same file. Give this or --size.")
     private Path from;
 
+    @Option(names = "--tensors", paramLabel = "FILE",
+        description = "With --size or alone: a JSON file with the names and shapes of the tensors, in the form of the header of "
+            + "a safetensors file, such as {\"bias\": {\"shape\": [10]}}. dtype (F32) and data_offsets may be left out. Without "
+            + "--size, the tensors determine the size. All shards need the same file.")
+    private Path tensors;
+
     @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
         description = "The number of this shard, from 0, and the number of shards.")
     private String shard;
@@ -233,6 +239,7 @@ final class ServeCommand implements Callable<Integer> {
             .minLearners(minLearners)
             .lease(lease)
             .nonFinite(NonFinite.parse(nonFinite))
+            .readerBytes(limits.readerBytes())
             .access(access())
             .checkpoints(state.checkpoints(startAtMost))
             .journal(state.journal(coordination.isUsed()))
@@ -253,9 +260,17 @@ final class ServeCommand implements Callable<Integer> {
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
+        if (tensors != null && from != null) {
+            throw new ParameterException(spec.commandLine(), "--tensors=" + tensors + " and --from=" + from
+                + " exclude each other, because a safetensors file names its tensors; give only one of them");
+        }
+        if (tensors != null) {
+            context.tensors(tensors);
+            return size == null ? context : context.sizeBytes(size.bytes());
+        }
         if (bothAlike && (size == null) == (from == null)) {
             throw new ParameterException(spec.commandLine(), size == null
-                ? "--size and --from are missing; give one of them for the initial weights"
+                ? "--size, --from and --tensors are missing; give one of them for the initial weights"
                 : "--size=" + size.bytes() + " and --from=" + from + " exclude each other; give only one of them");
         }
         boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");

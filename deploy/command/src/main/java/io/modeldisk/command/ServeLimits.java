@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.engine.TargetContext;
 import java.time.Duration;
 import picocli.CommandLine.Option;
@@ -7,7 +8,8 @@ import picocli.CommandLine.Option;
 /** The options for the limits on the connections of a shard. */
 final class ServeLimits {
     @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "288",
-        description = "The maximum number of sessions. A mount needs two sessions on each shard.")
+        description = "The maximum number of sessions. A mount needs two sessions on each shard, and a third while it reads "
+            + "model.safetensors or tensors.")
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
@@ -24,6 +26,15 @@ final class ServeLimits {
         description = "The time of silence after which the shard pings an initiator. After twice this time of silence, the "
             + "shard closes the connection.")
     private Duration pingInterval;
+
+    @Option(names = "--reader-memory", paramLabel = "BYTES", defaultValue = "256MiB",
+        description = "With bsp, the memory for weights that change while model.safetensors or a tensor of an earlier round is "
+            + "read: at most the size of the shard. It is allocated when the first file is opened.")
+    private ByteSize readerMemory;
+
+    long readerBytes() {
+        return readerMemory.bytes();
+    }
 
     TargetContext apply(TargetContext context) {
         return context

@@ -27,6 +27,14 @@ public enum MountEntry {
     VERSION("version",
         "The version of the model as text: the lowest number of updates among all blocks. poll(2) wakes when it differs from the"
             + " last read of the same descriptor."),
+    /** The weights of one version with the names of the tensors. */
+    MODEL_SAFETENSORS("model.safetensors",
+        "The weights of the moment of the open in the safetensors format, read-only. The content does not change while the file"
+            + " is open. `__metadata__` has the model, the consistency mode, the round and the lowest and highest version."),
+    /** The weights of a tensor of one version. */
+    TENSOR("tensors/NAME.npy",
+        "A tensor at the moment of the open in the npy format, read-only, with the name of the tensor. A slash, a percent sign, a"
+            + " control character and a dot at the start are written as `%` and two hexadecimal digits."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

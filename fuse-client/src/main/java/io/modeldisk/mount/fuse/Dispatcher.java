@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Translates each request into a call of a file or a handle, and the result or exception into a reply. Thread-safe. */
 final class Dispatcher {
@@ -20,6 +21,8 @@ final class Dispatcher {
     private final boolean mapsFiles;
     private final PollNotifier polls;
     private final Runnable flush;
+    /** The number of the last inode of a file that is constant while it is open. */
+    private final AtomicLong instances = new AtomicLong();
     /** Set before the first request. */
     private SlotPool slots;
 
@@ -135,11 +138,18 @@ final class Dispatcher {
             case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData(request)
                 ? RequestKind.DATA
                 : RequestKind.IMMEDIATE;
-            case Opcode.OPEN, Opcode.READLINK -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
+            case Opcode.OPEN, Opcode.READLINK -> readsVersion(request)
+                ? RequestKind.VERSION
+                : movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
             case Opcode.GETXATTR, Opcode.SETXATTR -> RequestKind.INQUIRY;
             case Opcode.SETATTR -> clears(request) && movesData(request) ? RequestKind.DATA : RequestKind.IMMEDIATE;
             default -> RequestKind.IMMEDIATE;
         };
+    }
+
+    private boolean readsVersion(RequestView request) {
+        MountedFile file = nodes.file(request.node());
+        return file != null && file.isConstantWhileOpen();
     }
 
     private boolean movesData(RequestView request) {
@@ -303,8 +313,11 @@ final class Dispatcher {
     }
 
     private void lookup(RequestSlot slot, RequestView request) throws IOException {
-        long node = tree.find(request.node(), request.name());
-        slot.body().entry(node);
+        long found = tree.find(request.node(), request.name());
+        MountedFile file = nodes.file(found);
+        boolean ownInode = file != null && file.isConstantWhileOpen();
+        long node = ownInode ? Nodes.withInstance(found, instances.incrementAndGet()) : found;
+        slot.body().entry(node, !ownInode);
         slot.body().attributes(node, tree.attributes(node));
         slot.replyBody();
     }
@@ -335,7 +348,8 @@ final class Dispatcher {
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
         long handle = handles.add(tree.open(request.node(), writable, slot.cancellation()));
-        slot.body().open(handle, KernelProtocol.OPEN_FLAGS);
+        // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
+        slot.body().open(handle, file.isConstantWhileOpen() ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
     }
 

@@ -98,7 +98,8 @@ final class FileTree {
 
     /** Returns the node number of a name in the directory with this node number. */
     long find(long directory, String name) throws ErrnoException {
-        long node = Nodes.find(directory(directory), name);
+        directory(directory);
+        long node = nodes.find(directory, name);
         if (node == 0 && name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES) {
             throw new ErrnoException(Errno.ENAMETOOLONG, "a name has more than " + MAX_NAME_BYTES + " bytes");
         }
@@ -156,7 +157,9 @@ final class FileTree {
         if (writable) {
             ensureWritable(file);
         }
-        return file.open(writable, cancellation);
+        return file.isConstantWhileOpen()
+            ? file.open(writable, Nodes.instance(node), cancellation)
+            : file.open(writable, cancellation);
     }
 
     /** Refuses a change in a read-only mount. The kernel refuses it too, unless root has mounted the directory again. */

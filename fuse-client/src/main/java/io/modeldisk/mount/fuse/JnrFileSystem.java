@@ -43,7 +43,7 @@ final class JnrFileSystem extends FuseStubFS {
     private static final int FLAGS_OFFSET = 38 * Long.BYTES;
 
     /** The number of bits of the node number in the number that libfuse keeps for an open file. */
-    private static final int NODE_BITS = 16;
+    private static final int NODE_BITS = Nodes.BITS;
 
     private static final int ACCESS_MODE = 3;
     private static final int BLOCK_BYTES = 4096;

@@ -8,6 +8,9 @@ final class Lanes {
     /** The maximum number of {@link RequestKind#INQUIRY} requests that are served at the same time. */
     static final int INQUIRIES = 4;
 
+    /** The maximum number of {@link RequestKind#VERSION} requests that are served at the same time. */
+    static final int VERSIONS = 2;
+
     /**
      * The number of threads that remain for immediate requests when all lanes are full. One thread serves a request while the
      * other thread reads the next request.
@@ -16,6 +19,7 @@ final class Lanes {
 
     private final Lane data;
     private final Lane inquiries;
+    private final Lane versions;
 
     /**
      * Creates the lanes.
@@ -25,13 +29,14 @@ final class Lanes {
     Lanes(int dataRequests, Runnable beforeWait) {
         this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES, beforeWait);
         this.inquiries = new Lane("inquiries", INQUIRIES, Lane.DEFAULT_PARKED_BYTES, beforeWait);
+        this.versions = new Lane("versions", VERSIONS, Lane.DEFAULT_PARKED_BYTES, beforeWait);
     }
 
     /**
      * Returns the number of threads of a session. With this number, requests of one kind never block requests of another kind.
      */
     static int threads(int dataRequests) {
-        return dataRequests + INQUIRIES + IMMEDIATE_THREADS;
+        return dataRequests + INQUIRIES + VERSIONS + IMMEDIATE_THREADS;
     }
 
     /** Returns the lane of a kind, or null if requests of this kind never wait. */
@@ -39,6 +44,7 @@ final class Lanes {
         return switch (kind) {
             case DATA -> data;
             case INQUIRY -> inquiries;
+            case VERSION -> versions;
             case IMMEDIATE -> null;
         };
     }
@@ -46,6 +52,7 @@ final class Lanes {
     /** Removes a parked request and returns it. Returns null if the request is not parked. */
     ParkedRequest remove(long unique) {
         ParkedRequest request = data.remove(unique);
-        return request != null ? request : inquiries.remove(unique);
+        request = request != null ? request : inquiries.remove(unique);
+        return request != null ? request : versions.remove(unique);
     }
 }

@@ -56,6 +56,14 @@ public interface MountedFile {
         throw new UnsupportedOperationException(name() + " is not memory");
     }
 
+    /**
+     * Returns whether the content of an open file never changes, although another open may get another content. Each lookup of
+     * the file then gets an inode of its own, so that the pages in the page cache are of one content.
+     */
+    default boolean isConstantWhileOpen() {
+        return false;
+    }
+
     /** Returns the names of the extended attributes, such as {@code user.x}. */
     default List<String> attributeNames() {
         return List.of();
@@ -84,5 +92,14 @@ public interface MountedFile {
      */
     default FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
         throw new UnsupportedOperationException(name() + " is memory");
+    }
+
+    /**
+     * Opens a file that is constant while it is open.
+     *
+     * @param instance the number of the inode; opens of an open inode have the same content. 0 if the binding has no such numbers
+     */
+    default FileHandle open(boolean writable, long instance, Cancellation cancellation) throws IOException {
+        return open(writable, cancellation);
     }
 }

@@ -1,14 +1,31 @@
 package io.modeldisk.mount.fuse;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
-/** The node numbers of the files and directories of a mount. Immutable. */
+/**
+ * The node numbers of the files and directories of a mount. The upper bits of a node number are the number of the inode, for
+ * files that are constant while they are open. Immutable.
+ */
 final class Nodes {
     /** A name in a directory. */
     record Entry(String name, long node) {}
 
-    private record Directory(String name, List<Entry> entries) {}
+    /** The number of bits of a node number without the number of the inode. */
+    static final int BITS = 24;
+
+    private record Directory(String name, List<Entry> entries, Map<String, Entry> byName) {
+        Directory(String name) {
+            this(name, new ArrayList<>(), new HashMap<>());
+        }
+
+        void add(Entry entry) {
+            entries.add(entry);
+            byName.put(entry.name(), entry);
+        }
+    }
 
     private final MountedFile[] files;
     // The first directory is the root.
@@ -16,12 +33,12 @@ final class Nodes {
 
     Nodes(List<MountedFile> all) {
         files = all.toArray(MountedFile[]::new);
-        directories.add(new Directory("", new ArrayList<>()));
+        directories.add(new Directory(""));
         for (int i = 0; i < files.length; i++) {
             String path = files[i].name();
             int slash = path.indexOf('/');
             Directory directory = slash < 0 ? directories.getFirst() : directory(path.substring(0, slash));
-            directory.entries().add(new Entry(path.substring(slash + 1), KernelProtocol.FIRST_FILE_NODE + i));
+            directory.add(new Entry(path.substring(slash + 1), KernelProtocol.FIRST_FILE_NODE + i));
         }
     }
 
@@ -31,8 +48,8 @@ final class Nodes {
                 return directory;
             }
         }
-        Directory added = new Directory(name, new ArrayList<>());
-        directories.getFirst().entries().add(new Entry(name, nodeOfDirectory(directories.size())));
+        Directory added = new Directory(name);
+        directories.getFirst().add(new Entry(name, nodeOfDirectory(directories.size())));
         directories.add(added);
         return added;
     }
@@ -43,7 +60,7 @@ final class Nodes {
 
     /** Returns the file with this node number; null if there is none. */
     MountedFile file(long node) {
-        long index = node - KernelProtocol.FIRST_FILE_NODE;
+        long index = withoutInstance(node) - KernelProtocol.FIRST_FILE_NODE;
         return index >= 0 && index < files.length ? files[(int) index] : null;
     }
 
@@ -54,20 +71,36 @@ final class Nodes {
 
     /** Returns the names in the directory with this node number; null if there is no such directory. */
     List<Entry> entries(long directory) {
-        if (directory == KernelProtocol.ROOT_NODE) {
-            return directories.getFirst().entries();
+        Directory found = found(directory);
+        return found == null ? null : found.entries();
+    }
+
+    private Directory found(long node) {
+        if (node == KernelProtocol.ROOT_NODE) {
+            return directories.getFirst();
         }
-        long index = directory - KernelProtocol.FIRST_FILE_NODE - files.length + 1;
-        return index >= 1 && index < directories.size() ? directories.get((int) index).entries() : null;
+        long index = node - KernelProtocol.FIRST_FILE_NODE - files.length + 1;
+        return index >= 1 && index < directories.size() ? directories.get((int) index) : null;
     }
 
     /** Returns the node number of a name in a directory; 0 if the directory does not have the name. */
-    static long find(List<Entry> entries, String name) {
-        for (Entry entry : entries) {
-            if (entry.name().equals(name)) {
-                return entry.node();
-            }
-        }
-        return 0;
+    long find(long directory, String name) {
+        Entry entry = found(directory).byName().get(name);
+        return entry == null ? 0 : entry.node();
+    }
+
+    /** Returns a node number with the number of an inode. */
+    static long withInstance(long node, long instance) {
+        return instance << BITS | node;
+    }
+
+    /** Returns the number of the inode in a node number; 0 if there is none. */
+    static long instance(long node) {
+        return node >>> BITS;
+    }
+
+    /** Returns a node number without the number of the inode. */
+    static long withoutInstance(long node) {
+        return node & (1L << BITS) - 1;
     }
 }

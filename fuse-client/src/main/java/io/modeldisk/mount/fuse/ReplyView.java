@@ -57,11 +57,15 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 36, (moreCapabilities & KernelProtocol.PASSTHROUGH) != 0 ? 1 : 0);
     }
 
-    /** Begins {@code struct fuse_entry_out}, which {@link #attributes} completes. */
-    void entry(long node) {
+    /**
+     * Begins {@code struct fuse_entry_out}, which {@link #attributes} completes.
+     *
+     * @param lasting whether later lookups of the name return the same node
+     */
+    void entry(long node, boolean lasting) {
         zeros(40);
         out.set(JAVA_LONG, BODY, node);
-        out.set(JAVA_LONG, BODY + 16, NAME_VALID_S);
+        out.set(JAVA_LONG, BODY + 16, lasting ? NAME_VALID_S : 0);
         out.set(JAVA_LONG, BODY + 24, ATTRIBUTES_VALID_S);
     }
 
@@ -152,7 +156,8 @@ final class ReplyView {
         int at = BODY + bodyBytes;
         out.asSlice(at, ATTR_BYTES).fill((byte) 0);
         bodyBytes += ATTR_BYTES;
-        out.set(JAVA_LONG, at, node);
+        // All inodes of a file have the same number for stat(2), because cp compares it before and after the open.
+        out.set(JAVA_LONG, at, Nodes.withoutInstance(node));
         out.set(JAVA_LONG, at + 8, attributes.sizeBytes());
         out.set(JAVA_LONG, at + 16, (attributes.sizeBytes() + 511) / 512);
         for (int time = 0; time < 3; time++) {

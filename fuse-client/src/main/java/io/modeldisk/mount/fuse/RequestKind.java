@@ -6,6 +6,8 @@ enum RequestKind {
     IMMEDIATE,
     /** A request that opens a generated file or reads an extended attribute. It may wait for a response of a shard. */
     INQUIRY,
+    /** A request that opens a file with one version of the weights, which it reads from the shards. */
+    VERSION,
     /** A request that moves data. It may wait for shards and for other learners. */
     DATA
 }

@@ -147,6 +147,11 @@ public final class BlockStore implements AutoCloseable {
         watch.set(listener);
     }
 
+    /** Sets a second listener that is called before each change of a block. It stays for the life of the store. */
+    public void keep(ChangeListener listener) {
+        watch.keep(listener);
+    }
+
     /** The versions of all blocks. */
     public BlockVersions versions() {
         return versions;

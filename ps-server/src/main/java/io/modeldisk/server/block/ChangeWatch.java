@@ -1,14 +1,23 @@
 package io.modeldisk.server.block;
 
-/** The listener of all blocks of a store, which can be replaced at any time. Thread-safe. */
+/** The two listeners of all blocks of a store. One of them can be replaced at any time. Thread-safe. */
 final class ChangeWatch {
     private volatile ChangeListener listener;
+    private volatile ChangeListener keeper;
 
     void set(ChangeListener replacement) {
         listener = replacement;
     }
 
+    void keep(ChangeListener lasting) {
+        keeper = lasting;
+    }
+
     void beforeChange(Block block) {
+        ChangeListener lasting = keeper;
+        if (lasting != null) {
+            lasting.beforeChange(block);
+        }
         ChangeListener current = listener;
         if (current != null) {
             current.beforeChange(block);

@@ -1,9 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.server.model.SafetensorsText;
 import io.modeldisk.server.model.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,8 +14,6 @@ import java.util.List;
 final class SafetensorsHead {
     private static final int PAGE_BYTES = 4096;
 
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     private SafetensorsHead() {}
 
     /**
@@ -27,21 +22,7 @@ final class SafetensorsHead {
      */
     static byte[] encode(List<Tensor> tensors) {
         long first = tensors.getFirst().begin();
-        ObjectNode header = JSON.createObjectNode();
-        header.putObject("__metadata__").put("format", "pt");
-        for (Tensor tensor : tensors) {
-            ObjectNode entry = header.putObject(tensor.name());
-            entry.put("dtype", tensor.type());
-            ArrayNode shape = entry.putArray("shape");
-            Arrays.stream(tensor.shape()).forEach(shape::add);
-            entry.putArray("data_offsets").add(tensor.begin() - first).add(tensor.end() - first);
-        }
-        byte[] json;
-        try {
-            json = JSON.writeValueAsBytes(header);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("the header of a safetensors file cannot be written as JSON", e);
-        }
+        byte[] json = SafetensorsText.of(tensors, true);
         int pageOffset = (int) (first % PAGE_BYTES);
         int bytes = pageOffset + Math.ceilDiv(Long.BYTES + json.length - pageOffset, PAGE_BYTES) * PAGE_BYTES;
         byte[] head = new byte[bytes];

@@ -11,14 +11,15 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     long sizeBytes();
 
     /**
-     * The identity of the initial weights, which is the same on every shard. For a model of zeros, the identity is {@code zeros}.
+     * The identity of the initial weights, which is the same on every shard. For a model of zeros, the identity is {@code zeros},
+     * with {@code -sha256:} and the digest of the file that names the tensors, if there is one.
      * For a small file, the identity is {@code sha256:} and the digest of the file. For a large file, the identity is
      * {@code sampled-sha256:} and the digest of its size, header and samples.
      */
     String source();
 
     /**
-     * The tensors of the model, in the order of their data, as float32. A model of zeros has one tensor with the name
+     * The tensors of the model, in the order of their data, as float32. A model of zeros without names has one tensor,
      * {@code weights}.
      */
     List<Tensor> tensors();
@@ -33,6 +34,18 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      */
     static ModelSource ofSize(long sizeBytes) {
         return new ZeroWeights(sizeBytes);
+    }
+
+    /**
+     * Returns a model of zeros with the tensors that a JSON file names.
+     *
+     * @param sizeBytes the size of the model; null if the tensors determine it
+     * @throws IOException if the file cannot be read, or does not describe the whole model; the message names the file, the
+     *     tensor and the wrong values
+     * @throws IllegalArgumentException if the size is not a positive multiple of 4
+     */
+    static ModelSource named(Path file, Long sizeBytes) throws IOException {
+        return TensorNames.read(file, sizeBytes);
     }
 
     /**

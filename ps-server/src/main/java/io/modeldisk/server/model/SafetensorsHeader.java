@@ -18,15 +18,21 @@ import java.util.List;
  * <p>Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
  */
 final class SafetensorsHeader {
-    private static final String METADATA = "__metadata__";
+    static final String METADATA = "__metadata__";
+
+    /** The offset of a tensor without {@code data_offsets}. */
+    static final long NO_OFFSET = -1;
+
     private static final JsonFactory JSON = JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
         .build();
 
     private final JsonParser parser;
+    private final boolean onlyNames;
     private final List<Tensor> tensors = new ArrayList<>();
 
-    private SafetensorsHeader(JsonParser parser) {
+    private SafetensorsHeader(JsonParser parser, boolean onlyNames) {
         this.parser = parser;
+        this.onlyNames = onlyNames;
     }
 
     /**
@@ -35,16 +41,36 @@ final class SafetensorsHeader {
      * @return the tensors, in the order of their data
      */
     static List<Tensor> parse(byte[] header, long dataBytes) throws IOException {
+        return inOrder(read(header, false), dataBytes, "the file");
+    }
+
+    /**
+     * Parses a text in the form of a header, in which {@code dtype} and {@code data_offsets} may be absent. A tensor without
+     * offsets has {@link #NO_OFFSET}. Checks neither sizes nor offsets.
+     *
+     * @return the tensors, in the order of the text
+     */
+    static List<Tensor> parseNames(byte[] text) throws IOException {
+        return read(text, true);
+    }
+
+    private static List<Tensor> read(byte[] header, boolean onlyNames) throws IOException {
         try (JsonParser parser = JSON.createParser(header)) {
-            SafetensorsHeader reading = new SafetensorsHeader(parser);
+            SafetensorsHeader reading = new SafetensorsHeader(parser, onlyNames);
             reading.readTensors();
-            return inOrder(reading.tensors, dataBytes);
+            return reading.tensors;
         } catch (JsonProcessingException e) {
             throw new InvalidSafetensorsException("the header is not valid JSON: " + e.getOriginalMessage(), e);
         }
     }
 
-    private static List<Tensor> inOrder(List<Tensor> tensors, long dataBytes) throws InvalidSafetensorsException {
+    /**
+     * Checks the tensors, which must fill the data without gaps and overlaps.
+     *
+     * @param whole what has the data, for messages
+     * @return the tensors, in the order of their data
+     */
+    static List<Tensor> inOrder(List<Tensor> tensors, long dataBytes, String whole) throws InvalidSafetensorsException {
         for (Tensor tensor : tensors) {
             tensor.validate(dataBytes);
         }
@@ -62,7 +88,7 @@ final class SafetensorsHeader {
         }
         if (end != dataBytes) {
             throw new InvalidSafetensorsException(
-                "the tensors end at byte " + end + ", but the file has " + dataBytes + " bytes of data");
+                "the tensors end at byte " + end + ", but " + whole + " has " + dataBytes + " bytes of data");
         }
         return sorted;
     }
@@ -109,6 +135,13 @@ final class SafetensorsHeader {
                 case "shape" -> shape = readIntegers(where + " shape");
                 case "data_offsets" -> offsets = readIntegers(where + " data_offsets");
                 default -> throw new InvalidSafetensorsException(where + " has unknown field '" + field + "'");
+            }
+        }
+        if (onlyNames) {
+            type = type == null ? TensorType.F32.name() : type;
+            offsets = offsets == null ? new long[]{NO_OFFSET, NO_OFFSET} : offsets;
+            if (shape == null) {
+                throw new InvalidSafetensorsException(where + " must have a shape, such as {\"shape\": [10, 784]}");
             }
         }
         if (type == null || shape == null || offsets == null) {

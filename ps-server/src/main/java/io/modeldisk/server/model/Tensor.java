@@ -32,6 +32,11 @@ public record Tensor(String name, String type, long[] shape, long begin, long en
         }
     }
 
+    /** The size that the shape needs in float32, in bytes. */
+    long shapeBytes() throws InvalidSafetensorsException {
+        return sizeBytes(TensorType.F32);
+    }
+
     private long sizeBytes(TensorType known) throws InvalidSafetensorsException {
         long bytes = known.elementBytes();
         boolean empty = false;

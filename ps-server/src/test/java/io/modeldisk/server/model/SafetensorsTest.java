@@ -199,6 +199,52 @@ class SafetensorsTest {
         assertThatThrownBy(() -> ModelSource.ofSize(6)).hasMessageContaining("size=6 must be");
     }
 
+    private Path names(String json) throws IOException {
+        return Files.writeString(folder.resolve("names.json"), json.replace('\'', '"'));
+    }
+
+    @Test
+    void namesOfAModelOfZerosFollowEachOtherInTheOrderOfTheFile() throws IOException {
+        ModelSource source = ModelSource.named(
+            names("{'b':{'shape':[2,3]},'a/x':{'dtype':'F32','shape':[]},'':{'shape':[0]}}"),
+            null);
+        assertThat(source.sizeBytes()).isEqualTo(28);
+        assertThat(source.source()).startsWith("zeros-sha256:");
+        assertThat(source.tensors()).extracting(Tensor::name).containsExactly("b", "a/x", "");
+        assertThat(source.tensors()).extracting(Tensor::begin).containsExactly(0L, 24L, 28L);
+        assertThat(new String(SafetensorsText.of(source.tensors(), false), StandardCharsets.UTF_8)).isEqualTo(
+            "{'b':{'dtype':'F32','shape':[2,3],'data_offsets':[0,24]},'a/x':{'dtype':'F32','shape':[],'data_offsets':[24,28]},"
+                .replace('\'', '"') + "\"\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[28,28]}}");
+    }
+
+    @Test
+    void namesMayHaveOffsets() throws IOException {
+        Path file = names("{'b':{'shape':[1],'data_offsets':[4,8]},'a':{'shape':[1],'data_offsets':[0,4]}}");
+        assertThat(ModelSource.named(file, 8L).tensors()).extracting(Tensor::name).containsExactly("a", "b");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
+        "{'a':{'shape':[2]}}|12|the tensors end at byte 8, but the model has 12 bytes of data",
+        "{'a':{'shape':[4]}}|12|tensor 'a' has data_offsets [0, 16], which must ascend and be within the 12 bytes of data",
+        "{'a':{'shape':[2],'data_offsets':[0,8]},'b':{'shape':[1],'data_offsets':[4,8]}}|8|tensor 'b' begins at byte 4, inside",
+        "{'a':{'shape':[1],'data_offsets':[4,8]}}|8|tensor 'a' begins at byte 4, after a gap from byte 0",
+        "{'a':{'shape':[1],'data_offsets':[0,4]},'b':{'shape':[1]}}|8|tensor 'b' has no data_offsets, but other tensors have",
+        "{'a':{'shape':[1]},'a':{'shape':[1]}}|8|Duplicate field 'a'",
+        "{'a':{'dtype':'BF16','shape':[4]}}|8|tensor 'a' has dtype BF16, but",
+        "{'a':{'shape':[-1]}}|8|must not have negative lengths",
+        "{'a':{'shape':[4611686018427387904]}}|8|does not fit in 64 bits",
+        "{'a':{'dtype':'F32'}}|8|tensor 'a' must have a shape",
+        "{'a':[1]}|8|tensor 'a' has [, but an object is expected",
+        "{}|8|has 0 tensors and no data",
+        "{'a':|8|not valid JSON",
+        "{'\\ud800':{'shape':[2]}}|8|Broken surrogate pair"})
+    void wrongNamesOfTensorsAreRefused(String json, long size, String message) throws IOException {
+        Path file = names(json);
+        assertThatThrownBy(() -> ModelSource.named(file, size)).isInstanceOf(InvalidSafetensorsException.class)
+            .hasMessageStartingWith(file + ": ").hasMessageContaining(message);
+    }
+
     @Test
     void identityOfALargeFileDependsOnItsSizeHeaderAndSamples(@TempDir Path directory) throws IOException {
         long dataBytes = SafetensorsFile.MAX_DIGESTED_BYTES;

@@ -6,6 +6,8 @@ enum Direction {
     PULL(true, false),
     /** Moves a gradient to a train unit. */
     PUSH(true, true),
+    /** Moves weights in float32, of the round that the shards keep for this initiator, from LUN 0. */
+    KEPT(false, false),
     /** Moves weights from the raw unit. */
     READ(false, false),
     /** Moves weights to the raw unit. */

@@ -63,6 +63,9 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     @Override
     public IscsiSession session(int shard, Direction direction) throws IOException {
         ShardClient client = shards.get(shard);
+        if (direction == Direction.KEPT) {
+            return client.versionReader();
+        }
         if (!direction.trains() || !joined) {
             return client.reader();
         }

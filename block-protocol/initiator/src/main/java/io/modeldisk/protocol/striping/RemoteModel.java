@@ -103,6 +103,28 @@ public interface RemoteModel extends AutoCloseable {
     void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
+    /**
+     * Reads weights in float32 that belong together, also while learners push: under {@code bsp} the weights after one round, in
+     * the other modes each block as it was at one time. Does not make the caller a learner. The round is at least the latest one
+     * that had closed in all blocks at the call. One call at a time reads; others wait.
+     *
+     * @param offset the start of a block
+     * @param memoryOffset a multiple of the block size
+     * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
+     * @throws ShardException {@link ShardException.Kind#ROUND_TIMEOUT} if no round could be read within the wait timeout
+     */
+    ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) throws IOException;
+
+    /** Returns whether a call of {@link #readVersion} with this range would now return the same weights, or older ones. */
+    boolean isNewest(ReadVersion version, long offset, long lengthBytes) throws IOException;
+
+    /**
+     * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of the header of a safetensors file. All
+     * tensors are F32, and fill the model.
+     */
+    byte[] tensors() throws IOException;
+
     /** Writes weights in float32 (LUN 1). */
     void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;

@@ -5,11 +5,13 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
+import io.modeldisk.protocol.dialect.KeepRoundCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
@@ -19,10 +21,12 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.logging.log4j.LogManager;
@@ -39,8 +43,9 @@ final class ShardClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardClient.class);
     private static final int PAGE_BYTES = 65536;
     /**
-     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, and the
-     * data of JOIN, of PARTITION and of AWAIT VERSION.
+     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the
+     * data of JOIN, of PARTITION and of AWAIT VERSION, the facts for the login of the reader of versions, and the data of KEEP
+     * ROUND.
      */
     private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
     private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
@@ -48,10 +53,13 @@ final class ShardClient implements AutoCloseable {
     private static final int PARTITION_OFFSET = JOIN_OFFSET + 4096;
     private static final int AWAIT_OFFSET = PARTITION_OFFSET + 4096;
     private static final int AWAIT_BYTES = 4096;
-    private static final int SCRATCH_BYTES = AWAIT_OFFSET + 2 * AWAIT_BYTES;
+    private static final int READER_FACTS_OFFSET = 4 * PAGE_BYTES;
+    private static final int KEEP_OFFSET = 5 * PAGE_BYTES;
+    private static final int SCRATCH_BYTES = KEEP_OFFSET + 4096;
     /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
     static final int MIN_OBSERVER_COMMANDS = 2;
     private static final long OBSERVER_ISID = 0x800000000000L;
+    private static final long READER_ISID = 0x800000020000L;
 
     private final StripedModelContext context;
     private final int index;
@@ -68,6 +76,11 @@ final class ShardClient implements AutoCloseable {
     private final Object awaiting = new Object();
     /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that does not wait. */
     private final Object asking = new Object();
+    /** The lock of changes of {@link #versionReader}. */
+    private final Object reading = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of KEEP ROUND. */
+    private final Object keeping = new Object();
+    private volatile IscsiSession versionReader;
     /** The lock of changes of {@link #observer}. */
     private final Object observing = new Object();
     private volatile IscsiSession observer;
@@ -190,8 +203,8 @@ final class ShardClient implements AutoCloseable {
                     now.id() + " has moved during the login");
             }
             if (expected != null) {
-                int offset = isid == OBSERVER_ISID ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
-                ShardCheck.checkAgain(now.id(), ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, offset)),
+                ShardCheck.checkAgain(now.id(),
+                    ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, factsOffset(isid))),
                     expected,
                     context.locator().shardCount());
             }
@@ -199,6 +212,27 @@ final class ShardClient implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             session.close();
             throw e;
+        }
+    }
+
+    private static int factsOffset(long isid) {
+        if (isid == READER_ISID) {
+            return READER_FACTS_OFFSET;
+        }
+        return isid == OBSERVER_ISID ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
+    }
+
+    /** Returns the session that reads one version of the weights. Logs in if the session is not open. */
+    IscsiSession versionReader() throws IOException {
+        synchronized (reading) {
+            checkNotClosed();
+            if (versionReader == null || !versionReader.isOpen()) {
+                if (versionReader != null) {
+                    versionReader.close();
+                }
+                versionReader = logIn(READER_ISID, context.learner() + "(reader)");
+            }
+            return versionReader;
         }
     }
 
@@ -249,6 +283,10 @@ final class ShardClient implements AutoCloseable {
         if (other != null) {
             other.flush();
         }
+        IscsiSession reader = versionReader;
+        if (reader != null) {
+            reader.flush();
+        }
     }
 
     /** Returns the contents of a vendor-specific VPD page. */
@@ -284,6 +322,45 @@ final class ShardClient implements AutoCloseable {
             }
             return LearningRateCommand.rate(
                 scratch.slab(0).asSlice(0, LearningRateCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /** Sends KEEP ROUND for a range of blocks of the shard. */
+    KeepRoundCommand.Answer keepRound(
+        KeepRoundCommand.Service service, int firstBlock, int blocks, long round, Cancellation cancellation)
+        throws IOException {
+        synchronized (keeping) {
+            if (!commands.run(versionReader(), KeepRoundCommand.cdb(service, firstBlock, blocks, round), KEEP_OFFSET,
+                KeepRoundCommand.DATA_BYTES, cancellation)) {
+                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": KEEP ROUND failed with BUSY");
+            }
+            return KeepRoundCommand.Answer.fromBytes(scratch.slab(0).asSlice(KEEP_OFFSET, KeepRoundCommand.DATA_BYTES)
+                .toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /** Returns the names and shapes of the tensors of the model. */
+    byte[] tensors() throws IOException {
+        synchronized (page) {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            long total = Long.MAX_VALUE;
+            while (text.size() < total) {
+                scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).fill((byte) 0);
+                if (!commands.run(observer(), TensorsCommand.cdb(text.size()), 0, TensorsCommand.DATA_BYTES,
+                    Cancellation.NONE)) {
+                    throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": TENSORS failed with BUSY");
+                }
+                ByteBuffer answer = scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).asByteBuffer();
+                total = answer.getLong();
+                if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
+                    throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
+                        id() + ": TENSORS returned a text of " + total + " bytes");
+                }
+                byte[] part = new byte[(int) Math.min(TensorsCommand.PART_BYTES, total - text.size())];
+                answer.get(part);
+                text.write(part);
+            }
+            return text.toByteArray();
         }
     }
 
@@ -370,14 +447,21 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // Another thread may still wait for a VPD page, or the data of PARTITION or AWAIT VERSION. The wait fails because the
-        // session is closed.
-        // The other thread then releases the lock that it holds.
+        synchronized (reading) {
+            if (versionReader != null) {
+                versionReader.close();
+                versionReader = null;
+            }
+        }
+        // Another thread may still wait for a VPD page, or the data of PARTITION, AWAIT VERSION or KEEP ROUND. The wait fails
+        // because the session is closed. The other thread then releases the lock that it holds.
         synchronized (page) {
             synchronized (partitioning) {
                 synchronized (awaiting) {
                     synchronized (asking) {
-                        scratch.close();
+                        synchronized (keeping) {
+                            scratch.close();
+                        }
                     }
                 }
             }

@@ -42,6 +42,7 @@ public final class StripedModel implements RemoteModel {
     private final long trainBytes;
     private final LearnerSessions learner;
     private final TransferPool transfers;
+    private final VersionReader versions;
     private final AtomicReference<Thread> watchdog = new AtomicReference<>();
     /** The shard that had the lowest version when the versions were last known. */
     private volatile int lowestShard;
@@ -67,6 +68,9 @@ public final class StripedModel implements RemoteModel {
             () -> new StripedTransfer(context.dtype(), trainStriping, rawStriping, queueDepth, learner, timeouts,
                 facts.checksGradients(),
                 context.clock(), this::giveBack));
+        this.versions = new VersionReader(shards, facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
+            context.clock(), (offset, memory, memoryOffset, bytes, cancellation) -> move(Direction.KEPT, offset, memory,
+                memoryOffset, bytes, cancellation, null));
     }
 
     /**
@@ -223,6 +227,23 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
+    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) throws IOException {
+        check(Direction.KEPT, offset, memory, memoryOffset, lengthBytes);
+        return versions.read(offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    @Override
+    public boolean isNewest(ReadVersion version, long offset, long lengthBytes) throws IOException {
+        return versions.isNewest(version, offset, lengthBytes);
+    }
+
+    @Override
+    public byte[] tensors() throws IOException {
+        return shards.getFirst().tensors();
+    }
+
+    @Override
     public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
         move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation, null);
@@ -248,12 +269,13 @@ public final class StripedModel implements RemoteModel {
             transfer = transfers.take(cancellation);
         }
         boolean goesOn = false;
+        PushLedger ledger = direction == Direction.KEPT ? null : learner.ledger();
         try {
             if (completion == null) {
-                transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
+                transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, ledger);
             } else {
                 goesOn = transfer.start(direction, offset, memory, memoryOffset, bytes, cancellation,
-                    learner.ledger(), completion);
+                    ledger, completion);
             }
         } finally {
             if (!goesOn) {

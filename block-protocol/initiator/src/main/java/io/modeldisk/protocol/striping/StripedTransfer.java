@@ -372,6 +372,7 @@ final class StripedTransfer {
         switch (direction) {
             case PULL -> request.pull(type.lun(), lba, blocks, round, memory, at, part.bytes);
             case PUSH -> request.push(type, lba, blocks, round, memory, at, part.bytes, checksGradients);
+            case KEPT -> request.pull(ValueType.FLOAT32.lun(), lba, blocks, 0, memory, at, part.bytes);
             case READ -> request.read(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
             case WRITE -> request.write(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
         }

@@ -1,0 +1,119 @@
+package io.modeldisk.mount.tensor;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.striping.ReadVersion;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The bytes of a file before the weights. Their number does not depend on the version of the weights. Immutable. */
+abstract class FileHead {
+    private static final int PAGE_BYTES = 4096;
+
+    /** The length of the head in bytes. */
+    abstract int bytes();
+
+    /** Returns the head of a file with weights of this version. */
+    abstract byte[] of(ReadVersion version);
+
+    /**
+     * Returns the head of an npy file, format 1.0 or, for a header of 64 KiB or more, 2.0. Source: <a
+     * href="https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html">the format's description</a>.
+     */
+    static FileHead npy(NamedTensor tensor) {
+        String shape = tensor.shape().stream().map(String::valueOf).collect(Collectors.joining(", "));
+        String comma = tensor.shape().size() == 1 ? "," : "";
+        String dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + comma + "), }";
+        boolean isLong = dictionary.length() > 0xF000;
+        int start = isLong ? 12 : 10;
+        int bytes = (start + dictionary.length() + 1 + 63) / 64 * 64;
+        byte[] head = new byte[bytes];
+        Arrays.fill(head, (byte) ' ');
+        ByteBuffer buffer = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).put((byte) 0x93)
+            .put("NUMPY".getBytes(StandardCharsets.US_ASCII)).put((byte) (isLong ? 2 : 1)).put((byte) 0);
+        if (isLong) {
+            buffer.putInt(bytes - start);
+        } else {
+            buffer.putShort((short) (bytes - start));
+        }
+        buffer.put(dictionary.getBytes(StandardCharsets.US_ASCII)).put(bytes - 1, (byte) '\n');
+        return new FileHead() {
+            @Override
+            int bytes() {
+                return head.length;
+            }
+
+            @Override
+            byte[] of(ReadVersion version) {
+                return head;
+            }
+        };
+    }
+
+    /**
+     * Returns the head of a safetensors file. Its entry {@code __metadata__} has the name of the model, the consistency mode, the
+     * round, and the lowest and highest version of a block. The head has whole pages, so that the weights begin at a page.
+     * Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
+     */
+    static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors) {
+        ObjectMapper mapper = new ObjectMapper();
+        ObjectNode entries = mapper.createObjectNode();
+        for (NamedTensor tensor : tensors) {
+            ObjectNode entry = entries.putObject(tensor.name());
+            entry.put("dtype", "F32");
+            ArrayNode shape = entry.putArray("shape");
+            tensor.shape().forEach(shape::add);
+            entry.putArray("data_offsets").add(tensor.begin()).add(tensor.end());
+        }
+        byte[] list = json(mapper, entries);
+        ReadVersion longest = new ReadVersion(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 0, 0, 0, true);
+        int longestMetadata = json(mapper, metadata(mapper, facts, longest)).length;
+        // Both texts are objects. Together they are one object, so that a brace of each is replaced by a comma.
+        int bytes = (Long.BYTES + longestMetadata + list.length - 1 + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        return new FileHead() {
+            @Override
+            int bytes() {
+                return bytes;
+            }
+
+            @Override
+            byte[] of(ReadVersion version) {
+                byte[] metadata = json(mapper, metadata(mapper, facts, version));
+                byte[] head = new byte[bytes];
+                // The format allows spaces after the JSON.
+                Arrays.fill(head, (byte) ' ');
+                ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).putLong((long) bytes - Long.BYTES)
+                    .put(metadata, 0, metadata.length - 1).put((byte) ',').put(list, 1, list.length - 1);
+                return head;
+            }
+        };
+    }
+
+    private static ObjectNode metadata(ObjectMapper mapper, ModelFacts facts, ReadVersion version) {
+        ObjectNode metadata = mapper.createObjectNode();
+        ObjectNode entries = metadata.putObject("__metadata__");
+        entries.put("format", "pt").put("modeldisk.model", facts.model())
+            .put("modeldisk.consistency", facts.consistency());
+        if (version.round() != ReadVersion.NO_ROUND) {
+            entries.put("modeldisk.round", Long.toString(version.round()));
+        }
+        entries.put("modeldisk.version.min", Long.toString(version.minVersion()))
+            .put("modeldisk.version.max", Long.toString(version.maxVersion()));
+        return metadata;
+    }
+
+    private static byte[] json(ObjectMapper mapper, ObjectNode node) {
+        try {
+            return mapper.writeValueAsBytes(node);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the header of a safetensors file cannot be written as JSON", e);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.modeldisk.mount.tensor;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A tensor of float32 weights.
+ *
+ * @param begin the start of the tensor in the model, in bytes
+ * @param end the end of the tensor in the model, exclusive, in bytes
+ */
+public record NamedTensor(String name, List<Long> shape, long begin, long end) {
+    private static final JsonMapper JSON = JsonMapper.builder()
+        .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
+    /**
+     * Reads the tensors of a model from the text that a shard returns.
+     *
+     * @param text JSON in the form of the header of a safetensors file
+     * @param sizeBytes the size of the model
+     * @return the tensors, in the order of their data
+     * @throws IOException if the text does not describe tensors within the model; the message names the tensor
+     */
+    public static List<NamedTensor> parse(byte[] text, long sizeBytes) throws IOException {
+        List<NamedTensor> tensors = new ArrayList<>();
+        try {
+            for (Map.Entry<String, JsonNode> member : JSON.readTree(text).properties()) {
+                List<Long> shape = new ArrayList<>();
+                member.getValue().path("shape").forEach(length -> shape.add(length.asLong(-1)));
+                JsonNode offsets = member.getValue().path("data_offsets");
+                NamedTensor tensor = new NamedTensor(member.getKey(), List.copyOf(shape), offsets.path(0).asLong(-1),
+                    offsets.path(1).asLong(-1));
+                tensor.check(sizeBytes);
+                tensors.add(tensor);
+            }
+        } catch (JsonProcessingException e) {
+            throw new IOException("the names of the tensors are not valid JSON: " + e.getOriginalMessage(), e);
+        }
+        tensors.sort(Comparator.comparingLong(NamedTensor::begin).thenComparingLong(NamedTensor::end));
+        return tensors;
+    }
+
+    private void check(long sizeBytes) throws IOException {
+        long bytes = Float.BYTES;
+        for (long length : shape) {
+            bytes = length < 0 || length > 0 && bytes > Long.MAX_VALUE / length ? -1 : bytes * length;
+        }
+        if (begin < 0 || end > sizeBytes || end - begin != bytes) {
+            throw new IOException(
+                "tensor '" + name + "' of shape " + shape + " does not fit its place, bytes " + begin + " to "
+                    + end + " of the " + sizeBytes + " bytes of the model");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+package io.modeldisk.mount.tensor;
+
+import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.exchange.LogicalBlocks;
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.ReadVersion;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A file with weights of one version. An open reads the weights from the shards, and the content of an open file never changes.
+ * Opens share their memory while they get the same version. Read-only.
+ */
+public final class VersionFile implements MountedFile {
+    /** The name of the file with the whole model. */
+    public static final String MODEL = "model.safetensors";
+
+    /** The directory of the files with one tensor each. */
+    public static final String TENSORS = "tensors/";
+
+    private static final ReadVersion NOTHING = new ReadVersion(ReadVersion.NO_ROUND, 0, 0, 0, 0, 0, true);
+
+    private final RemoteModel model;
+    private final VersionMemory memories;
+    private final String name;
+    private final FileHead head;
+    private final long begin;
+    private final long end;
+    /** The whole blocks that contain the weights. */
+    private final long rangeStart;
+    private final long rangeBytes;
+    /** One open at a time reads the weights, so that the next one finds them. */
+    private final CancellableLock opening = new CancellableLock();
+    /** The open inodes, by their number. Guarded by the monitor of this object. */
+    private final Map<Long, Inode> inodes = new HashMap<>();
+    /** The version that was read last; null if no file with this version is open. Guarded by the monitor of this object. */
+    private Content newest;
+
+    private VersionFile(RemoteModel model, VersionMemory memories, String name, FileHead head, long begin, long end) {
+        ModelFacts facts = model.facts();
+        this.model = model;
+        this.memories = memories;
+        this.name = name;
+        this.head = head;
+        this.begin = begin;
+        this.end = end;
+        int block = facts.blockSizeBytes();
+        this.rangeStart = begin / block * block;
+        this.rangeBytes = begin == end
+            ? 0
+            : Math.min(LogicalBlocks.up(facts.sizeBytes()), (end + block - 1) / block * block) - rangeStart;
+    }
+
+    /** Returns the file with the whole model, and a file for each tensor. */
+    public static List<MountedFile> of(RemoteModel model, List<NamedTensor> tensors, VersionMemory memories) {
+        List<MountedFile> files = new ArrayList<>();
+        files.add(new VersionFile(model, memories, MODEL, FileHead.safetensors(model.facts(), tensors), 0,
+            model.facts().sizeBytes()));
+        for (NamedTensor tensor : tensors) {
+            files.add(new VersionFile(model, memories, TENSORS + TensorFileName.of(tensor.name()),
+                FileHead.npy(tensor), tensor.begin(), tensor.end()));
+        }
+        return files;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean isWritable() {
+        return false;
+    }
+
+    @Override
+    public boolean movesData() {
+        return false;
+    }
+
+    @Override
+    public boolean isConstantWhileOpen() {
+        return true;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return head.bytes() + end - begin;
+    }
+
+    @Override
+    public FileHandle open(boolean writable, long instance, Cancellation cancellation) throws IOException {
+        if (writable) {
+            throw new ErrnoException(Errno.EACCES, name + " is read-only");
+        }
+        long stamp = opening.lockExclusive(cancellation);
+        try {
+            Content content = instance == 0 ? null : ofInode(instance);
+            content = content == null ? shared() : content;
+            content = content == null ? read(cancellation) : content;
+            synchronized (this) {
+                Inode inode = inodes.computeIfAbsent(instance, number -> new Inode());
+                inode.content = content;
+                inode.handles++;
+            }
+            return new Handle(content, instance);
+        } finally {
+            opening.unlock(stamp);
+        }
+    }
+
+    /** Returns the content of an inode that is open already and is opened again, as through /proc/PID/fd, or null. */
+    private synchronized Content ofInode(long instance) {
+        Inode inode = inodes.get(instance);
+        if (inode == null) {
+            return null;
+        }
+        inode.content.handles++;
+        return inode.content;
+    }
+
+    private synchronized void leave(long instance) {
+        Inode inode = inodes.get(instance);
+        inode.handles--;
+        if (inode.handles == 0) {
+            inodes.remove(instance);
+        }
+    }
+
+    /** Returns the content of the version that was read last, if it is still the newest; otherwise null. */
+    private Content shared() throws IOException {
+        Content candidate;
+        synchronized (this) {
+            candidate = newest;
+            if (candidate == null) {
+                return null;
+            }
+            candidate.handles++;
+        }
+        boolean isNewest = false;
+        try {
+            isNewest = rangeBytes == 0 || model.isNewest(candidate.version, rangeStart, rangeBytes);
+        } finally {
+            if (!isNewest) {
+                release(candidate);
+            }
+        }
+        return isNewest ? candidate : null;
+    }
+
+    private Content read(Cancellation cancellation) throws IOException {
+        Content content = new Content();
+        if (rangeBytes == 0) {
+            content.version = NOTHING;
+        } else {
+            content.memory = memories.allocate(name, rangeBytes);
+            try {
+                content.version = model.readVersion(rangeStart, content.memory, 0, rangeBytes, cancellation);
+            } catch (IOException | RuntimeException | Error e) {
+                memories.free(content.memory, rangeBytes);
+                throw e;
+            }
+        }
+        content.head = head.of(content.version);
+        synchronized (this) {
+            newest = content;
+        }
+        return content;
+    }
+
+    private void release(Content content) {
+        synchronized (this) {
+            content.handles--;
+            if (content.handles > 0) {
+                return;
+            }
+            newest = newest == content ? null : newest;
+        }
+        if (content.memory != null) {
+            memories.free(content.memory, rangeBytes);
+        }
+    }
+
+    /** The weights of a version, for all handles that have it. */
+    private static final class Content {
+        private DataMemory memory;
+        private ReadVersion version;
+        private byte[] head;
+        /** The number of handles. Guarded by the monitor of the file. */
+        private int handles = 1;
+    }
+
+    /** An inode of the kernel, whose pages are of one version. Guarded by the monitor of the file. */
+    private static final class Inode {
+        private Content content;
+        private int handles;
+    }
+
+    private final class Handle implements FileHandle {
+        private final Content content;
+        private final long instance;
+
+        Handle(Content content, long instance) {
+            this.content = content;
+            this.instance = instance;
+        }
+
+        @Override
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
+            int within = offset < 0 ? 0 : (int) Math.clamp(sizeBytes() - offset, 0L, lengthBytes);
+            if (within == 0) {
+                return;
+            }
+            int ofHead = (int) Math.clamp(head.bytes() - offset, 0L, within);
+            long weights = begin - rangeStart + offset + ofHead - head.bytes();
+            if (ofHead == 0) {
+                request.reply(content.memory, weights, within);
+                return;
+            }
+            Memories.copy(content.head, (int) offset, request.memory(), request.memoryOffset(), ofHead);
+            if (ofHead < within) {
+                Memories.copy(content.memory, weights, request.memory(), request.memoryOffset() + ofHead,
+                    within - ofHead);
+            }
+            request.reply(request.memory(), request.memoryOffset(), within);
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+            throw new ErrnoException(Errno.EACCES, name + " is read-only");
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) {
+            // Nothing to do: the file is read-only.
+        }
+
+        @Override
+        public void flush(Cancellation cancellation) {
+            // Nothing to do: the file is read-only.
+        }
+
+        @Override
+        public void release() {
+            leave(instance);
+            VersionFile.this.release(content);
+        }
+    }
+}

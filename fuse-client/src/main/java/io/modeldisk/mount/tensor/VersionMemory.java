@@ -1,0 +1,71 @@
+package io.modeldisk.mount.tensor;
+
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+
+/**
+ * Limits the memory of all files that are open with a version of the weights to {@value #MODELS} times the size of the model and
+ * a little more, so that programs that forget to close files cannot use up the memory of the machine. Thread-safe.
+ */
+public final class VersionMemory {
+    /** The limit, in sizes of the model. */
+    static final int MODELS = 4;
+
+    /** The limit of a model of size 0. */
+    private static final long EXTRA_BYTES = 16 << 20;
+
+    private final RemoteModel model;
+    private final long limitBytes;
+    // Guarded by the monitor of this object.
+    private long usedBytes;
+
+    /** Creates the limit for a model. */
+    public VersionMemory(RemoteModel model) {
+        this.model = model;
+        this.limitBytes = MODELS * model.facts().sizeBytes() + EXTRA_BYTES;
+    }
+
+    /** The memory in use, in bytes. */
+    public synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    /**
+     * Allocates memory.
+     *
+     * @throws ErrnoException EMFILE if the limit is reached, ENOMEM if the machine has no memory
+     */
+    DataMemory allocate(String file, long bytes) throws IOException {
+        synchronized (this) {
+            if (usedBytes + bytes > limitBytes) {
+                throw new ErrnoException(Errno.EMFILE, file + " needs " + ByteSize.format(bytes) + ", but files with "
+                    + ByteSize.format(usedBytes) + " are open in different versions, and the limit is "
+                    + ByteSize.format(limitBytes) + ": close files that are not in use");
+            }
+            usedBytes += bytes;
+        }
+        try {
+            return model.allocate(bytes);
+        } catch (IOException | OutOfMemoryError e) {
+            freed(bytes);
+            throw new ErrnoException(Errno.ENOMEM, file + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            freed(bytes);
+            throw e;
+        }
+    }
+
+    /** Frees memory that {@link #allocate} has returned for this number of bytes. */
+    void free(DataMemory memory, long bytes) {
+        memory.close();
+        freed(bytes);
+    }
+
+    private synchronized void freed(long bytes) {
+        usedBytes -= bytes;
+    }
+}

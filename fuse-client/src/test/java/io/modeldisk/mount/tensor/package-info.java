@@ -1,0 +1,2 @@
+/** Tests of the files with named tensors. */
+package io.modeldisk.mount.tensor;

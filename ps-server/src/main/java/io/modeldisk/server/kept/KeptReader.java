@@ -1,0 +1,89 @@
+package io.modeldisk.server.kept;
+
+import io.modeldisk.protocol.engine.Nexus;
+
+/**
+ * A nexus that reads the kept round, and what it still needs. The flags of a block are guarded by the lock of the block, and the
+ * other fields by the monitor of this object.
+ */
+final class KeptReader {
+    private static final int NONE = -1;
+
+    private final Nexus nexus;
+    private final int first;
+    /** Whether the nexus has not pulled each block of its range yet. */
+    private final boolean[] needs;
+    private volatile boolean lost;
+    private volatile long lastUsedNs;
+    private long minVersion = Long.MAX_VALUE;
+    private long maxVersion = -1;
+    /** The block of which the nexus has pulled the first pieces only, and its version. */
+    private int begunBlock = NONE;
+    private long begunVersion;
+
+    KeptReader(Nexus nexus, int first, int blocks, long nowNs) {
+        this.nexus = nexus;
+        this.first = first;
+        this.needs = new boolean[blocks];
+        this.lastUsedNs = nowNs;
+    }
+
+    Nexus nexus() {
+        return nexus;
+    }
+
+    int first() {
+        return first;
+    }
+
+    int end() {
+        return first + needs.length;
+    }
+
+    /** Returns whether the nexus needs the present weights of a block. */
+    boolean needs(int block) {
+        return block >= first && block < end() && needs[block - first];
+    }
+
+    void needs(int block, boolean value) {
+        needs[block - first] = value;
+    }
+
+    /** Records that the nexus cannot get the weights of its round any more. */
+    void lose() {
+        lost = true;
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+
+    void used(long nowNs) {
+        lastUsedNs = nowNs;
+    }
+
+    long lastUsedNs() {
+        return lastUsedNs;
+    }
+
+    /** Records that the nexus has pulled a piece of a block, which has this version. All pieces must have the same version. */
+    synchronized void pulled(int block, long version, boolean firstPiece, boolean lastPiece) {
+        if (!firstPiece && (begunBlock != block || begunVersion != version)) {
+            lose();
+        }
+        begunBlock = lastPiece ? NONE : block;
+        begunVersion = version;
+        minVersion = Math.min(minVersion, version);
+        maxVersion = Math.max(maxVersion, version);
+    }
+
+    /** The lowest version that the nexus has pulled; 0 if it has pulled nothing. */
+    synchronized long minVersion() {
+        return maxVersion < 0 ? 0 : minVersion;
+    }
+
+    /** The highest version that the nexus has pulled; 0 if it has pulled nothing. */
+    synchronized long maxVersion() {
+        return Math.max(0, maxVersion);
+    }
+}

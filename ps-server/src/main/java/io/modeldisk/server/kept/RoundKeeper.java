@@ -1,0 +1,305 @@
+package io.modeldisk.server.kept;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.block.ChangeListener;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntToLongFunction;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Keeps the weights of one round for the initiators that read it, while pushes go on. A thread that is about to change a block
+ * copies it first if a reader has not pulled it yet. So a push never waits for a reader, and copies a block at most once a round,
+ * however many readers there are. If all places for copies are in use, the readers that still need the block lose the round.
+ *
+ * <p>All readers at a time read the same round. A reader of another round takes over when the others have ended, or have not
+ * pulled for {@value #IDLE_S} s. In a mode without rounds that close, a reader gets each block as it is, and the versions of the
+ * blocks; nothing is copied.
+ *
+ * <p>Thread-safe. Allocates no memory while blocks are changed or pulled.
+ */
+public final class RoundKeeper implements ChangeListener, AutoCloseable {
+    /** A reader that has not pulled for this time, in seconds, makes place for a reader of another round. */
+    static final int IDLE_S = 10;
+
+    /** The maximum number of readers at a time. */
+    static final int MAX_READERS = 256;
+
+    private static final Logger LOG = LogManager.getLogger(RoundKeeper.class);
+    private static final long NO_ROUND = -1;
+    private static final KeptReader[] NOBODY = {};
+
+    private final BlockStore store;
+    private final IntToLongFunction rounds;
+    private final boolean hasRounds;
+    private final int copyCount;
+    private final NanoClock clock;
+    /** Null until the first reader of a round. Written once, under the monitor of this object. */
+    private volatile KeptCopies copies;
+    // Written under the monitor of this object. The round changes only while there are no readers.
+    private volatile KeptReader[] readers = NOBODY;
+    private volatile long round = NO_ROUND;
+
+    /**
+     * Creates a keeper without readers, which listens to the store.
+     *
+     * @param rounds returns the number of closed rounds of a block, whose lock the caller holds
+     * @param hasRounds whether the mode has rounds that close
+     * @param keptBytes the maximum memory of the copies, which is allocated for the first reader
+     */
+    public RoundKeeper(BlockStore store, IntToLongFunction rounds, boolean hasRounds, long keptBytes, NanoClock clock) {
+        this.store = store;
+        this.rounds = rounds;
+        this.hasRounds = hasRounds;
+        this.copyCount = (int) Math.min(store.layout().blocks(), keptBytes / store.layout().blockSizeBytes());
+        this.clock = clock;
+        store.keep(this);
+    }
+
+    /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
+    public record Rounds(long min, long max) {}
+
+    /** Returns the closed rounds of a range of blocks. */
+    public Rounds rounds(int first, int end) {
+        long min = Long.MAX_VALUE;
+        long max = Long.MIN_VALUE;
+        for (int i = first; i < end; i++) {
+            Block block = store.block(i);
+            block.lock();
+            try {
+                long closed = rounds.applyAsLong(i);
+                min = Math.min(min, closed);
+                max = Math.max(max, closed);
+            } finally {
+                block.unlock();
+            }
+        }
+        return new Rounds(min, max);
+    }
+
+    /** The round that is kept now; -1 if there is none. */
+    public long round() {
+        return round;
+    }
+
+    /**
+     * Keeps a round of a range of blocks for a nexus from now on. An earlier range of the nexus ends.
+     *
+     * @param wanted the round; the blocks may have fewer closed rounds. Of no meaning in a mode without rounds that close
+     * @return whether the round is kept, has passed, or another round or too many readers are in the way
+     */
+    public synchronized Result keep(Nexus nexus, long wanted, int first, int end) {
+        end(nexus);
+        long nowNs = clock.nanoTime();
+        if (hasRounds && wanted != round) {
+            for (KeptReader reader : readers) {
+                if (nowNs - reader.lastUsedNs() > TimeUnit.SECONDS.toNanos(IDLE_S)) {
+                    remove(reader);
+                }
+            }
+        }
+        if (readers.length == MAX_READERS || hasRounds && readers.length > 0 && wanted != round) {
+            return Result.OTHER_ROUND;
+        }
+        KeptReader reader = new KeptReader(nexus, first, end - first, nowNs);
+        if (hasRounds) {
+            allocate();
+            round = wanted;
+        }
+        KeptReader[] more = Arrays.copyOf(readers, readers.length + 1);
+        more[readers.length] = reader;
+        // Before the blocks are visited: a change of a block after its visit must find the reader.
+        readers = more;
+        for (int i = first; i < end; i++) {
+            if (!require(reader, i)) {
+                remove(reader);
+                return Result.PASSED;
+            }
+        }
+        return Result.DONE;
+    }
+
+    /** Records that a reader needs a block. Returns false if the weights of the round are gone. */
+    private boolean require(KeptReader reader, int index) {
+        Block block = store.block(index);
+        block.lock();
+        try {
+            boolean there = !hasRounds || copies.has(index) || rounds.applyAsLong(index) <= round;
+            reader.needs(index, there);
+            return there;
+        } finally {
+            block.unlock();
+        }
+    }
+
+    private void allocate() {
+        if (copies != null) {
+            return;
+        }
+        int blocks = store.layout().blocks();
+        int blockSizeBytes = store.layout().blockSizeBytes();
+        try {
+            copies = new KeptCopies(blocks, blockSizeBytes, copyCount);
+        } catch (OutOfMemoryError e) {
+            LOG.warn(
+                "there is no memory to keep rounds for readers, so that reads of one round fail when learners are faster:"
+                    + " {}",
+                e.getMessage());
+            copies = new KeptCopies(blocks, blockSizeBytes, 0);
+        }
+    }
+
+    /** How a reader has ended, with the lowest and the highest version that it has pulled. */
+    public record End(Result result, long minVersion, long maxVersion) {}
+
+    /** Ends the reading of a nexus. The result is LOST if the nexus was no reader, or has not got one round. */
+    public synchronized End end(Nexus nexus) {
+        KeptReader reader = reader(nexus);
+        if (reader == null) {
+            return new End(Result.LOST, 0, 0);
+        }
+        remove(reader);
+        return new End(reader.isLost() ? Result.LOST : Result.DONE, reader.minVersion(), reader.maxVersion());
+    }
+
+    private void remove(KeptReader gone) {
+        readers = Arrays.stream(readers).filter(reader -> reader != gone).toArray(KeptReader[]::new);
+        for (int i = gone.first(); i < gone.end(); i++) {
+            Block block = store.block(i);
+            block.lock();
+            try {
+                gone.needs(i, false);
+                discardUnneeded(i);
+            } finally {
+                block.unlock();
+            }
+        }
+        if (readers.length == 0) {
+            round = NO_ROUND;
+        }
+    }
+
+    /** Discards the copy of a block that no reader needs. The caller holds the lock of the block. */
+    private void discardUnneeded(int block) {
+        if (copies != null && copies.has(block) && !isNeeded(block)) {
+            copies.discard(block);
+        }
+    }
+
+    private boolean isNeeded(int block) {
+        for (KeptReader reader : readers) {
+            if (reader.needs(block)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Records that a nexus still waits for its round. */
+    public void use(Nexus nexus) {
+        KeptReader reader = reader(nexus);
+        if (reader != null) {
+            reader.used(clock.nanoTime());
+        }
+    }
+
+    private KeptReader reader(Nexus nexus) {
+        for (KeptReader reader : readers) {
+            if (reader.nexus().equals(nexus)) {
+                return reader;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void beforeChange(Block block) {
+        if (!hasRounds || readers.length == 0) {
+            return;
+        }
+        int index = block.index();
+        if (copies.has(index) || rounds.applyAsLong(index) < round || !isNeeded(index) || copies.take(block)) {
+            return;
+        }
+        for (KeptReader reader : readers) {
+            if (reader.needs(index)) {
+                reader.lose();
+            }
+        }
+    }
+
+    /**
+     * Pins the next piece of a pull, as {@link BlockStore#pin}. If the nexus is a reader, the piece is of the kept round, or the
+     * reader has lost the round, which {@link #end} tells.
+     */
+    public void pin(IoTask task, int dataOffset, Pin pin) {
+        KeptReader reader = readers.length == 0 ? null : reader(task.nexus());
+        if (reader == null) {
+            store.pin(task, dataOffset, pin);
+            return;
+        }
+        reader.used(clock.nanoTime());
+        long offset = task.offset() + dataOffset;
+        int index = store.layout().blockOf(offset);
+        int start = store.layout().offsetInBlock(offset);
+        Block block = store.block(index);
+        block.lock();
+        try {
+            long version;
+            if (copies != null && copies.has(index)) {
+                version = copies.versionOf(index);
+                int bytes = Math.min(task.lengthBytes() - dataOffset, block.lengthBytes() - start);
+                copyToScratch(task, copies.offsetOf(index) + start, bytes, pin, index);
+            } else {
+                version = block.version();
+                store.pin(task, dataOffset, pin);
+                if (hasRounds && rounds.applyAsLong(index) < round) {
+                    // The round has not closed yet.
+                    reader.lose();
+                }
+            }
+            boolean last = start + pin.lengthBytes() == block.lengthBytes();
+            reader.pulled(index, version, start == 0, last);
+            pulled(reader, index, last);
+        } finally {
+            block.unlock();
+        }
+    }
+
+    private void pulled(KeptReader reader, int index, boolean last) {
+        if (!reader.needs(index)) {
+            // The block was pulled before, or is not in the range. It may have changed since.
+            reader.lose();
+        } else if (last) {
+            reader.needs(index, false);
+            discardUnneeded(index);
+        }
+    }
+
+    private void copyToScratch(IoTask task, long copyOffset, int lengthBytes, Pin pin, int index) {
+        long scratch = task.scratchOffset();
+        int copied = Math.min(lengthBytes,
+            Math.min(task.scratchBytes(), task.memory().bytesLeftInSlab(scratch)));
+        DataMemory from = copies.memory();
+        MemorySegment.copy(from.slab(copyOffset), DataMemory.offsetInSlab(copyOffset),
+            task.memory().slab(scratch), DataMemory.offsetInSlab(scratch), copied);
+        pin.set(task.memory(), scratch, copied, null, index);
+    }
+
+    /** Frees the memory. May be called only when no block is in use. */
+    @Override
+    public synchronized void close() {
+        if (copies != null) {
+            copies.close();
+        }
+    }
+}
