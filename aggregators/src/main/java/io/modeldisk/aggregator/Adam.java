@@ -9,24 +9,24 @@ import java.lang.foreign.ValueLayout;
  * this number says how far they still are from the true means.
  */
 final class Adam extends Optimizer {
-    private final boolean decoupled;
-    private final double beta1;
-    private final double beta2;
-    private final float epsilon;
+    private final Formula.Adam formula;
 
     /** Reads the options. {@code decoupled}: whether the weight decay is no part of the gradient (AdamW). */
     Adam(AggregatorOptions options, boolean decoupled, float defaultDecay) {
         super(options, defaultDecay);
-        this.decoupled = decoupled;
-        this.beta1 = fraction(options, "beta1", 0.9);
-        this.beta2 = fraction(options, "beta2", 0.999);
-        this.epsilon = epsilon(options, 1e-8f);
+        this.formula = new Formula.Adam(rules(), decoupled, fraction(options, "beta1", 0.9),
+            fraction(options, "beta2", 0.999), epsilon(options, 1e-8f));
     }
 
     static String optionsText(float defaultDecay) {
         return DESCRIPTION.formatted(
             "beta1 (default 0.9) and beta2 (default 0.999), from 0 to below 1, eps (default 1e-8), ",
             defaultDecay);
+    }
+
+    @Override
+    public Formula formula() {
+        return formula;
     }
 
     @Override
@@ -66,7 +66,6 @@ final class Adam extends Optimizer {
     private void step(
         MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
         long lengthBytes, float factor, float rate, long updates) {
-        float decay = rules().weightDecay();
         OptimizerKernels.adam(
             weights,
             state,
@@ -77,12 +76,12 @@ final class Adam extends Optimizer {
             lengthBytes,
             factor,
             rules().clipValue(),
-            decoupled ? 0 : decay,
-            decoupled ? 1 - rate * decay : 1,
-            (float) (rate / (1 - Math.pow(beta1, updates))),
-            (float) (1 / Math.sqrt(1 - Math.pow(beta2, updates))),
-            beta1,
-            beta2,
-            epsilon);
+            formula.decayOfGradient(),
+            formula.shrink(rate),
+            formula.rate(rate, updates),
+            formula.root(updates),
+            formula.beta1(),
+            formula.beta2(),
+            formula.epsilon());
     }
 }

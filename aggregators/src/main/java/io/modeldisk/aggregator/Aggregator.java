@@ -20,6 +20,11 @@ public interface Aggregator extends AutoCloseable {
         return 0;
     }
 
+    /** Returns what this aggregator computes, so that a GPU can compute the same; null, the default, if only this class can. */
+    default Formula formula() {
+        return null;
+    }
+
     /** Returns the learning rate, which may be changed while the aggregator is in use; null if the aggregator has none. */
     default LearningRate learningRate() {
         return null;

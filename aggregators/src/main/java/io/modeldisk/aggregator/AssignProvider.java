@@ -21,6 +21,11 @@ public final class AssignProvider implements AggregatorProvider {
 
     private record Assign() implements Aggregator {
         @Override
+        public Formula formula() {
+            return new Formula.Assign();
+        }
+
+        @Override
         public boolean accumulates() {
             return false;
         }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * @param clipNorm the largest L2 norm of the gradient of the part of a block that is updated; infinity for no limit
  * @param weightDecay the factor of the weights
  */
-record GradientRules(float clipValue, float clipNorm, float weightDecay) {
+public record GradientRules(float clipValue, float clipNorm, float weightDecay) {
     static final String DESCRIPTION = "weight-decay (default %s), clip-value, the largest absolute value of an element of the"
         + " gradient, clip-norm, the largest L2 norm of the gradient of a block";
 
@@ -45,7 +45,7 @@ record GradientRules(float clipValue, float clipNorm, float weightDecay) {
     }
 
     /** Whether the gradient is used as it is. */
-    boolean changeNothing() {
+    public boolean changeNothing() {
         return clipValue == Float.POSITIVE_INFINITY && clipNorm == Float.POSITIVE_INFINITY && weightDecay == 0;
     }
 

@@ -35,6 +35,11 @@ public final class MomentumProvider implements AggregatorProvider {
         }
 
         @Override
+        public Formula formula() {
+            return new Formula.Momentum(rules(), momentum, nesterov);
+        }
+
+        @Override
         public int stateBytesPerLogicalBlock() {
             return LOGICAL_BLOCK_BYTES;
         }

@@ -21,6 +21,11 @@ public final class NullProvider implements AggregatorProvider {
 
     private record Null() implements Aggregator {
         @Override
+        public Formula formula() {
+            return new Formula.Nothing();
+        }
+
+        @Override
         public boolean accumulates() {
             return false;
         }

@@ -17,6 +17,11 @@ final class ScaledBySquares extends Optimizer {
     }
 
     @Override
+    public Formula formula() {
+        return new Formula.ScaledBySquares(rules(), keep, add, epsilon);
+    }
+
+    @Override
     public int stateBytesPerLogicalBlock() {
         return LOGICAL_BLOCK_BYTES;
     }

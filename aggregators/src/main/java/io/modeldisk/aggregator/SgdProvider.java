@@ -25,6 +25,11 @@ public final class SgdProvider implements AggregatorProvider {
         }
 
         @Override
+        public Formula formula() {
+            return new Formula.Sgd(rules());
+        }
+
+        @Override
         void update(
             MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
             long lengthBytes, float factor, float rate) {

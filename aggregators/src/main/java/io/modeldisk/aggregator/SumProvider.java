@@ -21,6 +21,11 @@ public final class SumProvider implements AggregatorProvider {
 
     private record Sum() implements Aggregator {
         @Override
+        public Formula formula() {
+            return new Formula.Sum();
+        }
+
+        @Override
         public void aggregate(
             BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
             float scale) {
