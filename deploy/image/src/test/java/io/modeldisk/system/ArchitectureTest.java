@@ -29,6 +29,7 @@ final class ArchitectureTest {
     private static final String PLATFORM = "io.modeldisk.platform..";
     private static final String PROTOCOL = "io.modeldisk.protocol..";
     private static final String AGGREGATOR = "io.modeldisk.aggregator..";
+    private static final String CUDA = "io.modeldisk.aggregator.cuda..";
     private static final String FAULT = "io.modeldisk.fault..";
     private static final String MOUNT = "io.modeldisk.mount..";
     private static final String SERVER = "io.modeldisk.server..";
@@ -103,6 +104,10 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule ONLY_RDMA_AND_ISER_DEPEND_ON_DISNI = noClasses().that().resideOutsideOfPackages(RDMA, ISER)
         .should().dependOnClassesThat().resideInAnyPackage("com.ibm.disni..", RDMA);
+
+    @ArchTest
+    static final ArchRule ONLY_THE_AGGREGATORS_FOR_CUDA_DEPEND_ON_JCUDA = noClasses().that()
+        .resideOutsideOfPackage(CUDA).should().dependOnClassesThat().resideInAnyPackage("jcuda..", CUDA);
 
     /** {@code DataMemory} is allowed, because FUSE requests carry buffers. */
     @ArchTest

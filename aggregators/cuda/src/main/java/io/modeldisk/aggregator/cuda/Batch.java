@@ -1,0 +1,280 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Formula;
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import jcuda.Pointer;
+
+/**
+ * Ranges of blocks that one launch changes. The life of a batch: {@link FoldKernels#tryBegin}, some calls that add a range,
+ * {@link #launch}, {@link #isComplete} until it returns true, {@link #release}. Used by one thread at a time. No method allocates
+ * a Java object.
+ *
+ * <p>The ranges of a batch are computed in any order, and at the same time. So a range that overlaps another one of the batch is
+ * not added. Batches that change the same block must be launched in the order of their updates, in one stream or in streams that
+ * events order.
+ *
+ * <p>Offsets and lengths are in bytes. An offset in weights, and a length, is a multiple of 4096. An offset in a gradient is a
+ * multiple of 16.
+ */
+public final class Batch {
+    private final FoldKernels kernels;
+    private final Kernel[] byWork;
+    private final Pointer[] parameters;
+    private final PinnedMemory staging;
+    private final MemorySegment folds;
+    private final DeviceMemory descriptors;
+    private final CudaEvent done;
+    private final int maxGroups;
+    private final boolean addsScaledGradient;
+    private final Formula.Adam adam;
+    private final long[] starts;
+    private final long[] ends;
+
+    private Work work;
+    private int size;
+    private long longestBytes;
+    private boolean launched;
+
+    Batch(FoldKernels kernels, Kernel[] byWork, PinnedMemory staging, DeviceMemory descriptors, CudaEvent done,
+        int maxGroups) {
+        this.kernels = kernels;
+        this.byWork = byWork;
+        this.staging = staging;
+        this.folds = staging.segment();
+        this.descriptors = descriptors;
+        this.done = done;
+        this.maxGroups = maxGroups;
+        this.addsScaledGradient = kernels.formula() instanceof Formula.Sgd sgd && sgd.rules().changeNothing();
+        this.adam = kernels.formula() instanceof Formula.Adam formula ? formula : null;
+        int capacity = (int) (descriptors.lengthBytes() / FoldDescriptor.BYTES);
+        this.starts = new long[capacity];
+        this.ends = new long[capacity];
+        this.parameters = new Pointer[byWork.length];
+        for (int i = 0; i < byWork.length; i++) {
+            parameters[i] = byWork[i] == null ? null : byWork[i].parameters(descriptors.address());
+        }
+    }
+
+    void begin(Work nextWork) {
+        work = nextWork;
+        size = 0;
+        longestBytes = 0;
+        launched = false;
+    }
+
+    /** Returns the number of ranges that this batch changes. Adam's ranges are split where the number of updates changes. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. The counters of updates are counted
+     * up at once, so the batch must be launched.
+     *
+     * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
+     * @param round the round to which the gradient belongs, from 1
+     * @return false if the batch is full or changes a part of the range already; nothing has changed then
+     */
+    public boolean fold(
+        DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, float scale,
+        long round) {
+        checkRange(Work.FOLD, block.weights(), offset, gradient, gradientOffset, lengthBytes);
+        long blockBytes = block.weights().lengthBytes();
+        long stateBytes = block.state() == null ? 0 : block.state().lengthBytes();
+        if (stateBytes < kernels.stateArrays() * blockBytes || adam != null && block.updates() == null) {
+            throw new IllegalArgumentException(
+                "the state of the block has " + stateBytes + " bytes, but the aggregator needs "
+                    + kernels.stateArrays() * blockBytes + (adam == null ? "" : " and the counters of updates"));
+        }
+        long weights = block.weights().address() + offset;
+        int needed = adam == null ? 1 : runs(block.updates(), offset, lengthBytes);
+        if (needed > starts.length) {
+            throw new IllegalArgumentException(
+                "the range needs " + needed + " descriptors, but a batch has " + starts.length);
+        }
+        if (!hasRoom(needed, weights, lengthBytes)) {
+            return false;
+        }
+        float rate = kernels.learningRate() == null ? 0 : kernels.learningRate().at(round);
+        long state = stateBytes == 0 ? 0 : block.state().address() + offset;
+        long from = gradient.address() + gradientOffset;
+        if (adam != null) {
+            foldRuns(block.updates(), offset, weights, from, state, blockBytes, lengthBytes, scale, rate);
+        } else {
+            add(weights, from, state, 0, lengthBytes, addsScaledGradient ? -rate * scale : scale, -rate, 0, 0);
+        }
+        return true;
+    }
+
+    private static long count(MemorySegment updates, long offset) {
+        return updates.get(ValueLayout.JAVA_LONG, offset / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES);
+    }
+
+    /** Returns the end of the run of logical blocks from {@code offset} on that have had the same number of updates. */
+    private static long endOfRun(MemorySegment updates, long offset, long end) {
+        long at = offset + Aggregator.LOGICAL_BLOCK_BYTES;
+        while (at < end && count(updates, at) == count(updates, offset)) {
+            at += Aggregator.LOGICAL_BLOCK_BYTES;
+        }
+        return at;
+    }
+
+    private static int runs(MemorySegment updates, long offset, long lengthBytes) {
+        int runs = 0;
+        for (long at = offset; at < offset + lengthBytes; at = endOfRun(updates, at, offset + lengthBytes)) {
+            runs++;
+        }
+        return runs;
+    }
+
+    private void foldRuns(
+        MemorySegment updates, long offset, long weights, long gradient, long state, long blockBytes, long lengthBytes,
+        float scale, float rate) {
+        long done = 0;
+        while (done < lengthBytes) {
+            long end = endOfRun(updates, offset + done, offset + lengthBytes) - offset;
+            long count = count(updates, offset + done) + 1;
+            for (long at = done; at < end; at += Aggregator.LOGICAL_BLOCK_BYTES) {
+                updates.set(ValueLayout.JAVA_LONG, (offset + at) / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES, count);
+            }
+            add(weights + done, gradient + done, state + done, state + blockBytes + done, end - done, scale,
+                -adam.rate(rate, count), adam.root(count), adam.shrink(rate));
+            done = end;
+        }
+    }
+
+    /**
+     * Adds a gradient that is added to the sum of a round.
+     *
+     * @param first whether the gradient is the first one of the round, which overwrites the sum of an earlier round
+     * @return false if the batch is full or changes a part of the range already; nothing has changed then
+     */
+    public boolean accumulate(
+        DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, boolean first) {
+        checkRange(Work.ACCUMULATE, sum, offset, gradient, gradientOffset, lengthBytes);
+        long start = sum.address() + offset;
+        if (!hasRoom(1, start, lengthBytes)) {
+            return false;
+        }
+        FoldDescriptor.first(folds, size, first);
+        add(start, gradient.address() + gradientOffset, 0, 0, lengthBytes, 1, 0, 0, 0);
+        return true;
+    }
+
+    /**
+     * Adds a range that is set to 0.
+     *
+     * @return false if the batch is full or changes a part of the range already; nothing has changed then
+     */
+    public boolean clear(DeviceMemory memory, long offset, long lengthBytes) {
+        checkRange(Work.CLEAR, memory, offset, memory, offset, lengthBytes);
+        long start = memory.address() + offset;
+        if (!hasRoom(1, start, lengthBytes)) {
+            return false;
+        }
+        add(start, 0, 0, 0, lengthBytes, 0, 0, 0, 0);
+        return true;
+    }
+
+    private void checkRange(
+        Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes) {
+        if (work != wanted || launched) {
+            throw new IllegalStateException(
+                "the batch is " + (launched ? "launched" : "for " + work) + ", and not open for "
+                    + wanted);
+        }
+        Objects.checkFromIndexSize(offset, lengthBytes, changed.lengthBytes());
+        Objects.checkFromIndexSize(gradientOffset, lengthBytes, gradient.lengthBytes());
+        if (lengthBytes == 0 || (offset | lengthBytes) % Aggregator.LOGICAL_BLOCK_BYTES != 0
+            || (changed.address() | gradient.address() + gradientOffset) % FoldDescriptor.VECTOR_BYTES != 0) {
+            throw new IllegalArgumentException(
+                "offset=" + offset + " and lengthBytes=" + lengthBytes + " must be multiples of "
+                    + Aggregator.LOGICAL_BLOCK_BYTES + ", the length above 0, and gradientOffset=" + gradientOffset
+                    + " and the addresses multiples of " + FoldDescriptor.VECTOR_BYTES);
+        }
+    }
+
+    private boolean hasRoom(int needed, long start, long lengthBytes) {
+        if (size + needed > starts.length) {
+            return false;
+        }
+        for (int i = 0; i < size; i++) {
+            if (start < ends[i] && starts[i] < start + lengthBytes) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void add(
+        long weights, long gradient, long state, long squares, long lengthBytes, float factor, float negatedRate,
+        float root,
+        float shrink) {
+        FoldDescriptor.range(folds, size, weights, gradient, state, squares, lengthBytes);
+        FoldDescriptor.factors(folds, size, factor, negatedRate, root, shrink);
+        starts[size] = weights;
+        ends[size] = weights + lengthBytes;
+        longestBytes = Math.max(longestBytes, lengthBytes);
+        size++;
+    }
+
+    /**
+     * Adds the work of this batch to a stream, and returns at once. The memory of the ranges must stay allocated until the batch
+     * is complete. A batch is launched once.
+     *
+     * @throws CudaException if a call of the driver has failed. It is not known then which ranges will change, so the device must
+     *     be closed.
+     */
+    public void launch(CudaStream stream) {
+        if (launched) {
+            throw new IllegalStateException("the batch is launched already");
+        }
+        launched = true;
+        Kernel kernel = byWork[work.ordinal()];
+        if (size > 0 && kernel != null) {
+            stream.copyToDevice(staging, descriptors, (long) size * FoldDescriptor.BYTES);
+            long groups = Math.clamp(maxGroups / size, 1, longestBytes / Aggregator.LOGICAL_BLOCK_BYTES);
+            kernel.launch(stream, (int) groups, size, parameters[work.ordinal()]);
+        }
+        stream.record(done);
+    }
+
+    /**
+     * Returns whether the device has done the work of this launched batch.
+     *
+     * @throws CudaException if this or other work of the device has failed
+     */
+    public boolean isComplete() {
+        return launched && done.isComplete();
+    }
+
+    /**
+     * Waits until the device has done the work of this launched batch: see {@link CudaEvent#await}.
+     *
+     * @return false after the time-out
+     * @throws CudaException if this or other work of the device has failed
+     */
+    public boolean await(long timeoutMs) throws InterruptedException {
+        return launched && done.await(timeoutMs);
+    }
+
+    /**
+     * Gives the batch back. It must not be used any more.
+     *
+     * @throws IllegalStateException if the batch has ranges, and is not launched and complete
+     */
+    public void release() {
+        if (work == null) {
+            throw new IllegalStateException("the batch is released already");
+        }
+        if (launched ? !done.isComplete() : size > 0) {
+            throw new IllegalStateException("the batch has " + size + " ranges and is not complete");
+        }
+        begin(null);
+        kernels.free(this);
+    }
+}

@@ -1,0 +1,272 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.ByteSize;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUctx_flags;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * An NVIDIA GPU with a context of its own. Objects of the device belong to this context, and {@link #close} frees those that are
+ * still open. Thread-safe: every thread, virtual ones too, may use the device and its objects. No method may be called after or
+ * during {@link #close}.
+ */
+public final class CudaDevice implements AutoCloseable {
+    private static final int LEAST_CAPABILITY = 7;
+    private static final int NAME_BYTES = 256;
+
+    private final String name;
+    private final String computeCapability;
+    private final long totalBytes;
+    private final long budgetBytes;
+    private final CUcontext context;
+    private final NanoClock clock;
+    private final Deque<CudaResource> open = new ArrayDeque<>();
+    private long reservedBytes;
+    private boolean closed;
+
+    private CudaDevice(
+        String name, String computeCapability, long totalBytes, long budgetBytes, CUcontext context,
+        NanoClock clock) {
+        this.name = name;
+        this.computeCapability = computeCapability;
+        this.totalBytes = totalBytes;
+        this.budgetBytes = budgetBytes;
+        this.context = context;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param ordinal the number of the device, from 0
+     * @param budgetBytes the most device memory that {@link #allocate} returns, above 0
+     * @param clock the clock for waits
+     * @throws UnsupportedOperationException if no GPU can be used, or if this device is too old for the kernels
+     * @throws IllegalArgumentException if there is no such device, or if it has less free memory than the budget
+     * @throws CudaException if a call of the driver has failed; nothing stays open then
+     */
+    public static CudaDevice open(int ordinal, long budgetBytes, NanoClock clock) {
+        int count = Cuda.deviceCount();
+        if (ordinal < 0 || ordinal >= count) {
+            throw new IllegalArgumentException("there is no device cuda:" + ordinal + "; this machine has "
+                + (count == 0 ? "no device" : count == 1 ? "only cuda:0" : "cuda:0 to cuda:" + (count - 1)));
+        }
+        CUdevice handle = new CUdevice();
+        CudaException.check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, ordinal));
+        String name = "cuda:" + ordinal + " (" + name(handle) + ")";
+        int major = attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+        int minor = attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        if (major < LEAST_CAPABILITY) {
+            throw new UnsupportedOperationException(
+                "the device " + name + " has the compute capability " + major + "." + minor
+                    + "; at least " + LEAST_CAPABILITY + ".0 is needed");
+        }
+        long[] total = new long[1];
+        CudaException.check("cuDeviceTotalMem", JCudaDriver.cuDeviceTotalMem(total, handle));
+        CUcontext context = new CUcontext();
+        CudaException.check("cuCtxCreate",
+            JCudaDriver.cuCtxCreate(context, CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC, handle));
+        CudaDevice device = new CudaDevice(name, major + "." + minor, total[0], budgetBytes, context, clock);
+        try {
+            long free = device.freeBytes();
+            if (budgetBytes <= 0 || budgetBytes > free) {
+                throw new IllegalArgumentException(
+                    "a budget of " + ByteSize.exact(budgetBytes) + " is not possible: the device " + name
+                        + " has " + ByteSize.exact(free) + " of free memory");
+            }
+            return device;
+        } catch (RuntimeException e) {
+            closeAfter(e, device);
+            throw e;
+        }
+    }
+
+    private static String name(CUdevice handle) {
+        byte[] bytes = new byte[NAME_BYTES];
+        CudaException.check("cuDeviceGetName", JCudaDriver.cuDeviceGetName(bytes, bytes.length, handle));
+        int length = 0;
+        while (length < bytes.length && bytes[length] != 0) {
+            length++;
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+
+    private static int attribute(CUdevice handle, int attribute) {
+        int[] value = new int[1];
+        CudaException.check("cuDeviceGetAttribute", JCudaDriver.cuDeviceGetAttribute(value, attribute, handle));
+        return value[0];
+    }
+
+    /** Closes what was opened before a failure. An error of this is added to the failure. */
+    static void closeAfter(RuntimeException failure, AutoCloseable opened) {
+        try {
+            opened.close();
+        } catch (Exception e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    /** Returns the compute capability, such as {@code 9.0}. */
+    public String computeCapability() {
+        return computeCapability;
+    }
+
+    /** Returns the size of the device's memory in bytes. */
+    public long totalBytes() {
+        return totalBytes;
+    }
+
+    /** Returns the bytes of the device's memory that no process uses. */
+    public long freeBytes() {
+        enter();
+        long[] free = new long[1];
+        CudaException.check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, new long[1]));
+        return free[0];
+    }
+
+    /**
+     * Allocates device memory.
+     *
+     * @param lengthBytes above 0
+     * @throws IllegalArgumentException if the budget does not suffice
+     * @throws CudaException if the device has too little memory
+     */
+    public DeviceMemory allocate(long lengthBytes) {
+        reserve(lengthBytes);
+        try {
+            enter();
+            return DeviceMemory.allocate(this, lengthBytes);
+        } catch (RuntimeException e) {
+            unreserve(lengthBytes);
+            throw e;
+        }
+    }
+
+    private synchronized void reserve(long lengthBytes) {
+        if (lengthBytes <= 0 || lengthBytes > budgetBytes - reservedBytes) {
+            throw new IllegalArgumentException(ByteSize.exact(lengthBytes) + " of memory of the device " + name
+                + " cannot be allocated: " + ByteSize.exact(reservedBytes) + " of a budget of "
+                + ByteSize.exact(budgetBytes) + " are in use");
+        }
+        reservedBytes += lengthBytes;
+    }
+
+    synchronized void unreserve(long lengthBytes) {
+        reservedBytes -= lengthBytes;
+    }
+
+    /**
+     * Allocates pinned host memory.
+     *
+     * @param lengthBytes above 0
+     */
+    public PinnedMemory allocatePinned(long lengthBytes) {
+        enter();
+        return PinnedMemory.allocate(this, lengthBytes);
+    }
+
+    /**
+     * Pins host memory that exists already. It must stay allocated until {@link PinnedMemory#free}.
+     *
+     * @param memory native memory of less than 2 GiB
+     */
+    public PinnedMemory register(MemorySegment memory) {
+        enter();
+        return PinnedMemory.register(this, memory);
+    }
+
+    /** Creates a stream. */
+    public CudaStream newStream() {
+        enter();
+        return CudaStream.create(this);
+    }
+
+    /** Creates an event. */
+    public CudaEvent newEvent() {
+        enter();
+        return CudaEvent.create(this);
+    }
+
+    NanoClock clock() {
+        return clock;
+    }
+
+    /** Lets this thread use the context. A virtual thread may have moved to another carrier thread since its last call. */
+    void enter() {
+        CudaException.check("cuCtxSetCurrent", tryEnter());
+    }
+
+    int tryEnter() {
+        return JCudaDriver.cuCtxSetCurrent(context);
+    }
+
+    synchronized void remember(CudaResource resource) {
+        open.addLast(resource);
+    }
+
+    synchronized void forget(CudaResource resource) {
+        open.remove(resource);
+    }
+
+    /**
+     * Waits for all work of the device, and then frees all its objects.
+     *
+     * @throws CudaException if a call of the driver has failed, the first of them; everything is freed nevertheless
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        CudaException failure = null;
+        try {
+            enter();
+            CudaException.check("cuCtxSynchronize", JCudaDriver.cuCtxSynchronize());
+        } catch (CudaException e) {
+            failure = e;
+        }
+        for (CudaResource resource = newest(); resource != null; resource = newest()) {
+            try {
+                resource.close();
+            } catch (CudaException e) {
+                failure = first(failure, e);
+            }
+        }
+        int destroyed = JCudaDriver.cuCtxDestroy(context);
+        if (destroyed != CUresult.CUDA_SUCCESS) {
+            failure = first(failure, new CudaException("cuCtxDestroy", destroyed, ""));
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private synchronized CudaResource newest() {
+        return open.pollLast();
+    }
+
+    static CudaException first(CudaException first, CudaException next) {
+        if (first == null) {
+            return next;
+        }
+        first.addSuppressed(next);
+        return first;
+    }
+
+    /** Returns the number and the name of the device, such as {@code cuda:0 (NVIDIA H100 PCIe)}. */
+    @Override
+    public String toString() {
+        return name;
+    }
+}

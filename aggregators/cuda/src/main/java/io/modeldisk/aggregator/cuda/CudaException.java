@@ -1,0 +1,34 @@
+package io.modeldisk.aggregator.cuda;
+
+import jcuda.driver.CUresult;
+
+/** A call of the CUDA driver has failed. After most errors other than a lack of memory, the device cannot be used any more. */
+public final class CudaException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final String call;
+    private final int error;
+
+    CudaException(String call, int error, String circumstances) {
+        super(call + circumstances + " has failed: " + CUresult.stringFor(error) + " (" + error + ")");
+        this.call = call;
+        this.error = error;
+    }
+
+    /** Returns the name of the driver's function, such as {@code cuMemAlloc}. */
+    public String call() {
+        return call;
+    }
+
+    /** Returns the error of the driver, a {@code CUresult}. */
+    public int error() {
+        return error;
+    }
+
+    /** Throws an exception if {@code result} is an error. */
+    static void check(String call, int result) {
+        if (result != CUresult.CUDA_SUCCESS) {
+            throw new CudaException(call, result, "");
+        }
+    }
+}

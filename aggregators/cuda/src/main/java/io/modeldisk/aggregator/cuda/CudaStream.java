@@ -1,0 +1,88 @@
+package io.modeldisk.aggregator.cuda;
+
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * A queue of work for a device. Work in one stream runs in its order. Work in different streams runs in any order, except where
+ * {@link #waitFor} orders it. Each method adds work and returns at once, without allocating memory. Thread-safe; threads that add
+ * work at the same time get some order.
+ */
+public final class CudaStream extends CudaResource {
+    private final CUstream stream;
+
+    private CudaStream(CudaDevice device, CUstream stream) {
+        super(device);
+        this.stream = stream;
+    }
+
+    static CudaStream create(CudaDevice device) {
+        CUstream stream = new CUstream();
+        CudaException.check("cuStreamCreate",
+            JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        CudaStream created = new CudaStream(device, stream);
+        device.remember(created);
+        return created;
+    }
+
+    CUstream handle() {
+        return stream;
+    }
+
+    /**
+     * Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}. The device reads {@code from} later,
+     * so its bytes must not change until an event behind the copy is complete.
+     */
+    public void copyToDevice(PinnedMemory from, DeviceMemory to, long lengthBytes) {
+        checkLengths(from.segment().byteSize(), to.lengthBytes(), lengthBytes);
+        device().enter();
+        CudaException.check("cuMemcpyHtoDAsync",
+            JCudaDriver.cuMemcpyHtoDAsync(to.pointer(), from.pointer(), lengthBytes, stream));
+    }
+
+    /** Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}. */
+    public void copyToHost(DeviceMemory from, PinnedMemory to, long lengthBytes) {
+        checkLengths(from.lengthBytes(), to.segment().byteSize(), lengthBytes);
+        device().enter();
+        CudaException.check("cuMemcpyDtoHAsync",
+            JCudaDriver.cuMemcpyDtoHAsync(to.pointer(), from.pointer(), lengthBytes, stream));
+    }
+
+    /** Sets all bytes of {@code memory} to 0. */
+    public void clear(DeviceMemory memory) {
+        device().enter();
+        CudaException.check("cuMemsetD8Async",
+            JCudaDriver.cuMemsetD8Async(memory.pointer(), (byte) 0, memory.lengthBytes(), stream));
+    }
+
+    /** Records {@code event} behind all work that was added to this stream before. */
+    public void record(CudaEvent event) {
+        device().enter();
+        CudaException.check("cuEventRecord", JCudaDriver.cuEventRecord(event.handle(), stream));
+    }
+
+    /** Lets all later work of this stream wait until the newest record of {@code event} is complete. */
+    public void waitFor(CudaEvent event) {
+        device().enter();
+        CudaException.check("cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(stream, event.handle(), 0));
+    }
+
+    private static void checkLengths(long fromBytes, long toBytes, long lengthBytes) {
+        if (lengthBytes < 0 || lengthBytes > fromBytes || lengthBytes > toBytes) {
+            throw new IndexOutOfBoundsException(
+                "lengthBytes=" + lengthBytes + " must be from 0 to the sizes of both memories, " + fromBytes + " and "
+                    + toBytes);
+        }
+    }
+
+    @Override
+    int free() {
+        return JCudaDriver.cuStreamDestroy(stream);
+    }
+
+    @Override
+    String nameOfFree() {
+        return "cuStreamDestroy";
+    }
+}

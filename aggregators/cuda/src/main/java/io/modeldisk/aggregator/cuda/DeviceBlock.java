@@ -1,0 +1,42 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.Aggregator;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The memory of one block on a device.
+ *
+ * @param weights the weights: a multiple of 4096 bytes
+ * @param state the arrays of the aggregator's state, each as long as the weights; null if {@link FoldKernels#stateArrays} is 0.
+ *     All bytes are zero before the first update.
+ * @param updates the number of updates of each logical block, as 64-bit integers in host memory, which a fold counts up; null if
+ *     {@link FoldKernels#countsUpdates} is false
+ */
+public record DeviceBlock(DeviceMemory weights, DeviceMemory state, MemorySegment updates) {
+    /**
+     * Creates a block.
+     *
+     * @throws IllegalArgumentException if a size or an alignment is wrong
+     */
+    public DeviceBlock {
+        checkAligned(weights);
+        if (state != null) {
+            checkAligned(state);
+        }
+        long counters = weights.lengthBytes() / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES;
+        if (updates != null && updates.byteSize() != counters) {
+            throw new IllegalArgumentException(
+                "the counters of updates have " + updates.byteSize() + " bytes, but must have " + counters);
+        }
+    }
+
+    private static void checkAligned(DeviceMemory memory) {
+        if (memory.lengthBytes() % Aggregator.LOGICAL_BLOCK_BYTES != 0
+            || memory.address() % FoldDescriptor.VECTOR_BYTES != 0) {
+            throw new IllegalArgumentException("weights and state of a block must be multiples of "
+                + Aggregator.LOGICAL_BLOCK_BYTES + " bytes at addresses that are multiples of "
+                + FoldDescriptor.VECTOR_BYTES
+                + "; this memory has " + memory.lengthBytes() + " bytes at " + Long.toHexString(memory.address()));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.modeldisk.aggregator.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** The layout of an element of the array {@code folds} that the kernels read: one range of one block. */
+final class FoldDescriptor {
+    static final int BYTES = 64;
+    /** The kernels load and store 128 bits at a time. */
+    static final int VECTOR_BYTES = 16;
+
+    private static final ValueLayout.OfLong ADDRESS = ValueLayout.JAVA_LONG;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+
+    private FoldDescriptor() {}
+
+    /** Writes the addresses of the range's start on the device, and the number of vectors. */
+    static void range(
+        MemorySegment folds, int index, long weights, long gradient, long state, long squares, long lengthBytes) {
+        long at = (long) index * BYTES;
+        folds.set(ADDRESS, at, weights);
+        folds.set(ADDRESS, at + 8, gradient);
+        folds.set(ADDRESS, at + 16, state);
+        folds.set(ADDRESS, at + 24, squares);
+        folds.set(INT, at + 32, (int) (lengthBytes / VECTOR_BYTES));
+    }
+
+    /** Writes the factors of a fold. */
+    static void factors(MemorySegment folds, int index, float factor, float negatedRate, float root, float shrink) {
+        long at = (long) index * BYTES;
+        folds.set(FLOAT, at + 36, factor);
+        folds.set(FLOAT, at + 40, negatedRate);
+        folds.set(FLOAT, at + 44, root);
+        folds.set(FLOAT, at + 48, shrink);
+    }
+
+    /** Writes whether the gradient is the first one of a round. */
+    static void first(MemorySegment folds, int index, boolean first) {
+        folds.set(INT, (long) index * BYTES + 52, first ? 1 : 0);
+    }
+}

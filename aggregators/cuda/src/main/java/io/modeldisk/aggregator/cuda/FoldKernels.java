@@ -1,0 +1,150 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Formula;
+import io.modeldisk.aggregator.LearningRate;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ArrayBlockingQueue;
+
+/**
+ * An aggregator on a device: its kernels, and a fixed number of batches. A batch applies many gradients with one launch. After
+ * the start, no Java object is allocated. Thread-safe.
+ *
+ * <p>The results are those of the CPU's aggregator, bit for bit, except for the payload of a NaN. If the host's processor cannot
+ * fuse a product and a sum, its results are rounded twice, and differ.
+ */
+public final class FoldKernels implements AutoCloseable {
+    /** The most ranges of a batch: the limit of a launch. */
+    public static final int MAX_FOLDS = 65535;
+
+    /** Above this number of groups of threads in a launch, each group computes several logical blocks of a range. */
+    private static final int MAX_GROUPS = 16384;
+
+    private final Formula formula;
+    private final LearningRate learningRate;
+    private final int stateArrays;
+    private final Deque<Runnable> opened = new ArrayDeque<>();
+    private final ArrayBlockingQueue<Batch> free;
+
+    /** The work of a batch. */
+    public enum Work {
+        /** Gradients are applied to weights. */
+        FOLD,
+        /** Gradients are added to the sums of rounds. */
+        ACCUMULATE,
+        /** Memory is set to 0. */
+        CLEAR
+    }
+
+    /**
+     * Loads the kernels of an aggregator. The aggregator must stay open as long as its kernels, because they use its learning
+     * rate.
+     *
+     * @param foldsPerBatch the most ranges of a batch, from 1 to {@value #MAX_FOLDS}
+     * @param batches the number of batches that exist, at least 1
+     * @throws IllegalArgumentException if the aggregator or one of its options is not available on a GPU, or if a number is out
+     *     of range
+     * @throws CudaException if a call of the driver has failed, for example because the driver refuses the PTX; nothing stays
+     *     open then
+     */
+    public FoldKernels(CudaDevice device, Aggregator aggregator, int foldsPerBatch, int batches) {
+        this(device, aggregator, foldsPerBatch, batches, MAX_GROUPS);
+    }
+
+    FoldKernels(CudaDevice device, Aggregator aggregator, int foldsPerBatch, int batches, int maxGroups) {
+        if (foldsPerBatch < 1 || foldsPerBatch > MAX_FOLDS) {
+            throw new IllegalArgumentException("foldsPerBatch=" + foldsPerBatch + " must be from 1 to " + MAX_FOLDS);
+        }
+        if (batches < 1) {
+            throw new IllegalArgumentException("batches=" + batches + " must be at least 1");
+        }
+        this.formula = aggregator.formula();
+        this.learningRate = aggregator.learningRate();
+        this.free = new ArrayBlockingQueue<>(batches);
+        KernelCall call = KernelCall.of(formula);
+        this.stateArrays = call == null ? 0 : call.stateArrays();
+        try {
+            createBatches(device, call, foldsPerBatch, batches, maxGroups);
+        } catch (RuntimeException e) {
+            CudaDevice.closeAfter(e, this);
+            throw e;
+        }
+    }
+
+    private void createBatches(CudaDevice device, KernelCall call, int foldsPerBatch, int batches, int maxGroups) {
+        Kernel[] kernels = new Kernel[Work.values().length];
+        kernels[Work.FOLD.ordinal()] = call == null ? null : load(device, call);
+        kernels[Work.ACCUMULATE.ordinal()] = load(device, KernelCall.ACCUMULATE);
+        kernels[Work.CLEAR.ordinal()] = load(device, KernelCall.CLEAR);
+        long bytes = (long) foldsPerBatch * FoldDescriptor.BYTES;
+        DeviceMemory descriptors = device.allocate(batches * bytes);
+        opened.push(descriptors::free);
+        PinnedMemory staging = device.allocatePinned(batches * bytes);
+        opened.push(staging::free);
+        for (int i = 0; i < batches; i++) {
+            CudaEvent done = device.newEvent();
+            opened.push(done::close);
+            free.add(
+                new Batch(this, kernels, staging.slice(i * bytes, bytes), descriptors.slice(i * bytes, bytes), done,
+                    maxGroups));
+        }
+    }
+
+    private Kernel load(CudaDevice device, KernelCall call) {
+        Kernel kernel = Kernel.load(device, call);
+        opened.push(kernel::close);
+        return kernel;
+    }
+
+    /** Returns the number of arrays of state of a block, each as long as the weights: 0 to 2. */
+    public int stateArrays() {
+        return stateArrays;
+    }
+
+    /** Returns whether the aggregator counts the updates of each logical block. */
+    public boolean countsUpdates() {
+        return formula instanceof Formula.Adam;
+    }
+
+    Formula formula() {
+        return formula;
+    }
+
+    LearningRate learningRate() {
+        return learningRate;
+    }
+
+    /** Returns an empty batch, which one thread fills and launches; null if no batch is free. */
+    public Batch tryBegin(Work work) {
+        Batch batch = free.poll();
+        if (batch != null) {
+            batch.begin(work);
+        }
+        return batch;
+    }
+
+    void free(Batch batch) {
+        free.add(batch);
+    }
+
+    /**
+     * Waits for the work of the device, and frees the kernels and the memory of the batches.
+     *
+     * @throws CudaException if a call of the driver has failed, the first of them; everything is freed nevertheless
+     */
+    @Override
+    public void close() {
+        CudaException failure = null;
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().run();
+            } catch (CudaException e) {
+                failure = CudaDevice.first(failure, e);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

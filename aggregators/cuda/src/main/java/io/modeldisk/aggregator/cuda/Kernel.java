@@ -1,0 +1,91 @@
+package io.modeldisk.aggregator.cuda;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import jcuda.Pointer;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmodule;
+import jcuda.driver.JCudaDriver;
+
+/** A kernel that is loaded on a device. Thread-safe. */
+final class Kernel extends CudaResource {
+    /** The number of threads that work on the same descriptor, as the PTX states it. One pass of them computes 4096 bytes. */
+    private static final int THREADS = 256;
+
+    private final CUmodule module;
+    private final CUfunction function;
+    private final float[] constants;
+
+    private Kernel(CudaDevice device, CUmodule module, CUfunction function, float[] constants) {
+        super(device);
+        this.module = module;
+        this.function = function;
+        this.constants = constants;
+    }
+
+    /** Loads a kernel. */
+    static Kernel load(CudaDevice device, KernelCall call) {
+        String ptx = ptx(call.file());
+        CUmodule module = new CUmodule();
+        device.enter();
+        int result = JCudaDriver.cuModuleLoadData(module, ptx);
+        if (result != 0) {
+            throw new CudaException("cuModuleLoadData", result, " of " + call.file() + ".ptx on " + device);
+        }
+        CUfunction function = new CUfunction();
+        Kernel kernel = new Kernel(device, module, function, call.constants());
+        device.remember(kernel);
+        result = JCudaDriver.cuModuleGetFunction(function, module, call.entry());
+        if (result != 0) {
+            CudaException failure = new CudaException("cuModuleGetFunction", result, " for " + call.entry());
+            CudaDevice.closeAfter(failure, kernel);
+            throw failure;
+        }
+        return kernel;
+    }
+
+    /** Returns the text of a PTX file of this package. */
+    static String ptx(String file) {
+        try (InputStream stream = Kernel.class.getResourceAsStream(file + ".ptx")) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the kernel " + file + ".ptx cannot be read", e);
+        }
+    }
+
+    /** Returns the parameters of launches whose descriptors are at an address of the device. */
+    Pointer parameters(long folds) {
+        Pointer[] parameters = new Pointer[1 + constants.length];
+        parameters[0] = Pointer.to(direct(Long.BYTES).putLong(0, folds));
+        for (int i = 0; i < constants.length; i++) {
+            parameters[1 + i] = Pointer.to(direct(Float.BYTES).putFloat(0, constants[i]));
+        }
+        return Pointer.to(parameters);
+    }
+
+    /** The driver reads parameters from memory that the garbage collector does not move. */
+    private static ByteBuffer direct(int bytes) {
+        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+    }
+
+    /** Adds a launch to a stream. {@code blocksX}: the groups of threads for each descriptor. The context is current. */
+    void launch(CudaStream stream, int blocksX, int descriptors, Pointer parameters) {
+        CudaException.check("cuLaunchKernel",
+            JCudaDriver.cuLaunchKernel(function, blocksX, descriptors, 1, THREADS, 1, 1, 0,
+                stream.handle(), parameters, null));
+    }
+
+    @Override
+    int free() {
+        return JCudaDriver.cuModuleUnload(module);
+    }
+
+    @Override
+    String nameOfFree() {
+        return "cuModuleUnload";
+    }
+}

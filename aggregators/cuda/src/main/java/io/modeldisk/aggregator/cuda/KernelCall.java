@@ -1,0 +1,52 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.Formula;
+import io.modeldisk.aggregator.GradientRules;
+
+/**
+ * The kernel that computes a formula.
+ *
+ * @param file the name of the PTX file
+ * @param entry the entry in this file
+ * @param stateArrays the number of arrays of state, each as long as the weights
+ * @param constants the parameters of the entry after the descriptors
+ */
+record KernelCall(String file, String entry, int stateArrays, float... constants) {
+    static final KernelCall SUM = new KernelCall("copy", "sum", 0);
+    static final KernelCall ASSIGN = new KernelCall("copy", "assign", 0);
+    static final KernelCall ACCUMULATE = new KernelCall("copy", "accumulate", 0);
+    static final KernelCall CLEAR = new KernelCall("copy", "clear", 0);
+
+    /**
+     * Returns the kernel of a formula; null for the formula that changes nothing.
+     *
+     * @throws IllegalArgumentException if the formula is not available on a GPU
+     */
+    static KernelCall of(Formula formula) {
+        return switch (formula) {
+            case null -> throw new IllegalArgumentException("this aggregator is not available on a GPU");
+            case Formula.Nothing _ -> null;
+            case Formula.Sum _ -> SUM;
+            case Formula.Assign _ -> ASSIGN;
+            case Formula.Sgd(GradientRules rules) when rules.changeNothing() -> SUM;
+            case Formula.Sgd(GradientRules rules) ->
+                new KernelCall("sgd", "sgd", 0, limit(rules), rules.weightDecay());
+            case Formula.Momentum(GradientRules rules, float momentum, boolean nesterov) ->
+                new KernelCall("sgd", nesterov ? "nesterov" : "momentum", 1, limit(rules), rules.weightDecay(),
+                    momentum);
+            case Formula.ScaledBySquares(GradientRules rules, float keep, float add, float epsilon) ->
+                new KernelCall("squares", "scaled_by_squares", 1, limit(rules), rules.weightDecay(), keep, add,
+                    epsilon);
+            case Formula.Adam adam ->
+                new KernelCall("adam", "adam", 2, limit(adam.rules()), adam.decayOfGradient(), (float) adam.beta1(),
+                    (float) adam.beta2(), (float) (1 - adam.beta1()), (float) (1 - adam.beta2()), adam.epsilon());
+        };
+    }
+
+    private static float limit(GradientRules rules) {
+        if (rules.clipNorm() != Float.POSITIVE_INFINITY) {
+            throw new IllegalArgumentException("clip-norm is not available on a GPU yet");
+        }
+        return rules.clipValue();
+    }
+}

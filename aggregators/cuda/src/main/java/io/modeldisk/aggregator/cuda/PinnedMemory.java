@@ -1,0 +1,96 @@
+package io.modeldisk.aggregator.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import jcuda.Pointer;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * Host memory that a device reads and writes without a copy in between, or a part of it. The pages stay in physical memory.
+ * Thread-safe; the user of the bytes synchronizes their accesses with the copies of {@link CudaStream}.
+ */
+public final class PinnedMemory {
+    private final Pointer pointer;
+    private final MemorySegment segment;
+    private final Pinning pinning;
+
+    private PinnedMemory(Pointer pointer, MemorySegment segment, Pinning pinning) {
+        this.pointer = pointer;
+        this.segment = segment;
+        this.pinning = pinning;
+    }
+
+    /** The whole memory of one call of the driver. */
+    private static final class Pinning extends CudaResource {
+        private final Pointer pointer;
+        private final boolean registered;
+
+        Pinning(CudaDevice device, Pointer pointer, boolean registered) {
+            super(device);
+            this.pointer = pointer;
+            this.registered = registered;
+        }
+
+        @Override
+        int free() {
+            return registered ? JCudaDriver.cuMemHostUnregister(pointer) : JCudaDriver.cuMemFreeHost(pointer);
+        }
+
+        @Override
+        String nameOfFree() {
+            return registered ? "cuMemHostUnregister" : "cuMemFreeHost";
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    static PinnedMemory allocate(CudaDevice device, long lengthBytes) {
+        Pointer pointer = new Pointer();
+        int result = JCudaDriver.cuMemHostAlloc(pointer, lengthBytes, 0);
+        if (result != 0) {
+            throw new CudaException("cuMemHostAlloc", result, " of " + lengthBytes + " bytes");
+        }
+        Pinning pinning = new Pinning(device, pointer, false);
+        device.remember(pinning);
+        // A buffer has at most 2 GiB, so that only its address is used.
+        MemorySegment start = MemorySegment.ofBuffer(pointer.getByteBuffer(0, 1));
+        return new PinnedMemory(pointer, start.reinterpret(lengthBytes), pinning);
+    }
+
+    static PinnedMemory register(CudaDevice device, MemorySegment memory) {
+        Pointer pointer = Pointer.to(memory.asByteBuffer());
+        int result = JCudaDriver.cuMemHostRegister(pointer, memory.byteSize(), 0);
+        if (result != 0) {
+            throw new CudaException("cuMemHostRegister", result, " of " + memory.byteSize() + " bytes");
+        }
+        Pinning pinning = new Pinning(device, pointer, true);
+        device.remember(pinning);
+        return new PinnedMemory(pointer, memory, pinning);
+    }
+
+    /** Returns the bytes. They must not be used after {@link #free}. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /**
+     * Returns a part of this memory. Allocates objects, so parts for the data path are made at the start.
+     *
+     * @throws IndexOutOfBoundsException if the part exceeds this memory
+     */
+    public PinnedMemory slice(long offset, long partBytes) {
+        Objects.checkFromIndexSize(offset, partBytes, segment.byteSize());
+        return new PinnedMemory(pointer.withByteOffset(offset), segment.asSlice(offset, partBytes), pinning);
+    }
+
+    Pointer pointer() {
+        return pointer;
+    }
+
+    /**
+     * Frees the whole memory of which this is a part, or ends its registration. No copy may be under way. A second call does
+     * nothing.
+     */
+    public void free() {
+        pinning.close();
+    }
+}

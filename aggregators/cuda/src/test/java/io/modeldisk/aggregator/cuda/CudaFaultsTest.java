@@ -1,0 +1,133 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.Arena;
+import java.util.HashSet;
+import java.util.Set;
+import jcuda.driver.CUresult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Lets calls of the driver fail. */
+class CudaFaultsTest {
+    private static final int BYTES = TwinModel.LOGICAL_BLOCK;
+    private static final Set<String> ALL_CALLS = Set.of("cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
+        "cuDeviceGetAttribute", "cuDeviceTotalMem", "cuCtxCreate", "cuCtxDestroy", "cuCtxSetCurrent",
+        "cuCtxSynchronize",
+        "cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost", "cuMemHostRegister",
+        "cuMemHostUnregister",
+        "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy", "cuEventRecord",
+        "cuEventQuery", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
+        "cuMemcpyHtoDAsync",
+        "cuMemcpyDtoHAsync", "cuMemsetD8Async");
+
+    @BeforeEach
+    void setUp() {
+        Emulator.reset(1);
+        Cuda.ensureAvailability();
+    }
+
+    /** Uses every function of the driver. */
+    private static void useAll() throws InterruptedException {
+        try (Arena arena = Arena.ofShared();
+            Aggregator adam = Aggregators.parse("adam:lr=1");
+            CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
+            FoldKernels kernels = new FoldKernels(device, adam, 1, 1)) {
+            CudaStream stream = device.newStream();
+            CudaStream mirrors = device.newStream();
+            CudaEvent folded = device.newEvent();
+            DeviceMemory weights = device.allocate(BYTES);
+            DeviceMemory state = device.allocate(2 * BYTES);
+            PinnedMemory host = device.allocatePinned(BYTES);
+            PinnedMemory registered = device.register(arena.allocate(BYTES, 4096));
+            stream.clear(state);
+            stream.copyToDevice(registered, weights, BYTES);
+            Batch batch = kernels.tryBegin(Work.FOLD);
+            batch.fold(new DeviceBlock(weights, state, arena.allocate(8, 8)), 0, weights, 0, BYTES, 1, 1);
+            batch.launch(stream);
+            stream.record(folded);
+            mirrors.waitFor(folded);
+            mirrors.copyToHost(weights, host, BYTES);
+            assertThat(batch.await(10_000)).isTrue();
+            batch.release();
+        }
+    }
+
+    /**
+     * The number of looks at an event depends on the order of streams, so the last numbers may not be reached in each run.
+     */
+    @Test
+    void everyCallThatFailsIsNamedAndLeaksNothing() throws InterruptedException {
+        Emulator.fail(0, 0, false);
+        useAll();
+        int calls = Emulator.calls();
+        Set<String> failed = new HashSet<>();
+        for (int error : new int[]{CUresult.CUDA_ERROR_OUT_OF_MEMORY, CUresult.CUDA_ERROR_LAUNCH_FAILED}) {
+            for (int call = 1; call <= calls; call++) {
+                Emulator.reset(1);
+                Emulator.fail(call, error, false);
+                assertThatThrownBy(CudaFaultsTest::useAll).as("call %d", call)
+                    .isInstanceOfSatisfying(CudaException.class, e -> {
+                        assertThat(e.call()).isEqualTo(Emulator.failedCall());
+                        assertThat(e.error()).isEqualTo(error);
+                        assertThat(e).hasMessageContaining(Emulator.failedCall())
+                            .hasMessageContaining("(" + error + ")");
+                    });
+                assertThat(Emulator.leaked()).as("leaked after %s", Emulator.failedCall()).isZero();
+                assertThat(Emulator.live()).as("live after %s", Emulator.failedCall()).isZero();
+                failed.add(Emulator.failedCall());
+            }
+        }
+        assertThat(failed).isEqualTo(ALL_CALLS);
+    }
+
+    @Test
+    void deviceThatIsLostAtAnyCallLeaksNothing() throws InterruptedException {
+        Emulator.fail(0, 0, false);
+        useAll();
+        int calls = Emulator.calls();
+        for (int call = 1; call <= calls; call++) {
+            Emulator.reset(1);
+            Emulator.fail(call, CUresult.CUDA_ERROR_DEVICE_UNAVAILABLE, true);
+            assertThatThrownBy(CudaFaultsTest::useAll).as("call %d", call).isInstanceOfSatisfying(CudaException.class,
+                e -> assertThat(e.call()).isEqualTo(Emulator.failedCall()));
+            assertThat(Emulator.live()).as("live after %s", Emulator.failedCall()).isZero();
+        }
+    }
+
+    @Test
+    void kernelThatAccessesFreedMemoryFailsTheDeviceAndClosingFreesAll() {
+        try (Aggregator sum = Aggregators.parse("sum")) {
+            CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
+            FoldKernels kernels = new FoldKernels(device, sum, 1, 1);
+            CudaStream stream = device.newStream();
+            DeviceMemory weights = device.allocate(BYTES);
+            DeviceMemory gradient = device.allocate(BYTES);
+            Batch batch = kernels.tryBegin(Work.FOLD);
+            batch.fold(new DeviceBlock(weights, null, null), 0, gradient, 0, BYTES, 1, 1);
+            gradient.free();
+            batch.launch(stream);
+            assertThatThrownBy(() -> batch.await(10_000)).isInstanceOfSatisfying(CudaException.class,
+                e -> assertThat(e.error()).isEqualTo(CUresult.CUDA_ERROR_ILLEGAL_ADDRESS));
+            assertThatThrownBy(() -> stream.clear(weights)).isInstanceOf(CudaException.class);
+            assertThatThrownBy(device::close).isInstanceOf(CudaException.class);
+        }
+        assertThat(Emulator.live()).isZero();
+    }
+
+    @Test
+    void ptxThatTheDriverRefusesIsNamed() {
+        try (Aggregator sum = Aggregators.parse("sum");
+            CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            Emulator.fail(2, CUresult.CUDA_ERROR_INVALID_PTX, false);
+            assertThatThrownBy(() -> new FoldKernels(device, sum, 1, 1)).hasMessage(
+                "cuModuleLoadData of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import jcuda.driver.CUresult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests what is said without a usable GPU, the device, its memory and its streams. */
+class CudaTest {
+    private static final String LIBRARY = "libcuda.so.1";
+    private static final int BYTES = 4096;
+
+    @BeforeEach
+    void setUp() {
+        Emulator.reset(1);
+    }
+
+    @Test
+    void emulatedDeviceIsAvailable() {
+        assertThat(Cuda.unavailabilityCause()).isNull();
+        assertThat(Cuda.isAvailable()).isTrue();
+        assertThat(Cuda.deviceCount()).isEqualTo(1);
+        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+            assertThat(device).hasToString("cuda:0 (emulated 0)");
+            assertThat(device.computeCapability()).isEqualTo("7.0");
+            assertThat(device.totalBytes()).isEqualTo(Emulator.MEMORY_BYTES);
+        }
+    }
+
+    @Test
+    void missingDriverIsNamed() {
+        assertThat(Cuda.failure("libcuda-missing.so.1")).isEqualTo(
+            "NVIDIA's driver is missing: the library libcuda-missing.so.1 cannot be loaded; install the driver");
+    }
+
+    @Test
+    void driverWithoutDeviceIsNamed() {
+        Emulator.reset(0, Emulator.VERSION, 7, 0, 1);
+        assertThat(Cuda.failure(LIBRARY)).isEqualTo("NVIDIA's driver finds no device; check with nvidia-smi");
+    }
+
+    @Test
+    void driverThatIsTooOldIsNamed() {
+        Emulator.reset(1, 10020, 7, 0, 1);
+        assertThat(Cuda.failure(LIBRARY)).isEqualTo(
+            "NVIDIA's driver is too old: it supports CUDA 10.2, and CUDA 11.0 is needed; update the driver");
+    }
+
+    @Test
+    void driverThatDoesNotStartIsNamed() {
+        Emulator.fail(1, CUresult.CUDA_ERROR_UNKNOWN, false);
+        assertThat(Cuda.failure(LIBRARY)).isEqualTo(
+            "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi");
+    }
+
+    @Test
+    void deviceNumberThatDoesNotExistIsRefused() {
+        assertThatThrownBy(() -> CudaDevice.open(1, BYTES, NanoClock.SYSTEM))
+            .hasMessage("there is no device cuda:1; this machine has only cuda:0");
+        Emulator.reset(3, Emulator.VERSION, 7, 0, 1);
+        assertThatThrownBy(() -> CudaDevice.open(-1, BYTES, NanoClock.SYSTEM))
+            .hasMessage("there is no device cuda:-1; this machine has cuda:0 to cuda:2");
+    }
+
+    @Test
+    void deviceThatIsTooOldIsRefused() {
+        Emulator.reset(1, Emulator.VERSION, 6, 1, 1);
+        assertThatThrownBy(() -> CudaDevice.open(0, BYTES, NanoClock.SYSTEM)).hasMessage(
+            "the device cuda:0 (emulated 0) has the compute capability 6.1; at least 7.0 is needed");
+    }
+
+    @Test
+    void budgetAboveTheFreeMemoryIsRefused() {
+        long tooMuch = Emulator.MEMORY_BYTES + 1;
+        assertThatThrownBy(() -> CudaDevice.open(0, tooMuch, NanoClock.SYSTEM)).hasMessage("a budget of " + tooMuch
+            + " B is not possible: the device cuda:0 (emulated 0) has 256 MiB of free memory");
+        assertThat(Emulator.live()).isZero();
+    }
+
+    @Test
+    void allocationBeyondTheBudgetIsRefusedUntilMemoryIsFreed() {
+        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES, NanoClock.SYSTEM)) {
+            DeviceMemory first = device.allocate(BYTES);
+            assertThatThrownBy(() -> device.allocate(BYTES + 1)).hasMessage(
+                "4097 B of memory of the device cuda:0 (emulated 0) cannot be allocated: 4 KiB of a budget of 8 KiB are in use");
+            first.free();
+            first.free();
+            device.allocate(2 * BYTES);
+            assertThatThrownBy(() -> device.allocate(1)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void hostCannotAccessDeviceMemory() throws IOException {
+        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+            long address = device.allocate(BYTES).address();
+            assertThat(Files.readAllLines(Path.of("/proc/self/maps"))).filteredOn(line -> {
+                String[] range = line.split(" ")[0].split("-");
+                return Long.compareUnsigned(address, Long.parseUnsignedLong(range[0], 16)) >= 0
+                    && Long.compareUnsigned(address, Long.parseUnsignedLong(range[1], 16)) < 0;
+            }).singleElement().asString().contains("---p");
+        }
+    }
+
+    @Test
+    void registeredMemoryIsCopiedLikeAllocatedMemory() throws InterruptedException {
+        try (Arena arena = Arena.ofShared(); CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+            MemorySegment own = arena.allocate(BYTES, 4096);
+            own.fill((byte) 5);
+            PinnedMemory registered = device.register(own);
+            PinnedMemory result = device.allocatePinned(BYTES);
+            DeviceMemory memory = device.allocate(BYTES);
+            CudaStream stream = device.newStream();
+            CudaEvent done = device.newEvent();
+            stream.copyToDevice(registered, memory, BYTES);
+            stream.copyToHost(memory.slice(BYTES / 2, 16), result.slice(32, 16), 16);
+            stream.record(done);
+            assertThat(done.await(10_000)).isTrue();
+            assertThat(result.segment().asSlice(32, 16).mismatch(own.asSlice(0, 16))).isEqualTo(-1);
+            assertThatThrownBy(() -> stream.copyToHost(memory.slice(8, 16), result, 17))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+            registered.free();
+        }
+        assertThat(Emulator.leaked()).isZero();
+    }
+
+    @Test
+    void eventThatWasNeverRecordedIsCompleteAndAwaitEndsAtTheTimeOut() throws InterruptedException {
+        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+            CudaEvent never = device.newEvent();
+            assertThat(never.isComplete()).isTrue();
+            CudaStream stream = device.newStream();
+            DeviceMemory memory = device.allocate(BYTES);
+            for (int i = 0; i < 1000; i++) {
+                stream.clear(memory);
+            }
+            stream.record(never);
+            assertThat(never.await(0)).isFalse();
+            assertThat(never.await(30_000)).isTrue();
+        }
+    }
+
+    /** This is a test of the emulator: it must find a missing event. */
+    @Test
+    void someOrderOfStreamsShowsThatAnEventIsMissing() throws InterruptedException {
+        boolean right = false;
+        boolean wrong = false;
+        for (long seed = 1; seed <= 50; seed++) {
+            Emulator.reset(seed);
+            try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+                CudaStream first = device.newStream();
+                CudaStream second = device.newStream();
+                PinnedMemory host = device.allocatePinned(BYTES);
+                DeviceMemory memory = device.allocate(BYTES);
+                first.clear(memory);
+                second.copyToHost(memory, host, BYTES);
+                CudaEvent done = device.newEvent();
+                second.record(done);
+                assertThat(done.await(10_000)).isTrue();
+                boolean cleared = host.segment().get(ValueLayout.JAVA_INT, 0) == 0;
+                right |= cleared;
+                wrong |= !cleared;
+            }
+        }
+        assertThat(right && wrong).isTrue();
+    }
+}

@@ -1,0 +1,130 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The stand-in for NVIDIA's driver in src/test/native: a device that this process emulates. It is compiled by gcc and loaded
+ * before JCuda, which then uses it because of its name, libcuda.so.1.
+ */
+@SuppressWarnings("restricted")
+final class Emulator {
+    static final int VERSION = 12060;
+    static final long MEMORY_BYTES = 256L << 20;
+
+    private static final Path MODULE = Path.of(System.getProperty("project.root"), "aggregators", "cuda");
+    private static final Path LIBRARY = MODULE.resolve("target/emulator/libcuda.so.1");
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    private Emulator() {}
+
+    /** The loaded library. */
+    private static final class Loaded {
+        private static final String FAILURE = load();
+        private static final MethodHandle RESET = function("emulator_reset", null, INT, INT, INT, INT, LONG, LONG);
+        private static final MethodHandle FAIL = function("emulator_fail", null, INT, INT, INT);
+        private static final MethodHandle CALLS = function("emulator_calls", INT);
+        private static final MethodHandle LEAKED = function("emulator_leaked", INT);
+        private static final MethodHandle LIVE = function("emulator_live", INT);
+        private static final MethodHandle FAILED_CALL = function("emulator_failed_call", ValueLayout.ADDRESS);
+        private static final MethodHandle MESSAGE = function("emulator_message", ValueLayout.ADDRESS);
+
+        private static String load() {
+            try {
+                Files.createDirectories(LIBRARY.getParent());
+                Process gcc = new ProcessBuilder("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
+                    "-ffp-contract=off",
+                    "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o", LIBRARY.toString(), "ptx.c", "driver.c",
+                    "-lm",
+                    "-lpthread").directory(MODULE.resolve("src/test/native").toFile()).redirectErrorStream(true)
+                    .start();
+                String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                if (gcc.waitFor() != 0) {
+                    throw new IllegalStateException("the emulated driver does not compile:\n" + output);
+                }
+            } catch (IOException e) {
+                return "gcc is not installed: " + e.getMessage();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            System.load(LIBRARY.toString());
+            return null;
+        }
+
+        private static MethodHandle function(String name, MemoryLayout result, MemoryLayout... parameters) {
+            if (FAILURE != null) {
+                return null;
+            }
+            MemorySegment address = SymbolLookup.libraryLookup(LIBRARY, Arena.global()).findOrThrow(name);
+            return Linker.nativeLinker().downcallHandle(address, result == null
+                ? FunctionDescriptor.ofVoid(parameters)
+                : FunctionDescriptor.of(result, parameters));
+        }
+    }
+
+    /** Sets up one good device. Skips the test if gcc is missing. */
+    static void reset(long seed) {
+        reset(1, VERSION, 7, 0, seed);
+    }
+
+    static void reset(int devices, int version, int major, int minor, long seed) {
+        assumeTrue(Loaded.FAILURE == null, Loaded.FAILURE);
+        assumeTrue(System.getProperty("os.arch").equals("amd64"), "JCuda has no native library for this processor");
+        call(Loaded.RESET, devices, version, major, minor, MEMORY_BYTES, seed);
+    }
+
+    /** Lets call number {@code call} from now on fail, and with {@code always} all calls after it; 0 for no failure. */
+    static void fail(int call, int error, boolean always) {
+        call(Loaded.FAIL, call, error, always ? 1 : 0);
+    }
+
+    /** Returns the number of calls since {@link #fail}. */
+    static int calls() {
+        return (int) call(Loaded.CALLS);
+    }
+
+    /** Returns the name of the function that has failed first since {@link #fail}. */
+    static String failedCall() {
+        return text(Loaded.FAILED_CALL);
+    }
+
+    /** Returns the reason of the newest failure. */
+    static String message() {
+        return text(Loaded.MESSAGE);
+    }
+
+    /** Returns the number of objects that a context had to free because nobody else did. */
+    static int leaked() {
+        return (int) call(Loaded.LEAKED);
+    }
+
+    /** Returns the number of objects that exist now. */
+    static int live() {
+        return (int) call(Loaded.LIVE);
+    }
+
+    private static String text(MethodHandle function) {
+        return ((MemorySegment) call(function)).reinterpret(256).getString(0);
+    }
+
+    private static Object call(MethodHandle function, Object... arguments) {
+        try {
+            return function.invokeWithArguments(arguments);
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

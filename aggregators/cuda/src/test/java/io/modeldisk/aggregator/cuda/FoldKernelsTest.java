@@ -1,0 +1,186 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.AggregatorProvider;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Compares the aggregators on an emulated device with those of the CPU. */
+class FoldKernelsTest {
+    private static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
+    private static final int BLOCK = TwinModel.LOGICAL_BLOCK;
+
+    static Stream<String> specifications() {
+        return Stream.of("sum", "assign", "null", "sgd:lr=0.1", "sgd:lr=0.1,weight-decay=0.01",
+            "sgd:lr=0.1,clip-value=0.5",
+            "sgd:lr=0.3,clip-value=0.7,weight-decay=0.1,schedule=cosine,rounds=4,warmup=1", "momentum:lr=0.1",
+            "momentum:lr=0.1,momentum=0.7,clip-value=0.5,weight-decay=0.01",
+            "nesterov:lr=0.1,clip-value=0.9,weight-decay=0.2",
+            "adagrad:lr=0.1,clip-value=0.5", "rmsprop:lr=0.01,alpha=0.9,weight-decay=0.1", "adam:lr=0.01",
+            "adam:lr=0.01,beta1=0.5,beta2=0.8,weight-decay=0.1,clip-value=0.4",
+            "adamw:lr=0.01,weight-decay=0.3,eps=0.001");
+    }
+
+    @BeforeEach
+    void setUp() {
+        Emulator.reset(1);
+    }
+
+    @Test
+    void everyAggregatorOfTheCpuIsCompared() {
+        assertThat(specifications().map(text -> text.split(":")[0]).collect(Collectors.toSet())).containsAll(
+            Aggregators.providers().stream().map(AggregatorProvider::name).toList());
+    }
+
+    @ParameterizedTest
+    @MethodSource("specifications")
+    void foldsOnTheDeviceEqualThoseOfTheCpuInAnyOrderOfStreams(String specification) throws InterruptedException {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            Emulator.reset(seed);
+            try (TwinModel model = new TwinModel(specification, seed)) {
+                model.train(1 + (int) (seed % 4));
+                model.assertSame();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
+            }
+            assertThat(Emulator.live()).isZero();
+        }
+    }
+
+    @Test
+    void roundsOnTheDeviceEqualThoseOfTheCpuInAnyOrderOfStreams() throws InterruptedException {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            Emulator.reset(seed);
+            try (TwinModel model = new TwinModel("momentum:lr=0.1", seed)) {
+                model.trainInRounds(2, 3);
+                model.assertSame();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
+            }
+        }
+    }
+
+    @Test
+    void assignWithAFactorOfOneKeepsThePayloadOfANaN() throws InterruptedException {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
+            Aggregator assign = Aggregators.parse("assign")) {
+            FoldKernels kernels = new FoldKernels(device, assign, 1, 1);
+            CudaStream stream = device.newStream();
+            DeviceMemory weights = device.allocate(BLOCK);
+            DeviceMemory gradient = device.allocate(BLOCK);
+            PinnedMemory host = device.allocatePinned(BLOCK);
+            for (int i = 0; i < BLOCK / Float.BYTES; i++) {
+                host.segment().setAtIndex(ValueLayout.JAVA_INT, i, 0x7f912345 + i);
+            }
+            stream.copyToDevice(host, gradient, BLOCK);
+            Batch batch = kernels.tryBegin(Work.FOLD);
+            batch.fold(new DeviceBlock(weights, null, null), 0, gradient, 0, BLOCK, 1, 1);
+            batch.launch(stream);
+            PinnedMemory result = device.allocatePinned(BLOCK);
+            CudaEvent copied = device.newEvent();
+            stream.copyToHost(weights, result, BLOCK);
+            stream.record(copied);
+            assertThat(copied.await(10_000)).isTrue();
+            assertThat(result.segment().mismatch(host.segment())).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void batchRefusesARangeThatItChangesAlready() {
+        try (TwinModel model = new TwinModel("sum", 1)) {
+            DeviceMemory memory = model.device.allocate(4 * BLOCK);
+            Batch batch = model.kernels.tryBegin(Work.CLEAR);
+            assertThat(batch.clear(memory, BLOCK, 2 * BLOCK)).isTrue();
+            assertThat(batch.clear(memory, 2 * BLOCK, 2 * BLOCK)).isFalse();
+            assertThat(batch.clear(memory, 0, 2 * BLOCK)).isFalse();
+            assertThat(batch.clear(memory, 0, BLOCK)).isTrue();
+            assertThat(batch.size()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void fullBatchRefusesARange() {
+        try (TwinModel model = new TwinModel("sum", 1)) {
+            DeviceMemory memory = model.device.allocate(9 * BLOCK);
+            Batch batch = model.kernels.tryBegin(Work.CLEAR);
+            for (int i = 0; i < 8; i++) {
+                assertThat(batch.clear(memory, i * BLOCK, BLOCK)).isTrue();
+            }
+            assertThat(batch.clear(memory, 8 * BLOCK, BLOCK)).isFalse();
+        }
+    }
+
+    @Test
+    void batchesAreLimitedAndReturnOnlyWhenTheyAreComplete() throws InterruptedException {
+        try (TwinModel model = new TwinModel("sum", 1)) {
+            DeviceMemory memory = model.device.allocate(BLOCK);
+            Batch first = model.kernels.tryBegin(Work.CLEAR);
+            assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
+            assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
+            assertThat(model.kernels.tryBegin(Work.FOLD)).isNull();
+            first.clear(memory, 0, BLOCK);
+            assertThatThrownBy(first::release).isInstanceOf(IllegalStateException.class);
+            first.launch(model.folds);
+            assertThat(first.await(10_000)).isTrue();
+            first.release();
+            assertThat(model.kernels.tryBegin(Work.FOLD)).isSameAs(first);
+        }
+    }
+
+    @Test
+    void batchRefusesRangesThatTheKernelsCannotCompute() {
+        try (TwinModel model = new TwinModel("adam:lr=1", 1)) {
+            DeviceMemory memory = model.device.allocate(2 * BLOCK);
+            DeviceBlock stateless = new DeviceBlock(memory, null, null);
+            Batch batch = model.kernels.tryBegin(Work.FOLD);
+            assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, BLOCK, 1, 1))
+                .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " and the counters of updates");
+            assertThatThrownBy(() -> batch.clear(memory, 0, BLOCK)).hasMessageContaining("for FOLD");
+            DeviceBlock block = model.blocks.getFirst().onDevice;
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, 8, BLOCK, 1, 1))
+                .hasMessageContaining("gradientOffset=8");
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, 0, 100, 1, 1))
+                .hasMessageContaining("lengthBytes=100");
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, BLOCK, 2 * BLOCK, 1, 1))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThat(batch.size()).isZero();
+        }
+    }
+
+    @Test
+    void clippingByNormIsRefused() {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
+            Aggregator sgd = Aggregators.parse("sgd:lr=1,clip-norm=2")) {
+            assertThatThrownBy(() -> new FoldKernels(device, sgd, 1, 1))
+                .hasMessage("clip-norm is not available on a GPU yet");
+        }
+        assertThat(Emulator.leaked()).isZero();
+    }
+
+    @Test
+    void aggregatorWithoutFormulaIsRefused() {
+        Aggregator own = new Aggregator() {
+            @Override
+            public void aggregate(
+                BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+                float scale) {}
+        };
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            assertThatThrownBy(() -> new FoldKernels(device, own, 1, 1))
+                .hasMessage("this aggregator is not available on a GPU");
+        }
+    }
+}

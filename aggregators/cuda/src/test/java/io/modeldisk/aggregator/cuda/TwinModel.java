@@ -1,0 +1,290 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * The same model twice: on the CPU and on a device. Gradients travel to the device on one stream, are folded on a second one, and
+ * the weights are copied back on a third one. Events order the streams.
+ */
+final class TwinModel implements AutoCloseable {
+    static final int LOGICAL_BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
+
+    private static final int MAX_BLOCKS = 5;
+    private static final int MAX_LOGICAL_BLOCKS = 4;
+    private static final int MAX_UPDATES = 4;
+    private static final long TIMEOUT_MS = 60_000;
+    private static final float[] SPECIAL = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+        Float.MIN_VALUE,
+        -Float.MIN_VALUE, Float.MIN_NORMAL / 3, 0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-30f, -1e-30f};
+
+    final CudaDevice device;
+    final FoldKernels kernels;
+    final List<Block> blocks = new ArrayList<>();
+    final CudaStream arrivals;
+    final CudaStream folds;
+    final CudaStream mirrors;
+
+    private final Aggregator aggregator;
+    private final SplittableRandom random;
+    private final Arena arena = Arena.ofShared();
+    private final CudaEvent arrived;
+    private final CudaEvent folded;
+    private final CudaEvent mirrored;
+    private final PinnedMemory pushes;
+    private final DeviceMemory gradients;
+    private final List<Batch> launched = new ArrayList<>();
+    private long pushed;
+    private long round;
+
+    /** One block. Its weights and state on the CPU are in native memory. */
+    final class Block implements BlockMemory {
+        final MemorySegment weights;
+        final MemorySegment state;
+        final MemorySegment updates;
+        final DeviceMemory deviceWeights;
+        final DeviceMemory deviceState;
+        final DeviceBlock onDevice;
+        final PinnedMemory mirror;
+        final PinnedMemory stateMirror;
+
+        Block(long bytes) {
+            weights = arena.allocate(bytes, 64);
+            state = arena.allocate(bytes / LOGICAL_BLOCK * aggregator.stateBytesPerLogicalBlock() + 64, 64);
+            for (long i = 0; i < bytes; i += Float.BYTES) {
+                weights.set(ValueLayout.JAVA_FLOAT, i, (float) random.nextGaussian());
+            }
+            mirror = device.allocatePinned(bytes);
+            deviceWeights = device.allocate(bytes);
+            mirror.segment().copyFrom(weights);
+            arrivals.copyToDevice(mirror, deviceWeights, bytes);
+            long stateBytes = kernels.stateArrays() * bytes;
+            deviceState = stateBytes == 0 ? null : device.allocate(stateBytes);
+            stateMirror = stateBytes == 0 ? null : device.allocatePinned(stateBytes);
+            updates = kernels.countsUpdates() ? arena.allocate(bytes / LOGICAL_BLOCK * Long.BYTES, 8) : null;
+            if (deviceState != null) {
+                arrivals.clear(deviceState);
+            }
+            onDevice = new DeviceBlock(deviceWeights, deviceState, updates);
+        }
+
+        @Override
+        public MemorySegment weights() {
+            return weights;
+        }
+
+        @Override
+        public MemorySegment state() {
+            return state;
+        }
+
+        @Override
+        public long round() {
+            return round;
+        }
+    }
+
+    TwinModel(String specification, long seed) {
+        random = new SplittableRandom(seed);
+        aggregator = Aggregators.parse(specification);
+        device = CudaDevice.open(0, 64 << 20, NanoClock.SYSTEM);
+        try {
+            kernels = new FoldKernels(device, aggregator, 8, 3, 1 + random.nextInt(8));
+            arrivals = device.newStream();
+            folds = device.newStream();
+            mirrors = device.newStream();
+            arrived = device.newEvent();
+            folded = device.newEvent();
+            mirrored = device.newEvent();
+            long bytes = (long) MAX_UPDATES * MAX_BLOCKS * MAX_LOGICAL_BLOCKS * LOGICAL_BLOCK;
+            pushes = device.allocatePinned(bytes);
+            gradients = device.allocate(bytes);
+            int count = 1 + random.nextInt(MAX_BLOCKS);
+            for (int i = 0; i < count; i++) {
+                blocks.add(new Block((1 + random.nextInt(MAX_LOGICAL_BLOCKS)) * (long) LOGICAL_BLOCK));
+            }
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Pushes gradients of random ranges, at most {@value #MAX_UPDATES} times, and copies the weights and the state back. */
+    void train(int updates) throws InterruptedException {
+        for (round = 1; round <= updates; round++) {
+            Batch batch = begin(Work.FOLD);
+            for (Block block : blocks) {
+                int logicalBlocks = (int) (block.weights.byteSize() / LOGICAL_BLOCK);
+                long offset = random.nextInt(logicalBlocks) * (long) LOGICAL_BLOCK;
+                long bytes = piece(block.weights.byteSize() - offset);
+                long at = push(bytes);
+                float scale = random.nextBoolean() ? 1 : 1 / 3f;
+                if (!batch.fold(block.onDevice, offset, gradients, at, bytes, scale, round)) {
+                    launch(batch);
+                    batch = begin(Work.FOLD);
+                    assertThat(batch.fold(block.onDevice, offset, gradients, at, bytes, scale, round)).isTrue();
+                }
+                aggregator.aggregate(block, offset, pushes.segment(), at, bytes, scale);
+            }
+            launch(batch);
+        }
+        mirror();
+    }
+
+    /** Adds a random gradient to the pushes, copies it to the device, and returns its offset in both. */
+    private long push(long bytes) {
+        long at = pushed;
+        pushed += bytes;
+        for (long i = at; i < pushed; i += Float.BYTES) {
+            float value = random.nextInt(64) == 0
+                ? SPECIAL[random.nextInt(SPECIAL.length)]
+                : (float) random.nextGaussian();
+            pushes.segment().set(ValueLayout.JAVA_FLOAT, i, value);
+        }
+        arrivals.copyToDevice(pushes.slice(at, bytes), gradients.slice(at, bytes), bytes);
+        return at;
+    }
+
+    /**
+     * Plays rounds of bsp: several gradients are added to a sum, the first one of a range replaces the sum before, the sum is
+     * applied with the mean's factor, and the sum is then cleared.
+     */
+    void trainInRounds(int rounds, int learners) throws InterruptedException {
+        Block block = Collections.max(blocks, Comparator.comparingLong(any -> any.weights.byteSize()));
+        long bytes = block.weights.byteSize();
+        MemorySegment sum = arena.allocate(bytes, 64);
+        DeviceMemory deviceSum = device.allocate(bytes);
+        PinnedMemory sumMirror = device.allocatePinned(bytes);
+        for (round = 1; round <= rounds; round++) {
+            for (int learner = 0; learner < learners; learner++) {
+                long at = push(bytes);
+                Batch batch = begin(Work.ACCUMULATE);
+                for (long offset = 0; offset < bytes;) {
+                    long piece = piece(bytes - offset);
+                    assertThat(batch.accumulate(deviceSum, offset, gradients, at + offset, piece, learner == 0))
+                        .isTrue();
+                    offset += piece;
+                }
+                launch(batch);
+                for (long i = 0; i < bytes; i += Float.BYTES) {
+                    float value = pushes.segment().get(ValueLayout.JAVA_FLOAT, at + i);
+                    sum.set(ValueLayout.JAVA_FLOAT, i,
+                        learner == 0 ? value : sum.get(ValueLayout.JAVA_FLOAT, i) + value);
+                }
+            }
+            Batch batch = begin(Work.FOLD);
+            assertThat(batch.fold(block.onDevice, 0, deviceSum, 0, bytes, 1f / learners, round)).isTrue();
+            launch(batch);
+            aggregator.aggregate(block, 0, sum, 0, bytes, 1f / learners);
+        }
+        folds.copyToHost(deviceSum, sumMirror, bytes);
+        mirror();
+        assertSame("sum", sum, sumMirror.segment(), bytes);
+        Batch clear = begin(Work.CLEAR);
+        for (long offset = 0; offset < bytes;) {
+            long piece = piece(bytes - offset);
+            assertThat(clear.clear(deviceSum, offset, piece)).isTrue();
+            offset += piece;
+        }
+        launch(clear);
+        folds.copyToHost(deviceSum, sumMirror, bytes);
+        mirror();
+        sum.fill((byte) 0);
+        assertThat(sumMirror.segment().mismatch(sum)).isEqualTo(-1);
+    }
+
+    /** Returns a random number of whole logical blocks in bytes. */
+    private long piece(long maxBytes) {
+        return (1 + random.nextInt((int) (maxBytes / LOGICAL_BLOCK))) * (long) LOGICAL_BLOCK;
+    }
+
+    private Batch begin(Work work) throws InterruptedException {
+        Batch batch = kernels.tryBegin(work);
+        if (batch == null) {
+            releaseOldest();
+            batch = kernels.tryBegin(work);
+        }
+        return batch;
+    }
+
+    private void launch(Batch batch) {
+        arrivals.record(arrived);
+        folds.waitFor(arrived);
+        batch.launch(folds);
+        launched.add(batch);
+    }
+
+    private void releaseOldest() throws InterruptedException {
+        Batch oldest = launched.removeFirst();
+        assertThat(oldest.await(TIMEOUT_MS)).isTrue();
+        oldest.release();
+    }
+
+    /** Copies the weights and the state to the host, and waits until they are there. */
+    private void mirror() throws InterruptedException {
+        folds.record(folded);
+        mirrors.waitFor(folded);
+        for (Block block : blocks) {
+            mirrors.copyToHost(block.deviceWeights, block.mirror, block.weights.byteSize());
+            if (block.deviceState != null) {
+                mirrors.copyToHost(block.deviceState, block.stateMirror, block.deviceState.lengthBytes());
+            }
+        }
+        mirrors.record(mirrored);
+        assertThat(mirrored.await(TIMEOUT_MS)).isTrue();
+        while (!launched.isEmpty()) {
+            releaseOldest();
+        }
+    }
+
+    /** Checks that the model on the device, as it was copied back, is that of the CPU. */
+    void assertSame() {
+        for (int i = 0; i < blocks.size(); i++) {
+            Block block = blocks.get(i);
+            assertSame("weights of block " + i, block.weights, block.mirror.segment(), block.weights.byteSize());
+            long stateBytes = block.deviceState == null ? 0 : block.deviceState.lengthBytes();
+            if (stateBytes > 0) {
+                assertSame("state of block " + i, block.state, block.stateMirror.segment(), stateBytes);
+            }
+            if (block.updates != null) {
+                assertThat(block.updates.mismatch(block.state.asSlice(stateBytes, block.updates.byteSize())))
+                    .isEqualTo(-1);
+            }
+        }
+    }
+
+    /** Compares the bits, but counts every NaN as the same number. */
+    private static void assertSame(String name, MemorySegment expected, MemorySegment actual, long bytes) {
+        for (long i = 0; i < bytes; i += Float.BYTES) {
+            float wanted = expected.get(ValueLayout.JAVA_FLOAT, i);
+            float found = actual.get(ValueLayout.JAVA_FLOAT, i);
+            if (Float.floatToIntBits(wanted) != Float.floatToIntBits(found)) {
+                throw new AssertionError(
+                    name + ": value " + i / Float.BYTES + " is " + found + ", but " + wanted + " on the CPU");
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            device.close();
+        } finally {
+            arena.close();
+            aggregator.close();
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the aggregators on a GPU, with an emulated device. */
+package io.modeldisk.aggregator.cuda;
