@@ -3,6 +3,7 @@ package io.modeldisk.aggregator.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
@@ -11,6 +12,7 @@ import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -137,6 +139,32 @@ class FoldKernelsTest {
             assertThat(first.await(10_000)).isTrue();
             first.release();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isSameAs(first);
+        }
+    }
+
+    @Test
+    void batchIsFilledLaunchedAndReleasedWithoutAllocatingJavaObjects() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (TwinModel model = new TwinModel("adam:lr=1", 1)) {
+            DeviceBlock block = model.blocks.getFirst().onDevice;
+            DeviceMemory gradient = model.device.allocate(BLOCK);
+            PinnedMemory push = model.device.allocatePinned(BLOCK);
+            long allocated = Long.MAX_VALUE;
+            for (int i = 0; i < 20; i++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                model.folds.copyToDevice(push, gradient, BLOCK);
+                Batch batch = model.kernels.tryBegin(Work.FOLD);
+                boolean added = batch.fold(block, 0, gradient, 0, BLOCK, 1, 1);
+                batch.launch(model.folds);
+                while (!batch.isComplete()) {
+                    Thread.onSpinWait();
+                }
+                batch.release();
+                allocated = Math.min(allocated, threads.getCurrentThreadAllocatedBytes() - before);
+                assertThat(added).isTrue();
+            }
+            // The first passes load classes, which allocates. Later passes do not.
+            assertThat(allocated).isZero();
         }
     }
 
