@@ -119,9 +119,11 @@ final class VersionMountTest {
     @Test
     void filesCanBeReadAndNotChanged() throws Exception {
         fixture.model.fill(5);
-        assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' *").lines()).containsExactly(
-            "model -r-------- " + SIZE, "status.json -r-------- 0", "version -r-------- 0",
-            "weights -r-------- " + SIZE);
+        assertThat(fixture.shell.succeed(
+            "cd \"$DIR\" && stat -c '%n %A %s' model status.json version weights; ls | grep -E 'part|trace|mapped' || true")
+            .lines()).containsExactly(
+                "model -r-------- " + SIZE, "status.json -r-------- 0", "version -r-------- 0",
+                "weights -r-------- " + SIZE);
         for (String file : new String[]{"model", "weights"}) {
             assertThat(fixture.shell.succeed("head -c 2 \"$DIR/" + file + "\" | od -An -tu1").strip())
                 .isEqualTo("5   5");
