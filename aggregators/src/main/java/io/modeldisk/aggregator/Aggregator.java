@@ -25,6 +25,14 @@ public interface Aggregator extends AutoCloseable {
         return null;
     }
 
+    /**
+     * Returns whether the result depends on how an update of a block is divided into ranges. If so, the aggregator is only for
+     * modes that apply whole rounds. The default is false.
+     */
+    default boolean needsWholeRounds() {
+        return false;
+    }
+
     /** Returns the learning rate, which may be changed while the aggregator is in use; null if the aggregator has none. */
     default LearningRate learningRate() {
         return null;

@@ -131,6 +131,16 @@ public final class FloatKernels {
         return sum;
     }
 
+    /** Returns the sum of the squares of all values, in float64. Slow, for values whose squares are infinite in float32. */
+    static double preciseSumOfSquares(MemorySegment src, long srcOffset, long lengthBytes) {
+        double sum = 0;
+        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
+            double value = src.get(FLOAT, srcOffset + i);
+            sum += value * value;
+        }
+        return sum;
+    }
+
     /** Returns {@code a * b + c}, rounded once, or twice on a processor without fused multiply-add. */
     static FloatVector multiplyAdd(FloatVector a, FloatVector b, FloatVector c) {
         return FUSED ? a.fma(b, c) : a.mul(b).add(c);

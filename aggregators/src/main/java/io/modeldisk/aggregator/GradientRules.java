@@ -54,7 +54,11 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
         if (clipNorm == Float.POSITIVE_INFINITY) {
             return scale;
         }
-        double norm = scale * Math.sqrt(FloatKernels.sumOfSquares(gradient, gradientOffset, lengthBytes));
+        double sum = FloatKernels.sumOfSquares(gradient, gradientOffset, lengthBytes);
+        if (sum == Double.POSITIVE_INFINITY) {
+            sum = FloatKernels.preciseSumOfSquares(gradient, gradientOffset, lengthBytes);
+        }
+        double norm = scale * Math.sqrt(sum);
         // Math.min keeps a NaN.
         return (float) (scale * Math.min(1, clipNorm / (norm + NORM_EPSILON)));
     }

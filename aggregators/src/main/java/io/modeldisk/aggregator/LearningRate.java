@@ -9,7 +9,7 @@ import java.util.List;
  * Thread-safe. Reads allocate no memory.
  */
 public final class LearningRate {
-    /** The number of changes that are kept. If there were more, the oldest one that is kept holds for all earlier rounds too. */
+    /** The number of changes that are kept. If there were more, the oldest one that is kept holds for all earlier rounds. */
     public static final int MAX_CHANGES = 8;
 
     private static final Change[] NONE = {};
@@ -55,7 +55,7 @@ public final class LearningRate {
                 return all[i].rate();
             }
         }
-        return all.length == MAX_CHANGES ? all[0].rate() : rate;
+        return rate;
     }
 
     /** Changes the rate. Changes of the same and of later rounds are dropped. */
@@ -67,7 +67,11 @@ public final class LearningRate {
             }
         }
         kept.add(change);
-        restore(kept.subList(Math.max(0, kept.size() - MAX_CHANGES), kept.size()));
+        if (kept.size() > MAX_CHANGES) {
+            kept.removeFirst();
+            kept.set(0, new Change(0, kept.getFirst().rate()));
+        }
+        restore(kept);
     }
 
     /** Returns the changes since the start: at most {@value #MAX_CHANGES}, in ascending order of rounds. */

@@ -43,8 +43,9 @@ abstract class Optimizer implements Aggregator {
     /** Reads the number that prevents a division by 0. */
     static float epsilon(AggregatorOptions options, float defaultValue) {
         float value = options.floatOption("eps", defaultValue);
-        if (value < 0) {
-            throw new IllegalArgumentException("eps=" + value + " must be at least 0");
+        // With 0, a weight whose gradient is 0 would become 0 / 0.
+        if (value <= 0) {
+            throw new IllegalArgumentException("eps=" + value + " must be above 0");
         }
         return value;
     }
@@ -52,6 +53,12 @@ abstract class Optimizer implements Aggregator {
     @Override
     public final LearningRate learningRate() {
         return learningRate;
+    }
+
+    /** The norm of a part of a gradient is not the norm of the gradient. */
+    @Override
+    public final boolean needsWholeRounds() {
+        return rules.clipNorm() != Float.POSITIVE_INFINITY;
     }
 
     final GradientRules rules() {

@@ -225,7 +225,7 @@ class OptimizersTest {
         "adam:lr=0.1,momentum=0.9; momentum=0.9 is not a known option",
         "adam:lr=0.1,beta2=1; beta2=1.0 must be at least 0 and less than 1",
         "momentum:lr=0.1,momentum=-0.1; momentum=-0.1 must be at least 0 and less than 1",
-        "adagrad:lr=0.1,eps=-1; eps=-1.0 must be at least 0",
+        "adagrad:lr=0.1,eps=0; eps=0.0 must be above 0",
         "rmsprop:lr=-0.1; lr=-0.1 must be above 0",
         "adamw:lr=0.1,weight-decay=-1; weight-decay=-1.0 must be at least 0",
         "sgd:lr=0.1,clip-value=0; clip-value=0.0 must be above 0",
@@ -292,7 +292,7 @@ class OptimizersTest {
         assertThat(rate.changes()).hasSize(LearningRate.MAX_CHANGES);
         assertThat(rate.at(1000)).isEqualTo(1000);
         assertThat(rate.at(997)).isEqualTo(997);
-        // The oldest change that is known holds for all rounds before it.
+        // The oldest change that is kept holds for all rounds before it.
         assertThat(rate.at(3)).isEqualTo(1001 - LearningRate.MAX_CHANGES);
         LearningRate other = rate("sgd:lr=1000");
         other.restore(rate.changes());
@@ -300,6 +300,22 @@ class OptimizersTest {
         assertThat(other.at(3)).isEqualTo(1001 - LearningRate.MAX_CHANGES);
         other.restore(List.of());
         assertThat(other.at(3)).isEqualTo(1000);
+    }
+
+    @Test
+    void changesThatFitDoNotHoldForEarlierRounds() {
+        LearningRate rate = rate("sgd:lr=1000");
+        for (int i = 1; i <= LearningRate.MAX_CHANGES; i++) {
+            rate.change(new LearningRate.Change(100 * i, i));
+        }
+        assertThat(rate.at(99)).isEqualTo(1000);
+        assertThat(rate.at(100)).isEqualTo(1);
+    }
+
+    @Test
+    void normOfAVeryLargeGradientIsFinite() {
+        // The norm is 64e20.
+        assertThat(firstWeight("sgd:lr=1,clip-norm=32", 2e20f, 1)).isCloseTo(-1, within(1e-5f));
     }
 
     @ParameterizedTest

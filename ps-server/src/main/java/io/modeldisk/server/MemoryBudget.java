@@ -38,7 +38,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         long blocks = facts.blocksOfShard();
         int block = facts.blockSizeBytes();
         int logicalBlocks = block / LogicalBlock.BYTES;
-        long stateBytes = (long) logicalBlocks * settings.aggregator().stateBytesPerLogicalBlock();
+        long stateBytes = BlockStore.stateStride(block, settings.aggregator().stateBytesPerLogicalBlock());
         long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() ? block : 0);
         long blockHeapBytes = switch (mode.kind()) {
             case ASP -> ASP_BLOCK_HEAP_BYTES;

@@ -347,6 +347,10 @@ public final class ServerContext {
                 "either size=%s or safetensors=%s must be set, but not both", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
             consistency = mode.toString();
+            check(mode.appliesWholeRounds() || !aggregator.needsWholeRounds(),
+                "aggregator=%s has clip-norm, which needs consistency=bsp: in %s, a block is updated in parts, and each part"
+                    + " would be clipped",
+                aggregatorSpecification, consistency);
             ModelSource source = source();
             network.clock(clock).listen(listen).access(access).portals(new Portals(portalGroupTag(), portals));
             ModelFacts facts = facts(source);

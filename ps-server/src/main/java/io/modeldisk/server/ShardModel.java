@@ -315,7 +315,7 @@ public final class ShardModel implements AutoCloseable {
      * Changes the learning rate. No update of a block is in progress during the change, so that each update has the same rate
      * again when its record is replayed.
      *
-     * @throws ScsiException if the shard cannot keep a record of the change
+     * @throws ScsiException if the shard cannot keep a record of the change, which may have an effect nevertheless
      */
     void changeLearningRate(LearningRate.Change change) throws ScsiException {
         RecordLog log = records;
@@ -331,10 +331,10 @@ public final class ShardModel implements AutoCloseable {
         } finally {
             store.unlockAll();
         }
+        LOG.info("the learning rate is {} from round {} on", change.rate(), change.fromRound());
         if (log != null) {
             log.awaitLearnersDurable();
         }
-        LOG.info("the learning rate is {} from round {} on", change.rate(), change.fromRound());
     }
 
     Learners learners() {

@@ -90,6 +90,25 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
+    void changesAreForgottenAfterARestartWithAnotherRate() throws Exception {
+        useAggregator("sgd:lr=1");
+        List<ShardModel> shards = start(1);
+        train(shards, 1, 1);
+        rate(shards.getFirst(), 2, 0.5f);
+        checkpoint(shards);
+        assertThat(rate(restart("sgd:lr=0.25", 1).getFirst(), 2, 0)).isEqualTo(0.25f);
+    }
+
+    @Test
+    void normOfPartsOfAGradientIsRefused() {
+        useAggregator("adam:lr=1,clip-norm=1");
+        consistency = "asp";
+        assertThatThrownBy(() -> start(1)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("clip-norm, which needs consistency=bsp");
+        aggregator.close();
+    }
+
+    @Test
     void statusHasTheRateOfTheNextRound() throws Exception {
         useAggregator("sgd:lr=8,schedule=step,every=2,factor=0.5");
         List<ShardModel> shards = start(1);

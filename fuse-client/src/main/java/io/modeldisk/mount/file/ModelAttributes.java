@@ -78,10 +78,13 @@ final class ModelAttributes {
         }
     }
 
-    /** The round of the next push: of this learner, or of any learner if this mount has none. */
+    /**
+     * A round of which no push has begun: the learner's next one, or one that the learners of other mounts have not begun when a
+     * change arrives at the shards.
+     */
     private long round() throws IOException {
         long own = exchange.round();
-        return own > 0 ? own : model.counters().openedRound() + 1;
+        return own > 0 ? Math.max(own, model.nextRound()) : model.counters().openedRound() + 2;
     }
 
     /**

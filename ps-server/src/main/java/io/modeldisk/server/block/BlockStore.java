@@ -70,7 +70,7 @@ public final class BlockStore implements AutoCloseable {
         }
         try {
             return DataMemory.allocate(stateOffset(blocks.length - 1, stateBytesPerLogicalBlock)
-                + stateStride(stateBytesPerLogicalBlock));
+                + stateStride(layout.blockSizeBytes(), stateBytesPerLogicalBlock));
         } catch (RuntimeException | OutOfMemoryError e) {
             memory.close();
             throw e;
@@ -94,15 +94,15 @@ public final class BlockStore implements AutoCloseable {
         return HalfTransfers.scratchBlocks();
     }
 
-    /** The distance in bytes between the aggregator states of two blocks in one slab. */
-    private long stateStride(int stateBytesPerLogicalBlock) {
-        long bytes = LogicalBlock.in(layout.blockSizeBytes()) * stateBytesPerLogicalBlock;
+    /** Returns the memory of the aggregator state of a block in bytes, with what is lost to its alignment. */
+    public static long stateStride(int blockSizeBytes, int stateBytesPerLogicalBlock) {
+        long bytes = LogicalBlock.in(blockSizeBytes) * stateBytesPerLogicalBlock;
         return Math.ceilDiv(bytes, STATE_ALIGNMENT) * STATE_ALIGNMENT;
     }
 
     /** The offset of the aggregator state of a block. Each state lies in one slab. */
     private long stateOffset(int block, int stateBytesPerLogicalBlock) {
-        long stride = stateStride(stateBytesPerLogicalBlock);
+        long stride = stateStride(layout.blockSizeBytes(), stateBytesPerLogicalBlock);
         long perSlab = DataMemory.SLAB_BYTES / stride;
         return block / perSlab * DataMemory.SLAB_BYTES + block % perSlab * stride;
     }

@@ -128,13 +128,25 @@ final class CheckpointLoader {
                     store.versions().restore(block.index(), part.versions[index]);
                 }
             }
-            if (aggregator.learningRate() != null) {
-                aggregator.learningRate().restore(newest(parts));
-            }
+            restoreLearningRate(facts, newest(parts));
         } finally {
             for (FileChannel channel : open) {
                 channel.close();
             }
+        }
+    }
+
+    /** Restores the changes of the learning rate, unless the shard was started with other options of the aggregator. */
+    private void restoreLearningRate(CheckpointFacts facts, List<LearningRate.Change> changes) {
+        if (changes.isEmpty() || aggregator.learningRate() == null) {
+            return;
+        }
+        if (facts.aggregator().equals(model.aggregator())) {
+            aggregator.learningRate().restore(changes);
+            LOG.info("the learning rate was changed before the checkpoint: {}", changes.getLast());
+        } else {
+            LOG.info("the changes of the learning rate before the checkpoint have no effect, because --aggregator is {}"
+                + " and was {}", model.aggregator(), facts.aggregator());
         }
     }
 

@@ -176,6 +176,7 @@ public interface RemoteModel extends AutoCloseable {
      *
      * @param round the round, from 1
      * @throws ShardException if the aggregator has no learning rate
+     * @throws IOException if the shards have different rates, for example because one of them was restarted
      */
     float learningRate(long round) throws IOException;
 

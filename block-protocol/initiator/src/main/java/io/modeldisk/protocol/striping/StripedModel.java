@@ -98,9 +98,9 @@ public final class StripedModel implements RemoteModel {
                 shard -> ModelFacts.fromJson(shard.vpdPage(ModelFacts.VPD_PAGE)));
             for (int i = 0; i < shards.size(); i++) {
                 ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
+                ShardCheck.offers(shards.get(i).id(), facts.get(i), context.dtype());
                 shards.get(i).expect(facts.getFirst());
             }
-            ShardCheck.offers(shards.getFirst().id(), facts.getFirst(), context.dtype());
             context.locator().onMove(moved -> shards.get(moved).moved());
             return new StripedModel(context, List.copyOf(shards), facts.getFirst());
         } catch (IOException | RuntimeException e) {
@@ -378,12 +378,19 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public float learningRate(long round) throws IOException {
-        return shards.getFirst().learningRate(round, 0);
+        List<Float> rates = reconnection()
+            .run(() -> AllShards.call(shards, shard -> shard.learningRate(round, 0)), Cancellation.NONE);
+        if (rates.stream().distinct().count() > 1) {
+            throw new IOException("the shards have different learning rates in round " + round + ": " + rates
+                + "; set the learning rate again");
+        }
+        return rates.getFirst();
     }
 
     @Override
     public void changeLearningRate(long fromRound, float rate) throws IOException {
-        AllShards.call(shards, shard -> shard.learningRate(fromRound, rate));
+        reconnection().run(() -> AllShards.call(shards, shard -> shard.learningRate(fromRound, rate)),
+            Cancellation.NONE);
     }
 
     @Override
