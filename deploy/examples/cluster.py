@@ -68,6 +68,13 @@ class Process:
             number += 1
         raise Failure(f"{self.name} ended before it was ready; see its messages above")
 
+    def status(self):
+        """Waits for the end of the program. Returns its exit status."""
+        try:
+            return self.popen.wait(SILENCE_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"{self.name} has not ended after {SILENCE_SECONDS} s") from error
+
     def kill(self):
         self.popen.kill()
         self.popen.wait()

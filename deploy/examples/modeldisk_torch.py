@@ -21,17 +21,16 @@ def trained(model):
 def layout(model):
     """Returns the header of a safetensors file that holds the trained parameters one behind the other."""
     header, end = {}, 0
-    for name, parameter in trained(model).items():
-        begin, end = end, end + 4 * parameter.numel()
-        header[name] = {"dtype": "F32", "shape": list(parameter.shape), "data_offsets": [begin, end]}
+    for name, p in trained(model).items():
+        header[name] = {"dtype": "F32", "shape": list(p.shape), "data_offsets": [end, end := end + 4 * p.numel()]}
     return header
 
 def save(model, path):
     header = json.dumps(layout(model)).encode()
+    header += b" " * (-len(header) % 8)
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(header) + -len(header) % 8) + header + b" " * (-len(header) % 8))
-        for parameter in trained(model).values():
-            file.write(parameter.detach().cpu().float().numpy().tobytes())
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.writelines(parameter.detach().cpu().float().numpy().tobytes() for parameter in trained(model).values())
 
 def places(model, folder, count):
     """Returns the first weight of each parameter in the mounted model: by name if its tensors have names, else in order."""
@@ -51,25 +50,26 @@ def places(model, folder, count):
 class Learner:
     """A learner of the model that is mounted at `folder` with --exchange sync or overlap. It leaves when its process ends."""
     def __init__(self, model, folder):
-        with open(f"{folder}/status.json") as file:
-            kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[json.load(file)["mount"]["dtype"]]
-        names = sorted(name for name in os.listdir(f"{folder}/mapped") if name != "control")  # gradient.0, ..., weights.0, ...
-        flats = [torch.from_numpy(np.memmap(f"{folder}/mapped/{name}", np.uint8, "r+")).view(kind) for name in names]
-        self.parameters, starts = list(trained(model).values()), places(model, folder, len(flats[0]))
-        views = [[flat[at : at + p.numel()].view(p.shape) for at, p in zip(starts, self.parameters)] for flat in flats]
-        self.sets = [(views[len(views) // 2 + number], views[number]) for number in range(len(views) // 2)]
-        self.control = os.open(f"{folder}/mapped/control", os.O_RDWR)
-        self.begin()
+        self.parameters, self.control = list(trained(model).values()), os.open(f"{folder}/mapped/control", os.O_RDWR)
+        try:
+            dtype = os.getxattr(f"{folder}/model", "user.modeldisk.dtype").decode()
+            kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+            files = sorted(file for file in os.listdir(f"{folder}/mapped") if file != "control")  # gradients, then weights
+            flats = [torch.from_numpy(np.memmap(f"{folder}/mapped/{file}", np.uint8, "r+")).view(kind) for file in files]
+            ranges = [(at, at + p.numel(), p.shape) for at, p in zip(places(model, folder, len(flats[0])), self.parameters)]
+            views = [[flat[begin:end].view(shape) for begin, end, shape in ranges] for flat in flats]
+            self.sets = list(zip(views[len(views) // 2 :], views))
+            self.begin()
+        except BaseException:
+            os.close(self.control)
+            raise
 
     def begin(self):
-        """Lets the parameters use the buffers that belong to the learner in this iteration."""
         weights, self.gradients = self.sets[json.loads(os.pread(self.control, 4096, 0))["set"]]
         for parameter, weight, gradient in zip(self.parameters, weights, self.gradients):
             gradient.zero_()
-            if (parameter.dtype, parameter.device) == (weight.dtype, weight.device):
-                parameter.data, parameter.grad = weight, gradient
-            else:
-                parameter.data, parameter.grad = parameter.data.copy_(weight), None
+            same = (parameter.dtype, parameter.device) == (weight.dtype, weight.device)
+            parameter.data, parameter.grad = (weight, gradient) if same else (parameter.data.copy_(weight), None)
 
     def step(self):
         """Ends an iteration. If it raises an OSError, the next call pushes the same gradient again."""

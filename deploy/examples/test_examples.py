@@ -30,12 +30,16 @@ class Mounted:
         weights = content[8 + struct.unpack_from("<Q", content)[0] :]
         if dtype == "f16":
             weights = np.frombuffer(weights, np.float32).astype(np.float16).tobytes()
-        (self.folder / "status.json").write_text(json.dumps({"mount": {"dtype": dtype}}))
         (self.folder / "mapped").mkdir()
+        self.attribute = mock.patch("os.getxattr", lambda *_: dtype.encode())
+        self.attribute.start()
         for number in range(sets):
             (self.folder / "mapped" / f"weights.{number}").write_bytes(weights)
             (self.folder / "mapped" / f"gradient.{number}").write_bytes(bytes(len(weights)))
         self.switch(0)
+
+    def close(self):
+        self.attribute.stop()
 
     def switch(self, number):
         (self.folder / "mapped" / "control").write_text(json.dumps({"set": number}) + "\n")
@@ -62,7 +66,9 @@ class LearnerTest(unittest.TestCase):
 
     def mounted(self, model, sets=1, dtype="f32"):
         modeldisk_torch.save(model, self.folder / "net.safetensors")
-        return Mounted(self.folder, self.folder / "net.safetensors", sets, dtype)
+        mount = Mounted(self.folder, self.folder / "net.safetensors", sets, dtype)
+        self.addCleanup(mount.close)
+        return mount
 
     def learner(self, model):
         learner = modeldisk_torch.Learner(model, self.folder)
@@ -184,8 +190,11 @@ class LearnerTest(unittest.TestCase):
 
     def test_model_of_another_size_is_refused(self):
         self.mounted(nn.Linear(3, 1))
+        before = os.listdir("/proc/self/fd")
         with self.assertRaisesRegex(ValueError, "has 4 weights, but the parameters need 6"):
             modeldisk_torch.Learner(nn.Linear(5, 1), self.folder)
+        # The learner has left: control is closed.
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
 
     def test_saved_file_has_a_padded_header_that_covers_the_data(self):
         modeldisk_torch.save(nn.Linear(3, 1), self.folder / "net.safetensors")
@@ -216,6 +225,7 @@ class DilocoTest(unittest.TestCase):
             folder = pathlib.Path(temporary)
             modeldisk_torch.save(nn.Linear(3, 2), folder / "net.safetensors")
             mount = Mounted(folder, folder / "net.safetensors", sets)
+            self.addCleanup(mount.close)
             (folder / "partition").write_text(json.dumps({"round": 1, "rank": 0, "of": 1}))
             lines = list(diloco.learn(folder, 3, 4, 1, 0.1))
             self.assertEqual([line["round"] for line in lines], [1, 2, 3])
@@ -307,6 +317,15 @@ class ProcessTest(unittest.TestCase):
         self.assertEqual(process.await_ready(), "ready: on 1")
         self.assertEqual(process.line(0), "first")
         self.assertIsNone(process.line(2))
+        process.end()
+
+    def test_program_that_does_not_end_fails(self):
+        process = cluster.Process("one", ["sleep", "60"])
+        with mock.patch.object(cluster, "SILENCE_SECONDS", 0.1):
+            with self.assertRaisesRegex(cluster.Failure, "one has not ended"):
+                process.status()
+            with self.assertRaisesRegex(cluster.Failure, "one has printed nothing"):
+                process.line(0)
         process.end()
 
     def test_program_that_ends_before_it_is_ready_fails(self):

@@ -96,7 +96,7 @@ class Training:
                 self.replace()
         lost = self.learners[1:2] if replace_after else []
         for learner in self.learners:
-            if learner not in lost and learner.popen.wait(60) != 0:
+            if learner not in lost and learner.status() != 0:
                 raise Failure(f"{learner.name} failed; see its messages above")
         self.seconds = time.monotonic() - self.begun
 
