@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -72,6 +73,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile int pullsBeforeFailure = Integer.MAX_VALUE;
     private volatile long version = 7;
     private volatile long history = 1;
+    private final AtomicReference<Runnable> beforeVersion = new AtomicReference<>(() -> {});
     private volatile IOException versionFailure;
     private volatile boolean pushesWait;
     private volatile boolean pullsWait;
@@ -418,7 +420,14 @@ public final class MemoryModel implements RemoteModel {
         if (failure != null) {
             throw failure;
         }
-        return now();
+        ShardCounters answer = now();
+        beforeVersion.getAndSet(() -> {}).run();
+        return answer;
+    }
+
+    /** Runs an action once, when the next answer to a request for the version is on its way. */
+    public void beforeNextVersion(Runnable action) {
+        beforeVersion.set(action);
     }
 
     /** Sets the version, and the number of the history of the updates. */

@@ -83,7 +83,6 @@ public final class VersionNumberFile implements MountedFile {
 
         @Override
         public synchronized int poll(PollWakeup wakeup) {
-            endWait();
             if (seen == null) {
                 if (wakeup != null) {
                     wakeup.discard();
@@ -92,6 +91,9 @@ public final class VersionNumberFile implements MountedFile {
             }
             boolean changed = watch.differs(seen);
             if (wakeup != null) {
+                // Only a wait ends a wait. Another thread may wait through the same descriptor, and a call that does not wait may
+                // arrive behind its request.
+                endWait();
                 wait = watch.await(seen, wakeup);
                 changed = wait == null;
             }

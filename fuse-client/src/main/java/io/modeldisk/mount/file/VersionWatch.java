@@ -120,8 +120,8 @@ public final class VersionWatch implements AutoCloseable {
 
     private void start() {
         if (!running && !closed) {
-            running = true;
             Thread.ofVirtual().name("modeldisk-version").start(this::run);
+            running = true;
         }
     }
 
@@ -131,13 +131,25 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            askWhileNeeded();
+        } catch (RuntimeException | Error e) {
+            synchronized (this) {
+                running = false;
+            }
+            LOG.error("the thread that watches the version has failed; the next call of poll(2) starts another one", e);
+        }
+    }
+
+    private void askWhileNeeded() {
         long pauseMs = FIRST_PAUSE_MS;
         while (goesOn()) {
             Known before = latest();
             try {
                 publish(before, model.awaitVersion(before == null ? AwaitCommand.NONE : before.version(), closing));
                 pauseMs = FIRST_PAUSE_MS;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
+                // Even after an OutOfMemoryError, no process may wait forever.
                 failed(e);
                 pauseMs = pause(pauseMs);
             }
@@ -156,9 +168,11 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     /**
-     * Stores a version that the shards have returned, and wakes the processes that wait for it. Results of concurrent requests
-     * may come in any order: within a history the highest version is the newest one, and a result of the history that was known
-     * when its request began is outdated if the history has changed since.
+     * Stores a version that the shards have returned, and wakes the processes that wait for it. If the known version has not
+     * changed since the request began, the result is newer, even if it is lower: a shard shows an update before its record is
+     * durable, and loses it without a new history if it is killed then. Otherwise, another request has ended meanwhile, and the
+     * results may have come in any order: within a history the highest version is then the newest one, and a result of the
+     * history that was known when its request began is outdated if the history has changed since.
      *
      * @param before the version that was known when the request began
      * @return the newest version
@@ -181,7 +195,11 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     private boolean isNewer(Known before, Known now) {
-        if (latest == null || now.history() == 0) {
+        // Compared by identity, because the version may have changed and come back meanwhile.
+        if (before == latest) {
+            return !now.equals(latest);
+        }
+        if (now.history() == 0) {
             return true;
         }
         if (now.history() == latest.history()) {
@@ -200,7 +218,7 @@ public final class VersionWatch implements AutoCloseable {
             before.version(), now.version());
     }
 
-    private void failed(Exception failure) {
+    private void failed(Throwable failure) {
         if (!isLasting(failure)) {
             LOG.debug("the version of the model is unknown: {}", failure.getMessage());
             return;
@@ -217,7 +235,7 @@ public final class VersionWatch implements AutoCloseable {
         due.forEach(wait -> wait.wakeup().wake());
     }
 
-    private static boolean isLasting(Exception failure) {
+    private static boolean isLasting(Throwable failure) {
         return !(failure instanceof CancelledException) && !(failure instanceof ShardException shard
             && (shard.kind() == ShardException.Kind.PATH_LOST || shard.kind() == ShardException.Kind.BUSY));
     }

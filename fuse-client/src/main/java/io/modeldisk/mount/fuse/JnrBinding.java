@@ -11,7 +11,8 @@ import java.nio.file.Path;
  * No signal ends a system call that waits for the shards.
  */
 public final class JnrBinding implements FuseBinding {
-    private static final String LIBRARY = "libfuse.so.2";
+    /** The file name of the library. */
+    static final String LIBRARY = "libfuse.so.2";
 
     @Override
     public String name() {

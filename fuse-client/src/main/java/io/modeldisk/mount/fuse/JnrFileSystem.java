@@ -12,12 +12,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import jnr.ffi.LibraryLoader;
 import jnr.ffi.Pointer;
 import jnr.ffi.Struct;
+import jnr.ffi.byref.IntByReference;
+import jnr.ffi.byref.PointerByReference;
 import ru.serce.jnrfuse.FuseFillDir;
 import ru.serce.jnrfuse.FuseStubFS;
 import ru.serce.jnrfuse.struct.FileStat;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
+import ru.serce.jnrfuse.struct.FuseOperations;
 import ru.serce.jnrfuse.struct.FusePollhandle;
 import ru.serce.jnrfuse.struct.Statvfs;
 import ru.serce.jnrfuse.struct.Timespec;
@@ -48,6 +52,22 @@ final class JnrFileSystem extends FuseStubFS {
     private static final int ACCESS_MODE = 3;
     private static final int BLOCK_BYTES = 4096;
 
+    /**
+     * The parts of fuse_main, which jnr-fuse has only as a whole. Between them, wake-ups must end. The interface is public because
+     * jnr-ffi implements it with another class loader.
+     */
+    public interface Session {
+        /** Mounts. Stores whether to use several threads. Returns the session, or null after a failure. */
+        Pointer setup(int argumentCount, String[] arguments, FuseOperations operations, long operationsBytes,
+            PointerByReference mountPoint, IntByReference threaded, Pointer userData);
+
+        /** Serves requests with several threads until the directory is unmounted. Returns 0, or -1 after a failure. */
+        int serve(Pointer fuse);
+
+        /** Unmounts, and frees the session and the mount point. */
+        void teardown(Pointer fuse, Pointer mountPoint);
+    }
+
     /** The work of a request. */
     @FunctionalInterface
     private interface Work {
@@ -69,6 +89,9 @@ final class JnrFileSystem extends FuseStubFS {
     /** Requests for generated files, which can be read while all other requests wait for the shards. */
     private final BlockingQueue<JnrRequest> freeForTexts = new ArrayBlockingQueue<>(TEXT_REQUESTS);
     private final Set<Cancellation> inProgress = ConcurrentHashMap.newKeySet();
+    private final Session session = LibraryLoader.create(Session.class).failImmediately()
+        .map("setup", "fuse_setup").map("serve", "fuse_loop_mt").map("teardown", "fuse_teardown")
+        .load(JnrBinding.LIBRARY);
     private final JnrWakeups wakeups = new JnrWakeups(libFuse);
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private volatile boolean closing;
@@ -89,7 +112,17 @@ final class JnrFileSystem extends FuseStubFS {
 
     /** Mounts with these arguments, and serves requests until the directory is unmounted. Returns 0 after an unmount. */
     int run(String... arguments) {
-        return libFuse.fuse_main_real(arguments.length, arguments, fuseOperations, Struct.size(fuseOperations), null);
+        PointerByReference mountPoint = new PointerByReference();
+        Pointer fuse = session.setup(arguments.length, arguments, fuseOperations, Struct.size(fuseOperations), mountPoint,
+            new IntByReference(), null);
+        if (fuse == null) {
+            return 1;
+        }
+        int result = session.serve(fuse);
+        // Not in destroy, which libfuse calls only after it has freed the channel that a wake-up needs.
+        wakeups.close();
+        session.teardown(fuse, mountPoint.getValue());
+        return result;
     }
 
     /** Returns a future that completes when the directory is mounted. */
@@ -106,7 +139,6 @@ final class JnrFileSystem extends FuseStubFS {
 
     /** Releases all handles. Is called after the unmount. */
     void releaseAll() {
-        wakeups.close();
         handles.releaseAll();
     }
 

@@ -4,7 +4,7 @@ import ru.serce.jnrfuse.LibFuse;
 import ru.serce.jnrfuse.struct.FusePollhandle;
 
 /**
- * The wake-ups of poll(2) of libfuse 2, until the session ends. Afterwards, libfuse has freed the channel that a wake-up needs.
+ * The wake-ups of poll(2) of libfuse 2, until the session ends. Then libfuse frees the channel that a wake-up needs.
  * Thread-safe.
  */
 final class JnrWakeups {
@@ -47,7 +47,7 @@ final class JnrWakeups {
         };
     }
 
-    /** Sends no wake-up any more. */
+    /** Sends no wake-up any more. Must be called before libfuse frees the channel. */
     synchronized void close() {
         closed = true;
     }

@@ -14,6 +14,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -134,6 +135,17 @@ class VersionNumberFileTest {
     }
 
     @Test
+    void callThatDoesNotWaitLeavesTheWaitOfAnotherThread() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        handle.poll(null);
+        assertThat(waiter.discards).hasValue(0);
+        model.version(8, 1);
+        waiter.awaitWake();
+    }
+
+    @Test
     void releaseEndsTheWait() throws IOException {
         read(0);
         Waiter waiter = new Waiter();
@@ -164,10 +176,71 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void lowerVersionOfTheSameHistoryIsAnOldAnswer() throws IOException {
+    void lowerVersionOfTheSameHistoryWakes() throws IOException {
         read(0);
+        Waiter waiter = new Waiter();
+        assertThat(handle.poll(waiter)).isZero();
+        // A shard was killed before the record of its last update was durable.
         model.version(6, 1);
+        waiter.awaitWake();
+        assertThat(read(0)).isEqualTo("6\n");
+        assertThat(model.versionCalls).hasValueLessThan(10);
+    }
+
+    @Test
+    void lowerVersionIsOldIfItWasOvertaken() throws IOException {
+        read(0);
+        model.version(8, 1);
+        model.beforeNextVersion(() -> {
+            model.version(9, 1);
+            try {
+                open().read(0, 100, request);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        assertThat(read(0)).isEqualTo("9\n");
+    }
+
+    @Test
+    void processIsWokenAfterAnErrorAndCanWaitAgain() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        handle.poll(waiter);
+        model.beforeNextVersion(() -> {
+            throw new OutOfMemoryError("test");
+        });
+        model.version(8, 1);
+        waiter.awaitWake();
+        assertThat(read(0)).isEqualTo("8\n");
+        Waiter next = new Waiter();
+        handle.poll(next);
+        model.version(9, 1);
+        next.awaitWake();
+    }
+
+    @Test
+    void callsThatDoNotWaitSeeAChangeAfterTheThreadHasFailed() throws IOException {
+        read(0);
+        AtomicInteger wakes = new AtomicInteger();
+        handle.poll(new PollWakeup() {
+            @Override
+            public void wake() {
+                wakes.incrementAndGet();
+                throw new OutOfMemoryError("test");
+            }
+
+            @Override
+            public void discard() {
+                // Nothing to free.
+            }
+        });
+        model.failVersion(new ShardException(ShardException.Kind.MODEL_CHANGED, new ShardId(0, "h"), "other size"));
+        await("the wake-up fails", () -> wakes.get() > 0);
+        model.failVersion(null);
         assertThat(read(0)).isEqualTo("7\n");
+        model.version(8, 1);
+        await("poll returns events", () -> handle.poll(null) == CHANGED);
     }
 
     @Test
