@@ -1,5 +1,6 @@
 """Two shards on this machine, mounts of their model, and learners: processes that end with the cluster."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODELDISK = HERE.parent / "modeldisk"
@@ -15,6 +17,7 @@ SHARDS = 2
 END_SECONDS = 30
 # A process that has printed nothing for this time hangs.
 SILENCE_SECONDS = 180
+STATUS_SECONDS = 60
 
 
 class Failure(Exception):
@@ -74,6 +77,15 @@ class Process:
             return self.popen.wait(SILENCE_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise Failure(f"{self.name} has not ended after {SILENCE_SECONDS} s") from error
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """Stops the program during a with statement."""
+        self.popen.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.popen.send_signal(signal.SIGCONT)
 
     def kill(self):
         self.popen.kill()
@@ -151,12 +163,28 @@ class Cluster:
 
     def status(self):
         """Returns the status of the shards."""
-        answer = subprocess.run(
-            [MODELDISK, "status", self.address, "--json"], check=False, capture_output=True, text=True, timeout=60
-        )
+        try:
+            answer = subprocess.run(
+                [MODELDISK, "status", self.address, "--json"],
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=STATUS_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"the shards have not told their status within {STATUS_SECONDS} s") from error
         if answer.returncode:
             raise Failure(f"the shards do not respond: {answer.stderr.strip()}")
         return json.loads(answer.stdout)
+
+    def await_joined(self, name, process):
+        """Waits until a learner, which this process computes, has joined at each shard."""
+        end = time.monotonic() + SILENCE_SECONDS
+        while not all(any(learner["learner"] == name for learner in shard["learners"]) for shard in self.status()):
+            if process.popen.poll() is not None:
+                raise Failure(f"{process.name} ended before it joined; see its messages above")
+            if time.monotonic() > end:
+                raise Failure(f"{process.name} has not joined after {SILENCE_SECONDS} s")
 
     def moved(self):
         """Returns the bytes that all learners have pushed and pulled so far, counted by the shards."""

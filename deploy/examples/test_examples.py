@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import struct
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -333,6 +334,45 @@ class ProcessTest(unittest.TestCase):
         with self.assertRaisesRegex(cluster.Failure, "one ended before it was ready"):
             process.await_ready()
         process.end()
+
+    def test_stopped_program_goes_on_after_a_failure(self):
+        process = cluster.Process("one", ["sh", "-c", "while :; do echo on; sleep 0.02; done"])
+        process.line(0)
+        with self.assertRaisesRegex(cluster.Failure, "test"):
+            with process.stopped():
+                os.waitid(os.P_PID, process.popen.pid, os.WSTOPPED)
+                raise cluster.Failure("test")
+        self.assertEqual(process.line(len(process.lines) + 5), "on")
+        process.end()
+
+
+class ClusterTest(unittest.TestCase):
+    def setUp(self):
+        self.cluster = cluster.Cluster(None, "sum", 2)
+        self.cluster.address = "modeldisk://127.0.0.1:1/fashion"
+        self.addCleanup(self.cluster.temporary.cleanup)
+        self.learner = cluster.Process("the learner", ["sleep", "60"])
+        self.addCleanup(self.learner.end)
+
+    def test_learner_has_joined_when_all_shards_know_it(self):
+        one, both = ([{"learners": [{"learner": name}]} for name in names] for names in (("three", "one"), ("three", "three")))
+        with mock.patch.object(self.cluster, "status", side_effect=[one, both]) as status:
+            self.cluster.await_joined("three", self.learner)
+        self.assertEqual(status.call_count, 2)
+
+    def test_learner_that_does_not_join_fails(self):
+        with mock.patch.object(self.cluster, "status", return_value=[{"learners": []}]):
+            with mock.patch.object(cluster, "SILENCE_SECONDS", 0.1):
+                with self.assertRaisesRegex(cluster.Failure, "the learner has not joined"):
+                    self.cluster.await_joined("three", self.learner)
+            self.learner.kill()
+            with self.assertRaisesRegex(cluster.Failure, "the learner ended before it joined"):
+                self.cluster.await_joined("three", self.learner)
+
+    def test_status_that_takes_too_long_fails(self):
+        with mock.patch("subprocess.run", side_effect=subprocess.TimeoutExpired("modeldisk", 60)):
+            with self.assertRaisesRegex(cluster.Failure, "have not told their status within 60 s"):
+                self.cluster.status()
 
 
 if __name__ == "__main__":

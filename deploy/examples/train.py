@@ -104,8 +104,11 @@ class Training:
         """Kills the second learner and its mount as a machine dies, and lets another learner with its own mount join."""
         self.learners[1].kill()
         self.mounts[1].kill()
-        self.mounts.append(self.cluster.mount("learner-3"))
-        self.learn(self.mounts[-1])
+        # Otherwise, the first learner could end its rounds before the new one has started.
+        with self.learners[0].stopped():
+            self.mounts.append(self.cluster.mount("learner-3"))
+            self.learn(self.mounts[-1])
+            self.cluster.await_joined("learner-3", self.learners[-1])
 
     def lines(self, learner):
         return [json.loads(line) for line in self.learners[learner].lines if line]

@@ -53,8 +53,8 @@ final class JnrFileSystem extends FuseStubFS {
     private static final int BLOCK_BYTES = 4096;
 
     /**
-     * The parts of fuse_main, which jnr-fuse has only as a whole. Between them, wake-ups must end. The interface is public because
-     * jnr-ffi implements it with another class loader.
+     * The parts of fuse_main, which jnr-fuse has only as a whole. Between them, wake-ups must end. The interface is public
+     * because jnr-ffi implements it with another class loader.
      */
     public interface Session {
         /** Mounts. Stores whether to use several threads. Returns the session, or null after a failure. */
@@ -113,8 +113,8 @@ final class JnrFileSystem extends FuseStubFS {
     /** Mounts with these arguments, and serves requests until the directory is unmounted. Returns 0 after an unmount. */
     int run(String... arguments) {
         PointerByReference mountPoint = new PointerByReference();
-        Pointer fuse = session.setup(arguments.length, arguments, fuseOperations, Struct.size(fuseOperations), mountPoint,
-            new IntByReference(), null);
+        Pointer fuse = session.setup(arguments.length, arguments, fuseOperations, Struct.size(fuseOperations),
+            mountPoint, new IntByReference(), null);
         if (fuse == null) {
             return 1;
         }
