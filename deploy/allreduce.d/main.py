@@ -17,8 +17,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODELDISK = str(HERE.parent / "modeldisk")
 RESULTS = HERE.parent / "image" / "target" / "allreduce"
 LEARNERS = 2
-# The compilers of the JVMs need some exchanges before they are done.
+# The compilers of the JVMs need some seconds of exchanges before they are done: at least so many exchanges, and so many bytes.
 WARM_UP = 20
+WARM_UP_BYTES = 8 * 10**9
 # The processes get the time of the next exchange this long before.
 NOTICE_SECONDS = 0.01
 # With overlap, a computation takes as many times the time of an exchange with sync.
@@ -92,10 +93,15 @@ class Pair:
         self.ask("prepare")
         return max(self.ask(f"exchange {time.monotonic() + NOTICE_SECONDS}"))
 
-    def overlap(self, iterations, seconds):
+    def overlap(self, warm_up, iterations, seconds):
         """Returns the seconds that the slower process waited, for each iteration after the warm-up."""
-        waits = self.ask(f"overlap {iterations + WARM_UP} {seconds}")
-        return [max(both) for both in zip(*waits)][WARM_UP:]
+        waits = self.ask(f"overlap {warm_up + iterations} {seconds}")
+        return [max(both) for both in zip(*waits)][warm_up:]
+
+
+def warm_up(size):
+    """Returns the number of exchanges of a gradient of this size before a measurement."""
+    return max(WARM_UP, WARM_UP_BYTES // size)
 
 
 def serve(processes, folder, datamover, size, exchange):
@@ -128,17 +134,19 @@ def measure(size, datamover, turns, shown):
             learners = Pair(processes, lambda rank: ["--mount", mounts[rank]])
             gloo = Pair(processes, lambda _: ["--rendezvous", folder / "rendezvous", "--bytes", size])
             sync, allreduce = [], []
-            for turn in range(-WARM_UP, turns):
+            for turn in range(-warm_up(size), turns):
                 step = f"turn {turn + 1} of {turns}" if turn >= 0 else "warm-up"
                 shown(f"{size / 1e6:g} MB over {datamover}, sync: {step}")
                 sync.append(learners.exchange())
                 allreduce.append(gloo.exchange())
-        del sync[:WARM_UP], allreduce[:WARM_UP]
+        del sync[:-turns], allreduce[:-turns]
         computation = COMPUTATION * statistics.median(sync)
     with tempfile.TemporaryDirectory(prefix="modeldisk-allreduce.") as temporary, Processes() as processes:
         shown(f"{size / 1e6:g} MB over {datamover}, overlap: {turns} iterations")
         mounts = serve(processes, pathlib.Path(temporary), datamover, size, "overlap")
-        waits = Pair(processes, lambda rank: ["--mount", mounts[rank]]).overlap(turns, computation)
+        waits = Pair(processes, lambda rank: ["--mount", mounts[rank]]).overlap(
+            warm_up(size), turns, computation
+        )
     return {
         "bytes": size,
         "datamover": datamover,
@@ -222,7 +230,7 @@ Both processes begin at the same time, and the slower one counts. Each result is
         type=count,
         default=15,
         metavar="N",
-        help=f"the measurements of each, after {WARM_UP} more to warm up; default: %(default)s",
+        help="the measurements of each, after at least 20 more to warm up; default: %(default)s",
     )
     parser.add_argument(
         "--datamover",
