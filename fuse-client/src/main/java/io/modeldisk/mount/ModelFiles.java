@@ -83,11 +83,16 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             if (e.kind() != ShardException.Kind.REFUSED) {
                 throw e;
             }
-            LOG.warn("the mount has no model.safetensors and no tensors, because the shard does not name them: {}",
+            LOG.warn(
+                "the mount has no model.safetensors, tensors and tensors.json, because the shard does not name them: {}",
                 e.getMessage());
             return List.of();
         }
-        return VersionFile.of(model, NamedTensor.parse(text, model.facts().sizeBytes()), versions);
+        List<NamedTensor> tensors = NamedTensor.parse(text, model.facts().sizeBytes());
+        List<MountedFile> named = new ArrayList<>(VersionFile.of(model, tensors, versions));
+        byte[] places = NamedTensor.toJson(tensors, model.dtype());
+        named.add(new GeneratedFile(MountEntry.TENSORS.fileName(), cancellation -> places));
+        return named;
     }
 
     /** Sets how processes get the memory that is the content of a file, for the status. */

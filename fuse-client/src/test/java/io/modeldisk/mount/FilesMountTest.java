@@ -44,7 +44,7 @@ final class FilesMountTest {
             .containsExactly(
                 "model -rw------- " + SIZE, "model.safetensors -r-------- " + (SIZE + 4096),
                 "partition -r-------- 0", "status.json -r-------- 0",
-                "tensors dr-x------ 0", "trace.json -r-------- 0", "version -r-------- 0",
+                "tensors dr-x------ 0", "tensors.json -r-------- 0", "trace.json -r-------- 0", "version -r-------- 0",
                 "weights -rw------- " + SIZE, "2");
     }
 
@@ -59,6 +59,14 @@ final class FilesMountTest {
             .contains("05 05")
             .contains("same");
         assertThat(fixture.shell.run("echo x > \"$DIR/model.safetensors\"").output()).contains("ermission denied");
+    }
+
+    @Test
+    void namesOfTensorsAreReadWithoutTheirWeights() throws Exception {
+        fixture.model.versionsWait(true);
+        assertThat(fixture.shell.succeed("cat \"$DIR/tensors.json\""))
+            .isEqualTo("{\"weights\":{\"dtype\":\"F32\",\"shape\":[" + SIZE / Float.BYTES + "],\"data_offsets\":[0,"
+                + SIZE + "]}}");
     }
 
     @Test

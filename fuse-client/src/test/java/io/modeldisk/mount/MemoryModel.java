@@ -53,6 +53,8 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicLong writtenBytes = new AtomicLong();
     /** The number of versions that were read. */
     public final AtomicInteger versionReads = new AtomicInteger();
+    /** The start of the wait for the version that was read last. */
+    public volatile long versionSinceNs;
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
     /** The number of calls of {@link #awaitVersion}. */
@@ -88,6 +90,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile long pullNs;
     private volatile float learningRate = 0.5f;
     private volatile boolean versionIsNewest = true;
+    private volatile ShardException.Kind lookFailure;
     private volatile boolean versionsWait;
     private volatile String tensors;
 
@@ -307,8 +310,9 @@ public final class MemoryModel implements RemoteModel {
     }
 
     @Override
-    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
         Cancellation cancellation) throws IOException {
+        versionSinceNs = sinceNs;
         awaitWhile(() -> versionsWait, cancellation);
         versionReads.incrementAndGet();
         read(offset, memory, memoryOffset, lengthBytes, cancellation);
@@ -316,7 +320,11 @@ public final class MemoryModel implements RemoteModel {
     }
 
     @Override
-    public boolean isNewest(ReadVersion version, long offset, long lengthBytes) {
+    public boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        if (lookFailure != null) {
+            throw new ShardException(lookFailure, new ShardId(0, "m"), "LOOK failed");
+        }
         return versionIsNewest;
     }
 
@@ -328,6 +336,11 @@ public final class MemoryModel implements RemoteModel {
     /** Sets whether the version that was read last is the newest. */
     public void versionIsNewest(boolean value) {
         versionIsNewest = value;
+    }
+
+    /** Lets the questions for the newest version fail, or not if null. */
+    public void lookFailure(ShardException.Kind kind) {
+        lookFailure = kind;
     }
 
     /** Sets whether reads of a version wait. */

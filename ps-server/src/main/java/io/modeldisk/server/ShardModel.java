@@ -246,7 +246,7 @@ public final class ShardModel implements AutoCloseable {
     /** Returns the progress of the shard. Does not lock any block. */
     public ShardCounters counters() {
         Roster<Learner> roster = learners.roster();
-        BlockVersions versions = store.versions();
+        BlockVersions.Span versions = store.versions().span();
         return new ShardCounters(versions.min(), versions.max(), learners.lastOpenedRound(), roster.members().size(),
             roster.formed(), roster.tooFew(), history());
     }

@@ -37,7 +37,7 @@ class StandbyUnit implements LogicalUnit {
 
     /** Creates the train unit of a type. {@code facts} are those of a unit of float32. */
     static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
-        return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.COMMANDS, epoch);
+        return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.commands(type), epoch);
     }
 
     @Override

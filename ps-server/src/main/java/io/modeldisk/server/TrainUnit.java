@@ -45,10 +45,13 @@ final class TrainUnit extends ShardUnit {
 
     private static final String PRODUCT = "modeldisk train";
 
-    static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
+    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
         PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, AwaitCommand.USAGE,
         KeepRoundCommand.USAGE,
         TensorsCommand.USAGE, LearningRateCommand.USAGE);
+    /** Only LUN 0 keeps rounds: a pull of another unit returns the present weights. */
+    private static final List<CdbUsage> HALF_COMMANDS = COMMANDS.stream()
+        .filter(command -> command != KeepRoundCommand.USAGE).toList();
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -64,6 +67,11 @@ final class TrainUnit extends ShardUnit {
     /** Returns the product identification of the unit of a type. */
     static String product(ValueType type) {
         return type == ValueType.FLOAT32 ? PRODUCT : "modeldisk " + type;
+    }
+
+    /** Returns the vendor-specific commands of the unit of a type. */
+    static List<CdbUsage> commands(ValueType type) {
+        return type == ValueType.FLOAT32 ? COMMANDS : HALF_COMMANDS;
     }
 
     /** Returns the types that a shard has a train unit for, except float32. */
@@ -156,7 +164,7 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public List<CdbUsage> vendorCommands() {
-        return COMMANDS;
+        return commands(valueType());
     }
 
     @Override
@@ -186,22 +194,21 @@ final class TrainUnit extends ShardUnit {
         }
         RoundKeeper keeper = shard().keeper();
         KeepRoundCommand.Result result = KeepRoundCommand.Result.DONE;
-        BlockVersions versions = shard().store().versions();
-        long minVersion = versions.min();
-        long maxVersion = versions.max();
+        RoundKeeper.End reading = null;
         switch (service) {
             case LOOK -> keeper.use(nexus);
             case KEEP -> result = keeper.keep(nexus, RoundCdb.round(cdb), first, end);
             case END -> {
-                RoundKeeper.End reading = keeper.end(nexus);
+                reading = keeper.end(nexus);
                 result = reading.result();
-                minVersion = reading.minVersion();
-                maxVersion = reading.maxVersion();
             }
         }
+        BlockVersions.Span versions = shard().store().versions().span();
         RoundKeeper.Rounds rounds = keeper.rounds(first, end);
-        return new KeepRoundCommand.Answer(result, rounds.min(), rounds.max(), minVersion, maxVersion,
-            versions.total(), shard().traffic().rawWrites(), keeper.round(), shard().history(),
+        return new KeepRoundCommand.Answer(result, rounds.min(), rounds.max(),
+            reading == null ? versions.min() : reading.minVersion(),
+            reading == null ? versions.max() : reading.maxVersion(), versions.total(), shard().traffic().rawWrites(),
+            keeper.round(), shard().history(),
             shard().learners().roster().members().size());
     }
 

@@ -44,7 +44,7 @@ class CheckpointTest extends CheckpointFixture {
 
         for (ShardModel shard : start(2)) {
             assertThat(weights(shard)).startsWith(28).endsWith(28);
-            assertThat(shard.store().versions().min()).isEqualTo(7);
+            assertThat(shard.store().versions().span().min()).isEqualTo(7);
             assertThat(shard.learners().join(LEARNER).joinRound()).isEqualTo(8);
             push(shard, 8, 8);
             assertThat(weights(shard)).startsWith(36).endsWith(36);

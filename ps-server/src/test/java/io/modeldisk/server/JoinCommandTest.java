@@ -13,6 +13,7 @@ import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.TensorsCommand;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -149,6 +150,21 @@ class JoinCommandTest {
                 HandOverCommand.USAGE, AwaitCommand.USAGE, KeepRoundCommand.USAGE, TensorsCommand.USAGE,
                 LearningRateCommand.USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
+        }
+    }
+
+    @Test
+    void unitsOf16BitTypesKeepNoRounds() throws Exception {
+        try (ShardModel shard = ShardModel.open(new ServerContext().model("test").blockSizeBytes(2 * BLOCK)
+            .sizeBytes(2 * BLOCK).aggregator("sum", new SumAggregator()).consistency("bsp").learners(1))) {
+            for (LogicalUnit unit : shard.target().units()) {
+                if (unit.valueType() != ValueType.FLOAT32) {
+                    assertThat(unit.vendorCommands()).contains(JoinCommand.USAGE, TensorsCommand.USAGE)
+                        .doesNotContain(KeepRoundCommand.USAGE);
+                }
+            }
+            assertThat(shard.target().units()).extracting(LogicalUnit::valueType)
+                .contains(ValueType.BFLOAT16, ValueType.FLOAT16);
         }
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,12 @@ final class TensorFilesIT {
 
         files = {'embed': 'embed', 'layer/b': 'layer%2Fb', '': '%', 'none': 'none', '..': '%2E.'}
         assert sorted(os.listdir(folder + '/tensors')) == sorted(f + '.npy' for f in files.values())
+        names = json.load(open(folder + '/tensors.json'))
+        size = int(names['embed']['dtype'] == 'F32') * 2 + 2
+        assert {n: (t['shape'], t['data_offsets'][0] // size) for n, t in names.items()} == {
+            'embed': ([100, 7], 0), 'layer/b': ([3, 100000], 700), '': ([], 300700), 'none': ([0, 4], 300701),
+            '..': ([33], 300701)}
+        assert os.path.getsize(folder + '/model') == size * (300701 + 33)
         newest, distinct, kept = 0, set(), []
         for n in range(times):
             metadata, tensors = load(folder + '/model.safetensors')
@@ -143,19 +150,10 @@ final class TensorFilesIT {
     void openFileHasOneVersionWhileLearnersPush(String mode, int count, long pauseMs, long otherPauseMs, int times)
         throws Exception {
         Shards shards = serve(mode, count);
-        List<Running> readers = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            Command.mount(sandbox, shards, sandbox.directory("f" + i), "--exchange", "direct").awaitLine("ready: ");
-        }
         List<CompletableFuture<Void>> learners = List.of(learner(shards, 0, pauseMs),
             learner(shards, 1, pauseMs + otherPauseMs));
-        await("learners push", () -> rounds.get() > 2);
+        List<Running> readers = readers(shards, mode, times);
         long before = rounds.get();
-        for (int i = 0; i < 2; i++) {
-            readers
-                .add(sandbox.start("reader" + i, "python3", reader.toString(), sandbox.path("f" + i).toString(), mode,
-                    Integer.toString(times)));
-        }
         try {
             for (Running each : readers) {
                 each.process().waitFor();
@@ -167,6 +165,36 @@ final class TensorFilesIT {
             stop.set(true);
         }
         join(learners);
+    }
+
+    /** Mounts the model twice, and reads its versions in each mount while learners push. The second mount is of bfloat16. */
+    private List<Running> readers(Shards shards, String mode, int times) throws Exception {
+        List<Running> readers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Command.mount(sandbox, shards, sandbox.directory("f" + i), "--exchange", "direct", "--dtype",
+                i == 0 ? "f32" : "bf16").awaitLine("ready: ");
+        }
+        await("learners push", () -> rounds.get() > 2);
+        for (int i = 0; i < 2; i++) {
+            readers.add(sandbox.start("reader" + i, "python3", reader.toString(), sandbox.path("f" + i).toString(),
+                mode, Integer.toString(times)));
+        }
+        return readers;
+    }
+
+    @Test
+    void readersGoOnWhenLearnersLeave() throws Exception {
+        Shards shards = serve("bsp", 2);
+        List<CompletableFuture<Void>> learners = List.of(learner(shards, 0, 0), learner(shards, 1, 0));
+        List<Running> readers = readers(shards, "bsp", 200);
+        long before = rounds.get();
+        await("learners and readers work", () -> rounds.get() > before + 200);
+        stop.set(true);
+        join(learners);
+        for (Running each : readers) {
+            each.process().waitFor();
+            assertThat(each.output()).startsWith("read 200 versions ");
+        }
     }
 
     private static void join(List<CompletableFuture<Void>> learners) throws InterruptedException, ExecutionException {

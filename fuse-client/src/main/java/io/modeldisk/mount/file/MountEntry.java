@@ -35,6 +35,10 @@ public enum MountEntry {
     TENSOR("tensors/NAME.npy",
         "A tensor at the moment of the open in the npy format, read-only, with the name of the tensor. A slash, a percent sign, a"
             + " control character and a dot at the start are written as `%` and two hexadecimal digits."),
+    /** The names and places of the tensors. */
+    TENSORS("tensors.json",
+        "The names, types, shapes and places of the tensors in `model` and in the mapped buffers, in the form of the header of a"
+            + " safetensors file: in the type of the mount (`--dtype`). Reads no weights, and never waits for learners."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
 
+    private final NanoClock clock;
     private final FileTree tree;
     private final Nodes nodes;
     private final MemoryFiles memories;
@@ -37,9 +39,10 @@ final class Dispatcher {
         this.polls = polls;
         this.flush = fileSystem::flush;
         this.memories = memories;
+        this.clock = options.clock();
         this.tree = new FileTree(fileSystem, options, memories);
         this.nodes = tree.nodes();
-        this.failures = new FailureLog(options.clock(), fileSystem::errno);
+        this.failures = new FailureLog(clock, fileSystem::errno);
         this.handles = handles;
         this.lanes = lanes;
         this.interrupts = interrupts;
@@ -63,9 +66,13 @@ final class Dispatcher {
      * @return whether the slot is free. If false, a request was started, and the slot will be returned to the pool
      */
     boolean serve(RequestSlot slot) {
-        Lane lane = lanes.of(kind(slot.request()));
+        RequestKind kind = kind(slot.request());
+        Lane lane = lanes.of(kind);
         if (lane == null) {
             return serveNow(slot);
+        }
+        if (kind == RequestKind.VERSION) {
+            slot.arrived(clock.nanoTime());
         }
         long unique = slot.request().unique();
         if (!lane.enter(slot)) {
@@ -347,7 +354,7 @@ final class Dispatcher {
             return;
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
-        long handle = handles.add(tree.open(request.node(), writable, slot.cancellation()));
+        long handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()));
         // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
         slot.body().open(handle, file.isConstantWhileOpen() ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();

@@ -151,14 +151,18 @@ final class FileTree {
                 access);
     }
 
-    /** Opens the file with this node number, which is not memory. */
-    FileHandle open(long node, boolean writable, Cancellation cancellation) throws IOException {
+    /**
+     * Opens the file with this node number, which is not memory.
+     *
+     * @param sinceNs the time at which the request arrived; of no meaning for a file that is not constant while it is open
+     */
+    FileHandle open(long node, boolean writable, long sinceNs, Cancellation cancellation) throws IOException {
         MountedFile file = file(node);
         if (writable) {
             ensureWritable(file);
         }
         return file.isConstantWhileOpen()
-            ? file.open(writable, Nodes.instance(node), cancellation)
+            ? file.open(writable, Nodes.instance(node), sinceNs, cancellation)
             : file.open(writable, cancellation);
     }
 

@@ -2,6 +2,7 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -82,6 +83,7 @@ final class JnrFileSystem extends FuseStubFS {
         int run(FileHandle handle, JnrRequest request) throws IOException;
     }
 
+    private final NanoClock clock;
     private final FileTree tree;
     private final FailureLog failures;
     private final HandleTable handles = new HandleTable();
@@ -99,8 +101,9 @@ final class JnrFileSystem extends FuseStubFS {
     /** Creates a file system whose reads and writes use this memory. */
     JnrFileSystem(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, DataMemory memory) {
         Struct.getMemory(fuseOperations).putInt(FLAGS_OFFSET, NO_PATHS);
+        this.clock = options.clock();
         this.tree = new FileTree(fileSystem, options, memories);
-        this.failures = new FailureLog(options.clock(), fileSystem::errno);
+        this.failures = new FailureLog(clock, fileSystem::errno);
         this.free = new ArrayBlockingQueue<>(options.dataRequests());
         for (int i = 0; i < options.dataRequests(); i++) {
             free.add(new JnrRequest(memory, (long) i * DataRequest.MEMORY_BYTES));
@@ -240,7 +243,7 @@ final class JnrFileSystem extends FuseStubFS {
         return serve(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
             long node = tree.node(path);
-            info.fh.set(handles.add(tree.open(node, writable, cancellation)) << NODE_BITS | node);
+            info.fh.set(handles.add(tree.open(node, writable, clock.nanoTime(), cancellation)) << NODE_BITS | node);
             return 0;
         });
     }

@@ -98,8 +98,10 @@ public interface MountedFile {
      * Opens a file that is constant while it is open.
      *
      * @param instance the number of the inode; opens of an open inode have the same content. 0 if the binding has no such numbers
+     * @param sinceNs the time at which the process began to wait, of the clock of the mount
      */
-    default FileHandle open(boolean writable, long instance, Cancellation cancellation) throws IOException {
+    default FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
+        throws IOException {
         return open(writable, cancellation);
     }
 }

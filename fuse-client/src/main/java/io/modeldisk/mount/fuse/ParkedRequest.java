@@ -5,6 +5,7 @@ package io.modeldisk.mount.fuse;
  *
  * @param fd the descriptor from which the request was read, and to which its reply must be written
  * @param unique the number of the request
+ * @param arrivedNs the time of {@link RequestSlot#arrived}
  * @param bytes the whole request
  */
-record ParkedRequest(int fd, long unique, byte[] bytes) {}
+record ParkedRequest(int fd, long unique, long arrivedNs, byte[] bytes) {}

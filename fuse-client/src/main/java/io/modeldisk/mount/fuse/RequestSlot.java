@@ -33,6 +33,7 @@ final class RequestSlot implements DataRequest {
     /** The descriptor from which the current request was read. */
     private int fd;
     private long receivedUnique;
+    private long arrivedNs;
     private boolean replied;
     // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
     private long unique;
@@ -71,14 +72,25 @@ final class RequestSlot implements DataRequest {
 
     /** Returns a copy of the request, for {@link #load}. */
     ParkedRequest copy() {
-        return new ParkedRequest(fd, receivedUnique, request.copy());
+        return new ParkedRequest(fd, receivedUnique, arrivedNs, request.copy());
     }
 
     /** Loads a copied request into this slot, as if the slot had received the request. */
     void load(ParkedRequest copy) {
         fd = copy.fd();
+        arrivedNs = copy.arrivedNs();
         request.load(copy.bytes());
         received();
+    }
+
+    /** Sets the time at which the current request arrived. */
+    void arrived(long nowNs) {
+        arrivedNs = nowNs;
+    }
+
+    /** The time at which the current request arrived, if it is of the kind {@link RequestKind#VERSION}. */
+    long arrivedNs() {
+        return arrivedNs;
     }
 
     private void received() {

@@ -2,9 +2,9 @@ package io.modeldisk.mount.tensor;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.striping.ReadVersion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -64,15 +64,7 @@ abstract class FileHead {
      */
     static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors) {
         ObjectMapper mapper = new ObjectMapper();
-        ObjectNode entries = mapper.createObjectNode();
-        for (NamedTensor tensor : tensors) {
-            ObjectNode entry = entries.putObject(tensor.name());
-            entry.put("dtype", "F32");
-            ArrayNode shape = entry.putArray("shape");
-            tensor.shape().forEach(shape::add);
-            entry.putArray("data_offsets").add(tensor.begin()).add(tensor.end());
-        }
-        byte[] list = json(mapper, entries);
+        byte[] list = NamedTensor.toJson(tensors, ValueType.FLOAT32);
         ReadVersion longest = new ReadVersion(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 0, 0, 0, true);
         int longestMetadata = json(mapper, metadata(mapper, facts, longest)).length;
         // Both texts are objects. Together they are one object, so that a brace of each is replaced by a comma.

@@ -4,10 +4,14 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.protocol.dialect.ValueType;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -45,6 +49,27 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
         }
         tensors.sort(Comparator.comparingLong(NamedTensor::begin).thenComparingLong(NamedTensor::end));
         return tensors;
+    }
+
+    /**
+     * Returns tensors in the form of the header of a safetensors file, without {@code __metadata__}.
+     *
+     * @param type the type of the values, which {@code dtype} and {@code data_offsets} follow
+     */
+    public static byte[] toJson(List<NamedTensor> tensors, ValueType type) {
+        ObjectNode entries = JSON.createObjectNode();
+        for (NamedTensor tensor : tensors) {
+            ObjectNode entry = entries.putObject(tensor.name);
+            entry.put("dtype", type.toString().toUpperCase(Locale.ROOT));
+            ArrayNode shape = entry.putArray("shape");
+            tensor.shape.forEach(shape::add);
+            entry.putArray("data_offsets").add(tensor.begin / type.widening()).add(tensor.end / type.widening());
+        }
+        try {
+            return JSON.writeValueAsBytes(entries);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the names of the tensors cannot be written as JSON", e);
+        }
     }
 
     private void check(long sizeBytes) throws IOException {

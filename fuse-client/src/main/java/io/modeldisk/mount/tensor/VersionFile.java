@@ -10,6 +10,7 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ReadVersion;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -101,15 +102,16 @@ public final class VersionFile implements MountedFile {
     }
 
     @Override
-    public FileHandle open(boolean writable, long instance, Cancellation cancellation) throws IOException {
+    public FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
+        throws IOException {
         if (writable) {
             throw new ErrnoException(Errno.EACCES, name + " is read-only");
         }
         long stamp = opening.lockExclusive(cancellation);
         try {
             Content content = instance == 0 ? null : ofInode(instance);
-            content = content == null ? shared() : content;
-            content = content == null ? read(cancellation) : content;
+            content = content == null ? shared(cancellation) : content;
+            content = content == null ? read(sinceNs, cancellation) : content;
             synchronized (this) {
                 Inode inode = inodes.computeIfAbsent(instance, number -> new Inode());
                 inode.content = content;
@@ -139,8 +141,11 @@ public final class VersionFile implements MountedFile {
         }
     }
 
-    /** Returns the content of the version that was read last, if it is still the newest; otherwise null. */
-    private Content shared() throws IOException {
+    /**
+     * Returns the content of the version that was read last, if it is still the newest; otherwise null. Null too if a shard does
+     * not respond: a read connects again.
+     */
+    private Content shared(Cancellation cancellation) throws IOException {
         Content candidate;
         synchronized (this) {
             candidate = newest;
@@ -151,7 +156,11 @@ public final class VersionFile implements MountedFile {
         }
         boolean isNewest = false;
         try {
-            isNewest = rangeBytes == 0 || model.isNewest(candidate.version, rangeStart, rangeBytes);
+            isNewest = rangeBytes == 0 || model.isNewest(candidate.version, rangeStart, rangeBytes, cancellation);
+        } catch (ShardException e) {
+            if (e.kind() != ShardException.Kind.PATH_LOST && e.kind() != ShardException.Kind.BUSY) {
+                throw e;
+            }
         } finally {
             if (!isNewest) {
                 release(candidate);
@@ -160,14 +169,14 @@ public final class VersionFile implements MountedFile {
         return isNewest ? candidate : null;
     }
 
-    private Content read(Cancellation cancellation) throws IOException {
+    private Content read(long sinceNs, Cancellation cancellation) throws IOException {
         Content content = new Content();
         if (rangeBytes == 0) {
             content.version = NOTHING;
         } else {
             content.memory = memories.allocate(name, rangeBytes);
             try {
-                content.version = model.readVersion(rangeStart, content.memory, 0, rangeBytes, cancellation);
+                content.version = model.readVersion(rangeStart, content.memory, 0, rangeBytes, sinceNs, cancellation);
             } catch (IOException | RuntimeException | Error e) {
                 memories.free(content.memory, rangeBytes);
                 throw e;

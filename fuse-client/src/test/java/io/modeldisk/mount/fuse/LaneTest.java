@@ -30,7 +30,7 @@ final class LaneTest {
     private static ParkedRequest request(long unique) {
         ByteBuffer bytes = ByteBuffer.allocate(REQUEST_BYTES).order(ByteOrder.nativeOrder());
         bytes.putInt(REQUEST_BYTES).putInt(Opcode.WRITE).putLong(unique).put(REQUEST_BYTES - 1, (byte) unique);
-        return new ParkedRequest(0, unique, bytes.array());
+        return new ParkedRequest(0, unique, 100 + unique, bytes.array());
     }
 
     private boolean enter(long unique) {
@@ -53,6 +53,7 @@ final class LaneTest {
         lane.leave();
         assertThat(lane.next(slot)).isTrue();
         assertThat(slot.request().unique()).isEqualTo(11);
+        assertThat(slot.arrivedNs()).isEqualTo(111);
         assertThat(slot.copy().bytes()).isEqualTo(request(11).bytes());
         assertThat(lane.next(slot)).isFalse();
         lane.leave();

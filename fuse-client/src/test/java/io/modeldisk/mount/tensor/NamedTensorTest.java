@@ -3,6 +3,7 @@ package io.modeldisk.mount.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.dialect.ValueType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -33,6 +34,17 @@ class NamedTensorTest {
     void tensorThatDoesNotFitTheModelIsRefused(String json) {
         assertThatThrownBy(() -> parse(json)).isInstanceOf(IOException.class)
             .hasMessageStartingWith("tensor 'a' of shape ");
+    }
+
+    @Test
+    void jsonHasTheTypeAndThePlacesOfTheTensorsInTheBuffersOfAMount() throws IOException {
+        List<NamedTensor> tensors = parse(
+            "{'a':{'shape':[2],'data_offsets':[0,8]},'b':{'shape':[4],'data_offsets':[8,24]}}");
+        assertThat(NamedTensor.parse(NamedTensor.toJson(tensors, ValueType.FLOAT32), 24)).isEqualTo(tensors);
+        assertThat(
+            new String(NamedTensor.toJson(tensors, ValueType.BFLOAT16), StandardCharsets.UTF_8).replace('"', '\''))
+            .isEqualTo("{'a':{'dtype':'BF16','shape':[2],'data_offsets':[0,4]},"
+                + "'b':{'dtype':'BF16','shape':[4],'data_offsets':[4,12]}}");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.initiator.ShardException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,7 @@ class VersionFileTest {
     }
 
     private FileHandle open(String name) throws IOException {
-        return file(name).open(false, ++lastInstance, new Cancellation());
+        return file(name).open(false, ++lastInstance, 0, new Cancellation());
     }
 
     private byte[] read(FileHandle handle, long offset, int lengthBytes) throws IOException {
@@ -132,19 +133,36 @@ class VersionFileTest {
     }
 
     @Test
+    void openReadsAgainWhenAShardThatHadAnEarlierVersionDoesNotRespond() throws IOException {
+        FileHandle first = open("model.safetensors");
+        for (ShardException.Kind kind : List.of(ShardException.Kind.PATH_LOST, ShardException.Kind.BUSY)) {
+            model.lookFailure(kind);
+            open("model.safetensors").release();
+        }
+        assertThat(model.versionReads).hasValue(3);
+        model.lookFailure(null);
+        FileHandle last = open("model.safetensors");
+        model.lookFailure(ShardException.Kind.ACCESS_DENIED);
+        assertThatThrownBy(() -> open("model.safetensors")).isInstanceOf(ShardException.class);
+        first.release();
+        last.release();
+        assertThat(memories.usedBytes()).isZero();
+    }
+
+    @Test
     void openInodeThatIsOpenedAgainHasTheSameVersion() throws IOException {
         MountedFile file = file("model.safetensors");
         model.versionIsNewest(false);
-        FileHandle first = file.open(false, 7, new Cancellation());
-        FileHandle newer = file.open(false, 8, new Cancellation());
-        FileHandle again = file.open(false, 7, new Cancellation());
+        FileHandle first = file.open(false, 7, 0, new Cancellation());
+        FileHandle newer = file.open(false, 8, 0, new Cancellation());
+        FileHandle again = file.open(false, 7, 0, new Cancellation());
         assertThat(model.versionReads).hasValue(2);
         first.release();
-        FileHandle third = file.open(false, 7, new Cancellation());
+        FileHandle third = file.open(false, 7, 0, new Cancellation());
         assertThat(model.versionReads).hasValue(2);
         again.release();
         third.release();
-        FileHandle anew = file.open(false, 7, new Cancellation());
+        FileHandle anew = file.open(false, 7, 0, new Cancellation());
         assertThat(model.versionReads).hasValue(3);
         anew.release();
         newer.release();
@@ -175,13 +193,20 @@ class VersionFileTest {
         Cancellation cancelled = new Cancellation();
         cancelled.cancel();
         model.versionsWait(true);
-        assertThatThrownBy(() -> file("model.safetensors").open(false, 1, cancelled)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> file("model.safetensors").open(false, 1, 0, cancelled))
+            .isInstanceOf(IOException.class);
         assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
+    void waitOfAnOpenBeginsWhenTheRequestArrives() throws IOException {
+        file("tensors/a.npy").open(false, 1, 42, new Cancellation()).release();
+        assertThat(model.versionSinceNs).isEqualTo(42);
+    }
+
+    @Test
     void filesAreReadOnly() {
-        assertThatThrownBy(() -> file("tensors/a.npy").open(true, 1, new Cancellation()))
+        assertThatThrownBy(() -> file("tensors/a.npy").open(true, 1, 0, new Cancellation()))
             .isInstanceOfSatisfying(ErrnoException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
     }
 }

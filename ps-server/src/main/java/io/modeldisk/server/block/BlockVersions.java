@@ -73,15 +73,6 @@ public final class BlockVersions {
         VERSION.setOpaque(versions, block, version);
     }
 
-    /** The lowest version of all blocks. */
-    public long min() {
-        long min = Long.MAX_VALUE;
-        for (int i = 0; i < versions.length; i++) {
-            min = Math.min(min, of(i));
-        }
-        return min;
-    }
-
     /** The number of updates of all blocks together. */
     public long total() {
         long total = 0;
@@ -91,12 +82,24 @@ public final class BlockVersions {
         return total;
     }
 
-    /** The highest version of all blocks. */
-    public long max() {
+    /**
+     * The versions of all blocks.
+     *
+     * @param total the number of updates of all blocks together
+     */
+    public record Span(long min, long max, long total) {}
+
+    /** Returns the lowest and the highest version and the number of updates, with one scan. */
+    public Span span() {
+        long min = Long.MAX_VALUE;
         long max = 0;
+        long total = 0;
         for (int i = 0; i < versions.length; i++) {
-            max = Math.max(max, of(i));
+            long version = of(i);
+            min = Math.min(min, version);
+            max = Math.max(max, version);
+            total += version;
         }
-        return max;
+        return new Span(min, max, total);
     }
 }

@@ -43,6 +43,7 @@ public final class Bsp implements Consistency {
     private final ClosingRules rules;
     private final DataMemory sums;
     private final RoundBlock[] rounds;
+    private final OpenRounds openRounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     /** The last round whose pushes do not wait. */
     private volatile long lastRound = Long.MAX_VALUE;
@@ -62,8 +63,10 @@ public final class Bsp implements Consistency {
         this.rules = new ClosingRules(learners);
         this.sums = DataMemory.allocate(layout.sizeBytes());
         this.rounds = new RoundBlock[layout.blocks()];
+        this.openRounds = new OpenRounds(rounds.length);
         for (int i = 0; i < rounds.length; i++) {
-            rounds[i] = new RoundBlock(store.block(i), sums.segment(layout.offsetOf(i), layout.lengthOf(i)));
+            rounds[i] = new RoundBlock(store.block(i), sums.segment(layout.offsetOf(i), layout.lengthOf(i)),
+                openRounds);
             rounds[i].skipTo(learners.firstRound());
         }
     }
@@ -329,7 +332,7 @@ public final class Bsp implements Consistency {
 
     @Override
     public long rounds(int block) {
-        return rounds[block].round() - 1;
+        return openRounds.of(block) - 1;
     }
 
     @Override

@@ -70,7 +70,8 @@ public interface Consistency extends AutoCloseable {
     long allowance();
 
     /**
-     * The number of closed rounds of a block; -1 if the mode has no rounds that close. The caller holds the lock of the block.
+     * The number of closed rounds of a block; -1 if the mode has no rounds that close. Without the lock of the block, the number
+     * may be slightly too low.
      */
     long rounds(int block);
 

@@ -19,11 +19,18 @@ final class RoundBlock {
     private final MemorySegment sum;
     private final int[] contributions;
     private final ParkedTasks parked = new ParkedTasks();
-    private long round = 1;
+    private final OpenRounds rounds;
 
-    /** Creates the block with round 1 open. {@code sum} has the length of the block and may have any content. */
-    RoundBlock(Block block, MemorySegment sum) {
+    /**
+     * Creates the block with round 1 open.
+     *
+     * @param sum has the length of the block and may have any content
+     * @param rounds has the open round of this block
+     */
+    RoundBlock(Block block, MemorySegment sum, OpenRounds rounds) {
         this.block = block;
+        this.rounds = rounds;
+        rounds.set(block.index(), 1);
         this.sum = sum;
         this.contributions = new int[block.lengthBytes() / LogicalBlock.BYTES];
     }
@@ -34,7 +41,7 @@ final class RoundBlock {
 
     /** The ordinal number of the open round, from 1. Earlier rounds have been applied. */
     long round() {
-        return round;
+        return rounds.of(block.index());
     }
 
     int logicalBlocks() {
@@ -77,6 +84,7 @@ final class RoundBlock {
      * applied together.
      */
     void close(Aggregator aggregator) {
+        long round = round();
         boolean updated = false;
         int start = 0;
         while (start < contributions.length) {
@@ -94,7 +102,7 @@ final class RoundBlock {
             Arrays.fill(contributions, start, end, 0);
             start = end;
         }
-        round++;
+        rounds.set(block.index(), round + 1);
         if (updated) {
             block.updated();
         }
@@ -124,7 +132,7 @@ final class RoundBlock {
 
     /** Reads what {@link #write} has written. Returns the offset after the last byte. */
     long read(long openRound, MemorySegment memory, long start, boolean withSum) {
-        round = openRound;
+        rounds.set(block.index(), openRound);
         for (int i = 0; i < contributions.length; i++) {
             contributions[i] = memory.get(INT, start + (long) i * Integer.BYTES);
         }
@@ -138,6 +146,6 @@ final class RoundBlock {
 
     /** Opens the round {@code later} if this round is later than the open round. The skipped rounds must have no gradients. */
     void skipTo(long later) {
-        round = Math.max(round, later);
+        rounds.set(block.index(), Math.max(round(), later));
     }
 }

@@ -52,7 +52,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /**
      * Creates a keeper without readers, which listens to the store.
      *
-     * @param rounds returns the number of closed rounds of a block, whose lock the caller holds
+     * @param rounds returns the number of closed rounds of a block; without the lock of the block, it may be slightly too low
      * @param hasRounds whether the mode has rounds that close
      * @param keptBytes the maximum memory of the copies, which is allocated for the first reader
      */
@@ -68,20 +68,14 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
-    /** Returns the closed rounds of a range of blocks. */
+    /** Returns the closed rounds of a range of blocks. Takes no locks, because readers that wait ask often. */
     public Rounds rounds(int first, int end) {
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;
         for (int i = first; i < end; i++) {
-            Block block = store.block(i);
-            block.lock();
-            try {
-                long closed = rounds.applyAsLong(i);
-                min = Math.min(min, closed);
-                max = Math.max(max, closed);
-            } finally {
-                block.unlock();
-            }
+            long closed = rounds.applyAsLong(i);
+            min = Math.min(min, closed);
+            max = Math.max(max, closed);
         }
         return new Rounds(min, max);
     }
@@ -233,6 +227,8 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         for (KeptReader reader : readers) {
             if (reader.needs(index)) {
                 reader.lose();
+                // A later change must not copy the block: its weights are then of a later round, or changed in part.
+                reader.needs(index, false);
             }
         }
     }

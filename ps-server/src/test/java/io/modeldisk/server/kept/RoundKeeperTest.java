@@ -147,6 +147,22 @@ class RoundKeeperTest {
     }
 
     @Test
+    void blockThatWasLostIsNotKeptFromALaterRound() {
+        keeper = keeper(1);
+        keeper.keep(A, 0, 0, 2);
+        closeRound(0);
+        closeRound(1);
+        // Makes the place free again.
+        pull(A, 0);
+        closeRound(1);
+        assertThat(keeper.keep(B, 0, 1, 2)).isEqualTo(Result.PASSED);
+        assertThat(keeper.end(A).result()).isEqualTo(Result.LOST);
+        assertThat(keeper.keep(B, 2, 1, 2)).as("the place is free").isEqualTo(Result.DONE);
+        closeRound(1);
+        assertThat(pull(B, 1)).isEqualTo(2);
+    }
+
+    @Test
     void memoryIsFreeAgainWhenReadersEnd() {
         keeper = keeper(1);
         for (int i = 0; i < 3; i++) {

@@ -111,13 +111,18 @@ public interface RemoteModel extends AutoCloseable {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
+     * @param sinceNs the time at which the wait timeout began, of the clock of the model. A call that begins after the timeout
+     *     makes one attempt
      * @throws ShardException {@link ShardException.Kind#ROUND_TIMEOUT} if no round could be read within the wait timeout
      */
-    ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+    ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
         Cancellation cancellation) throws IOException;
 
-    /** Returns whether a call of {@link #readVersion} with this range would now return the same weights, or older ones. */
-    boolean isNewest(ReadVersion version, long offset, long lengthBytes) throws IOException;
+    /**
+     * Returns whether a call of {@link #readVersion} with this range would now return the same weights, or older ones. Does not
+     * connect again after a lost connection.
+     */
+    boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException;
 
     /**
      * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of the header of a safetensors file. All

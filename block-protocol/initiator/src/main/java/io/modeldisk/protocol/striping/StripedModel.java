@@ -68,7 +68,8 @@ public final class StripedModel implements RemoteModel {
             () -> new StripedTransfer(context.dtype(), trainStriping, rawStriping, queueDepth, learner, timeouts,
                 facts.checksGradients(),
                 context.clock(), this::giveBack));
-        this.versions = new VersionReader(shards, facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
+        this.versions = new VersionReader(shards.stream().<VersionReader.Keeper>map(shard -> shard::keepRound).toList(),
+            shards.getFirst().id(), facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
             context.clock(), (offset, memory, memoryOffset, bytes, cancellation) -> move(Direction.KEPT, offset, memory,
                 memoryOffset, bytes, cancellation, null));
     }
@@ -227,15 +228,16 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+    public ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
         Cancellation cancellation) throws IOException {
         check(Direction.KEPT, offset, memory, memoryOffset, lengthBytes);
-        return versions.read(offset, memory, memoryOffset, lengthBytes, cancellation);
+        return versions.read(offset, memory, memoryOffset, lengthBytes, sinceNs, cancellation);
     }
 
     @Override
-    public boolean isNewest(ReadVersion version, long offset, long lengthBytes) throws IOException {
-        return versions.isNewest(version, offset, lengthBytes);
+    public boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        return versions.isNewest(version, offset, lengthBytes, cancellation);
     }
 
     @Override

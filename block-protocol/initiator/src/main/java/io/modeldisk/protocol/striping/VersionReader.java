@@ -9,6 +9,7 @@ import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Service;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -28,6 +29,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * ahead. Then it waits until this round has closed in all blocks.
  */
 final class VersionReader {
+    /** Sends KEEP ROUND to a shard. */
+    @FunctionalInterface
+    interface Keeper {
+        Answer keepRound(Service service, int firstBlock, int blocks, long round, Cancellation cancellation)
+            throws IOException;
+    }
+
     /** Moves weights of the kept round. */
     @FunctionalInterface
     interface Mover {
@@ -46,7 +54,8 @@ final class VersionReader {
     /** The time without learners after which the reader no longer waits for the end of a round. */
     private static final long ALONE_WAIT_NS = TimeUnit.SECONDS.toNanos(5);
 
-    private final List<ShardClient> shards;
+    private final List<Keeper> shards;
+    private final ShardId firstShard;
     private final ModelFacts facts;
     private final boolean hasRounds;
     private final long waitNs;
@@ -58,12 +67,15 @@ final class VersionReader {
     /**
      * Creates a reader.
      *
+     * @param shards the shards of the model, in their order
+     * @param firstShard is named in failures that concern all shards
      * @param waitNs the maximum time of a call, which is also limited by {@link #MAX_WAIT}
      * @param reconnectNs the maximum time to reach a lost shard again
      */
-    VersionReader(List<ShardClient> shards, ModelFacts facts, long waitNs, long reconnectNs, NanoClock clock,
-        Mover mover) {
+    VersionReader(List<Keeper> shards, ShardId firstShard, ModelFacts facts, long waitNs, long reconnectNs,
+        NanoClock clock, Mover mover) {
         this.shards = shards;
+        this.firstShard = firstShard;
         this.facts = facts;
         this.hasRounds = facts.consistencyMode().appliesWholeRounds();
         this.waitNs = Math.min(waitNs, MAX_WAIT.toNanos());
@@ -73,7 +85,7 @@ final class VersionReader {
     }
 
     /** The blocks of a range on one shard. */
-    private record Part(ShardClient shard, int first, int blocks) {}
+    private record Part(Keeper shard, int first, int blocks) {}
 
     /** The state of one call. */
     private static final class Call {
@@ -101,11 +113,12 @@ final class VersionReader {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
+     * @param sinceNs the time at which the wait began. A call that begins after its deadline makes one attempt
      * @throws ShardException ROUND_TIMEOUT if no round could be read within the wait timeout
      */
-    ReadVersion read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
-        throws IOException {
-        Call call = new Call(parts(offset, lengthBytes), cancellation, clock.nanoTime() + waitNs);
+    ReadVersion read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
+        Cancellation cancellation) throws IOException {
+        Call call = new Call(parts(offset, lengthBytes), cancellation, sinceNs + waitNs);
         Reconnection reconnection = new Reconnection(clock, reconnectNs);
         lock(call);
         try {
@@ -131,8 +144,8 @@ final class VersionReader {
     }
 
     /** Returns whether a range that was read before has not got older than a range that would be read now. */
-    boolean isNewest(ReadVersion version, long offset, long lengthBytes) throws IOException {
-        Answer now = look(new Call(parts(offset, lengthBytes), Cancellation.NONE, clock.nanoTime() + waitNs));
+    boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException {
+        Answer now = look(new Call(parts(offset, lengthBytes), cancellation, clock.nanoTime() + waitNs));
         if (now.rawWrites() != version.rawWrites() || now.history() != version.history()) {
             return false;
         }
@@ -172,8 +185,7 @@ final class VersionReader {
     private ReadVersion attempt(Call call, long offset, DataMemory memory, long memoryOffset, long lengthBytes)
         throws IOException {
         Answer before = look(call);
-        long round = hasRounds ? before.maxRound() + call.ahead : 0;
-        if (!keep(call, round, before.minRound()) || hasRounds && !awaitRound(call)) {
+        if (!keep(call, before) || hasRounds && !awaitRound(call)) {
             return null;
         }
         mover.pull(offset, memory, memoryOffset, lengthBytes, call.cancellation);
@@ -208,11 +220,10 @@ final class VersionReader {
      * Lets the shards keep a round, one after the other in the order of their numbers. So readers that want different rounds wait
      * for each other, and never in a circle.
      *
-     * @param newest the latest round that has closed in all blocks
      * @return whether all shards keep the round
      */
-    private boolean keep(Call call, long round, long newest) throws IOException {
-        call.round = round;
+    private boolean keep(Call call, Answer before) throws IOException {
+        call.round = hasRounds ? before.maxRound() + call.ahead : 0;
         for (int i = 0; i < call.parts.size();) {
             Part part = call.parts.get(i);
             Answer answer = part.shard().keepRound(Service.KEEP, part.first(), part.blocks(), call.round,
@@ -223,12 +234,16 @@ final class VersionReader {
                     i++;
                 }
                 case OTHER_ROUND -> {
-                    call.obstacle = "other readers read other rounds";
-                    if (i == 0 && answer.keptRound() >= newest) {
-                        // The round of the other readers is new enough.
-                        call.round = answer.keptRound();
-                    } else {
+                    call.obstacle = answer.keptRound() == call.round
+                        ? "the shards have too many readers"
+                        : "other readers read other rounds";
+                    if (i > 0) {
                         pause(call);
+                    } else if (isUsable(call, answer.keptRound(), before)) {
+                        call.round = answer.keptRound();
+                        check(call);
+                    } else {
+                        return false;
                     }
                 }
                 default -> {
@@ -239,6 +254,15 @@ final class VersionReader {
             }
         }
         return true;
+    }
+
+    /**
+     * Returns whether a call can take the round of other readers instead of its own. The round must be new enough. A round that
+     * has not closed in any block may never close, so only a call that has to be ahead takes it: this call gives up in time.
+     */
+    private boolean isUsable(Call call, long keptRound, Answer before) {
+        return hasRounds && keptRound != call.round && keptRound >= before.minRound()
+            && (keptRound <= before.maxRound() || call.ahead > 0);
     }
 
     /** Waits until the round has closed in all blocks. Returns false if it is too far ahead. */
@@ -308,8 +332,7 @@ final class VersionReader {
     }
 
     private ShardException timeout(String reason) {
-        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shards.getFirst().id(),
-            shards.getFirst().id() + ": " + reason);
+        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, firstShard, firstShard + ": " + reason);
     }
 
     private static InterruptedIOException interrupted() {
