@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests model.safetensors and tensors/NAME.npy of two mounts while two learners push. Every value of every gradient is 1, and the
+ * Tests model.safetensors and tensors/NAME.npy of two followers while two learners push. Every value of every gradient is 1, and the
  * learning rate is 1. So under bsp, every weight of a version is minus its round.
  */
 @Tag("mount")
@@ -41,9 +41,9 @@ final class TensorFilesIT {
 
     /** A reader of the safetensors format that uses nothing of modeldisk, and the checks of a version. */
     private static final String READER = """
-        import json, mmap, os, struct, sys
+        import json, mmap, os, select, struct, sys
         import numpy as np
-        folder, mode, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
+        folder, mode, times, waits = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == 'true'
 
         def load(path):
             with open(path, 'rb') as f:
@@ -69,8 +69,14 @@ final class TensorFilesIT {
             'embed': ([100, 7], 0), 'layer/b': ([3, 100000], 700), '': ([], 300700), 'none': ([0, 4], 300701),
             '..': ([33], 300701)}
         assert os.path.getsize(folder + '/model') == size * (300701 + 33)
+        version = os.open(folder + '/version', os.O_RDONLY)
+        wakes = select.poll()
+        wakes.register(version, select.POLLPRI)
         newest, distinct, kept = 0, set(), []
         for n in range(times):
+            if waits:
+                assert wakes.poll(60000), 'no new version in a minute'
+                announced = int(os.pread(version, 64, 0))
             metadata, tensors = load(folder + '/model.safetensors')
             assert metadata['modeldisk.model'] == 'm' and metadata['modeldisk.consistency'] == mode
             low, high = int(metadata['modeldisk.version.min']), int(metadata['modeldisk.version.max'])
@@ -79,6 +85,7 @@ final class TensorFilesIT {
                 r = same(tensors.values())
                 assert r == int(metadata['modeldisk.round']) == low == high, (r, metadata)
                 assert r >= newest, ('an older round than before', r, newest)
+                assert not waits or r >= announced, ('older than DIR/version', r, announced)
                 newest = r
                 distinct.add(r)
             else:
@@ -145,14 +152,14 @@ final class TensorFilesIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"bsp, 2, 1, 0, 300", "bsp, 2, 0, 0, 100", "bsp, 1, 20, 0, 100", "asp, 2, 0, 1, 100",
-        "ssp:2, 2, 1, 0, 100"})
-    void openFileHasOneVersionWhileLearnersPush(String mode, int count, long pauseMs, long otherPauseMs, int times)
-        throws Exception {
+    @CsvSource({"bsp, 2, 1, 0, 1000, true", "bsp, 2, 0, 0, 100, false", "bsp, 1, 20, 0, 100, true",
+        "asp, 2, 0, 1, 100, false", "ssp:2, 2, 1, 0, 100, true"})
+    void openFileHasOneVersionWhileLearnersPush(
+        String mode, int count, long pauseMs, long otherPauseMs, int times, boolean waits) throws Exception {
         Shards shards = serve(mode, count);
         List<CompletableFuture<Void>> learners = List.of(learner(shards, 0, pauseMs),
             learner(shards, 1, pauseMs + otherPauseMs));
-        List<Running> readers = readers(shards, mode, times);
+        List<Running> readers = readers(shards, mode, times, waits);
         long before = rounds.get();
         try {
             for (Running each : readers) {
@@ -167,17 +174,21 @@ final class TensorFilesIT {
         join(learners);
     }
 
-    /** Mounts the model twice, and reads its versions in each mount while learners push. The second mount is of bfloat16. */
-    private List<Running> readers(Shards shards, String mode, int times) throws Exception {
+    /**
+     * Starts two followers, which read versions while learners push. The second mount is of bfloat16.
+     *
+     * @param waits whether a follower waits in poll(2) for a new version before each read
+     */
+    private List<Running> readers(Shards shards, String mode, int times, boolean waits) throws Exception {
         List<Running> readers = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            Command.mount(sandbox, shards, sandbox.directory("f" + i), "--exchange", "direct", "--dtype",
+            Command.mount(sandbox, shards, sandbox.directory("f" + i), "--read-only", "--dtype",
                 i == 0 ? "f32" : "bf16").awaitLine("ready: ");
         }
         await("learners push", () -> rounds.get() > 2);
         for (int i = 0; i < 2; i++) {
             readers.add(sandbox.start("reader" + i, "python3", reader.toString(), sandbox.path("f" + i).toString(),
-                mode, Integer.toString(times)));
+                mode, Integer.toString(times), Boolean.toString(waits)));
         }
         return readers;
     }
@@ -186,7 +197,7 @@ final class TensorFilesIT {
     void readersGoOnWhenLearnersLeave() throws Exception {
         Shards shards = serve("bsp", 2);
         List<CompletableFuture<Void>> learners = List.of(learner(shards, 0, 0), learner(shards, 1, 0));
-        List<Running> readers = readers(shards, "bsp", 200);
+        List<Running> readers = readers(shards, "bsp", 200, false);
         long before = rounds.get();
         await("learners and readers work", () -> rounds.get() > before + 200);
         stop.set(true);

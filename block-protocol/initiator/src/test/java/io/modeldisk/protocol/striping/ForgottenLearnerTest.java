@@ -90,8 +90,9 @@ class ForgottenLearnerTest {
         serveBsp();
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
-        await("a command of the push waits in each shard",
-            () -> shards.shards.stream().noneMatch(shard -> shard.parked.isEmpty()));
+        // A command that arrived after the end of the parking would be applied before the restart.
+        await("all commands of the push wait in the shards",
+            () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 8);
         shards.parking(false);
         for (int shard = 0; shard < 2; shard++) {
             shards.shards.get(shard).membership = 2;
