@@ -104,7 +104,7 @@ final class MappedMountTest {
             .containsExactly("control regular file", "gradient.0" + type, "gradient.1" + type, "weights.0" + type,
                 "weights.1" + type);
         assertThat(fixture.shell.succeed("stat -L -c %s \"$DIR\"/mapped/weights.1").strip()).isEqualTo(SIZE + "");
-        assertThat(fixture.shell.succeed("find \"$DIR\" -mindepth 1 | wc -l").strip()).isEqualTo("12");
+        assertThat(fixture.shell.succeed("find \"$DIR\" -mindepth 1 | wc -l").strip()).isEqualTo("16");
     }
 
     @Test
