@@ -69,7 +69,7 @@ final class BadInputIT {
         --from=missing.safetensors                | missing.safetensors does not exist
         --from=.                                  | . is not a regular file
         --size=1MiB --from=missing.safetensors    | exclude each other; give only one of them
-        --shard=0/1                               | --size and --from are missing
+        --shard=0/1                               | --size, --from and --tensors are missing
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
         --size=1MiB --secrets=no.properties       | other users may read or change it; run chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
