@@ -1,8 +1,9 @@
 package io.modeldisk.aggregator;
 
 /**
- * What an aggregator computes for each weight, so that another processor can compute the same. All arithmetic is of float32, and
- * fused where a product is added. The learning rate of a round comes from {@link Aggregator#learningRate()}.
+ * What an aggregator computes for each weight, so that another processor can compute the same. All arithmetic is of float32. A
+ * product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round comes from
+ * {@link Aggregator#learningRate()}.
  *
  * <p>Formulas with {@link GradientRules} use the gradient that these rules return. The state of a weight begins at 0.
  */

@@ -36,9 +36,9 @@ public enum Attribute {
             + " Absent without a learner."),
     /** The learning rate. */
     LEARNING_RATE("lr", "",
-        "Learning rate of the round that the learner computes now, or of the next round without a learner, as changed by the"
-            + " schedule of the aggregator. `setfattr` changes the rate before the schedule, on all shards, from this round on."
-            + " Absent if the aggregator has no learning rate.");
+        "Learning rate of the round that the learner computes now, with the schedule of the aggregator. Without a learner: of"
+            + " a round that no learner has begun. `setfattr` changes the rate before the schedule, on all shards, from this"
+            + " round on. Absent if the aggregator has no learning rate.");
 
     private static final String PREFIX = "user.modeldisk.";
 

@@ -5,6 +5,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
@@ -64,30 +65,10 @@ public final class GeneratedFile implements MountedFile {
         }
     }
 
-    private record Handle(String name, byte[] text) implements FileHandle {
+    private record Handle(String name, byte[] text) implements ReadOnlyHandle {
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             reply(text, offset, lengthBytes, request);
-        }
-
-        @Override
-        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
-            throw new ErrnoException(Errno.EACCES, name + " is read-only");
-        }
-
-        @Override
-        public void synchronize(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
-        }
-
-        @Override
-        public void flush(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
-        }
-
-        @Override
-        public void release() {
-            // Nothing to do: the handle owns no resources.
         }
     }
 }

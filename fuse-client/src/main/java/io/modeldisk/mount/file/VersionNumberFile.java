@@ -5,6 +5,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.PollWakeup;
+import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
@@ -56,11 +57,16 @@ public final class VersionNumberFile implements MountedFile {
         return new Handle();
     }
 
-    private final class Handle implements FileHandle {
+    private final class Handle implements ReadOnlyHandle {
         // Guarded by this.
         private VersionWatch.Known seen;
         private VersionWatch.Wait wait;
         private byte[] text = {};
+
+        @Override
+        public String name() {
+            return VersionNumberFile.this.name();
+        }
 
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
@@ -105,21 +111,6 @@ public final class VersionNumberFile implements MountedFile {
                 watch.cancel(wait);
                 wait = null;
             }
-        }
-
-        @Override
-        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
-            throw new ErrnoException(Errno.EACCES, name() + " is read-only");
-        }
-
-        @Override
-        public void synchronize(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
-        }
-
-        @Override
-        public void flush(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
         }
 
         @Override

@@ -168,11 +168,14 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     /**
-     * Stores a version that the shards have returned, and wakes the processes that wait for it. If the known version has not
-     * changed since the request began, the result is newer, even if it is lower: a shard shows an update before its record is
-     * durable, and loses it without a new history if it is killed then. Otherwise, another request has ended meanwhile, and the
-     * results may have come in any order: within a history the highest version is then the newest one, and a result of the
-     * history that was known when its request began is outdated if the history has changed since.
+     * Stores a version that the shards have returned, and wakes the processes that wait for it.
+     *
+     * <p>If no other request has ended since this one began, the result is newer than the known version, even if it is lower: a
+     * shard shows an update before the record of the update is durable. If the shard is killed then, it loses the update without
+     * a new history.
+     *
+     * <p>If another request has ended meanwhile, the two results may have come in any order. Within one history, the higher
+     * version is the newer one. If the history has changed, a result of the old history is outdated.
      *
      * @param before the version that was known when the request began
      * @return the newest version

@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -217,13 +218,18 @@ public final class VersionFile implements MountedFile {
         private int handles;
     }
 
-    private final class Handle implements FileHandle {
+    private final class Handle implements ReadOnlyHandle {
         private final Content content;
         private final long instance;
 
         Handle(Content content, long instance) {
             this.content = content;
             this.instance = instance;
+        }
+
+        @Override
+        public String name() {
+            return name;
         }
 
         @Override
@@ -244,21 +250,6 @@ public final class VersionFile implements MountedFile {
                     within - ofHead);
             }
             request.reply(request.memory(), request.memoryOffset(), within);
-        }
-
-        @Override
-        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
-            throw new ErrnoException(Errno.EACCES, name + " is read-only");
-        }
-
-        @Override
-        public void synchronize(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
-        }
-
-        @Override
-        public void flush(Cancellation cancellation) {
-            // Nothing to do: the file is read-only.
         }
 
         @Override

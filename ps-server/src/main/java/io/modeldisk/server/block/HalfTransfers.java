@@ -15,9 +15,9 @@ import java.util.concurrent.Semaphore;
  * HalfKernels}), and a write is converted exactly before a visitor receives it. Beyond the end of the shard, a read returns
  * zeros, and a write has no effect.
  *
- * <p>A write needs a scratch block for its values in float32. The thread of the write then waits at most for the lock of a block,
- * and a thread with locks of blocks waits at most for a scratch block. There is no deadlock: a thread that takes a scratch block
- * either holds no lock yet, or (in bsp) all locks that it needs.
+ * <p>A write needs a scratch block for its values in float32, and the locks of its blocks. No deadlock can arise. In asp and ssp,
+ * a thread takes the scratch block before a lock. In bsp, a thread locks all its blocks before it takes a scratch block, and a
+ * thread with a scratch block waits for no lock.
  *
  * <p>Thread-safe. Allocates nothing after construction.
  */

@@ -54,7 +54,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
      *
      * @param rounds returns the number of closed rounds of a block; without the lock of the block, it may be slightly too low
      * @param hasRounds whether the mode has rounds that close
-     * @param keptBytes the maximum memory of the copies, which is allocated for the first reader
+     * @param keptBytes the memory for copies, in bytes; it is allocated when the first reader comes
      */
     public RoundKeeper(BlockStore store, IntToLongFunction rounds, boolean hasRounds, long keptBytes, NanoClock clock) {
         this.store = store;

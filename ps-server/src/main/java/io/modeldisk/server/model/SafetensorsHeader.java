@@ -65,7 +65,7 @@ final class SafetensorsHeader {
     }
 
     /**
-     * Checks the tensors, which must fill the data without gaps and overlaps.
+     * Checks that the tensors fill the data without gaps and overlaps.
      *
      * @param whole what has the data, for messages
      * @return the tensors, in the order of their data

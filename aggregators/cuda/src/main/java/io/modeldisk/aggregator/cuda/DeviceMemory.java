@@ -28,7 +28,7 @@ public final class DeviceMemory {
         }
     }
 
-    /** The whole memory of one call of the driver. */
+    /** Memory that one call of the driver has allocated. Its slices share it. */
     private static final class Allocation extends CudaResource {
         private final Base base = new Base();
         private final long lengthBytes;

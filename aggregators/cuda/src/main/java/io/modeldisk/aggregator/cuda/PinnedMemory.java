@@ -20,7 +20,7 @@ public final class PinnedMemory {
         this.pinning = pinning;
     }
 
-    /** The whole memory of one call of the driver. */
+    /** Memory that one call of the driver has pinned. Its slices share it. */
     private static final class Pinning extends CudaResource {
         private final Pointer pointer;
         private final boolean registered;

@@ -111,8 +111,8 @@ public interface RemoteModel extends AutoCloseable {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
-     * @param sinceNs the time at which the wait timeout began, of the clock of the model. A call that begins after the timeout
-     *     makes one attempt
+     * @param sinceNs the time from which the wait timeout counts, in nanoseconds of the clock of the model. If the timeout is
+     *     over when the call begins, the call makes one attempt
      * @throws ShardException {@link ShardException.Kind#ROUND_TIMEOUT} if no round could be read within the wait timeout
      */
     ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,

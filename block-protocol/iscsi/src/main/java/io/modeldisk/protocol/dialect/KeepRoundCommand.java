@@ -30,7 +30,7 @@ public final class KeepRoundCommand {
     /** The number of bytes that KEEP ROUND returns. */
     public static final int DATA_BYTES = 72 + Long.BYTES;
 
-    /** The highest number of blocks, and the highest number of the first block: the fields have three bytes. */
+    /** The highest number that the three bytes of a block number or of a number of blocks can hold. */
     public static final int MAX_BLOCKS = 0xFF_FFFF;
 
     static final String OPCODE_TEXT = "C8h";

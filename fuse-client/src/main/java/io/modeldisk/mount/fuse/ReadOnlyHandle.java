@@ -1,0 +1,30 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+
+/** A handle of a file that processes only read. */
+public interface ReadOnlyHandle extends FileHandle {
+    /** Returns the name of the file, for messages. */
+    String name();
+
+    @Override
+    default int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+        throw new ErrnoException(Errno.EACCES, name() + " is read-only");
+    }
+
+    @Override
+    default void synchronize(Cancellation cancellation) {
+        // Nothing to do: there are no writes.
+    }
+
+    @Override
+    default void flush(Cancellation cancellation) {
+        // Nothing to do: there are no writes.
+    }
+
+    @Override
+    default void release() {
+        // Nothing to do: by default, a handle owns no resources.
+    }
+}
