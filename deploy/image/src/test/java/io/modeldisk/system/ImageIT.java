@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -31,6 +32,28 @@ final class ImageIT {
     void benchmarkLibrariesAreNotOnTheClassPathOfServeAndMount() throws IOException {
         assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(BENCH_ONLY));
         assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"));
+    }
+
+    @Test
+    void onlyTheNativeLibraryOfJCudaForTheDriverIsInTheImage() throws IOException {
+        assertThat(jars(LIB)).anyMatch(name -> name.startsWith("aggregators-cuda-"))
+            .anyMatch(name -> name.startsWith("jcuda-1"));
+        try (Stream<Path> files = Files.walk(LIB)) {
+            assertThat(files.map(file -> LIB.relativize(file).toString())
+                .filter(name -> name.contains("natives") || name.endsWith(".so")))
+                .singleElement().asString().startsWith("native/libJCudaDriver-");
+        }
+    }
+
+    @Test
+    void shardWithoutADeviceLoadsNeitherJCudaNorTheDriver() throws Exception {
+        Path classes = sandbox.path("classes.log");
+        Running shard = sandbox.start("serve", Map.of("JDK_JAVA_OPTIONS", "-Xlog:class+load:file=" + classes),
+            modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
+        Command.port(shard);
+        assertThat(Files.readString(classes)).contains("io.modeldisk.command.Main").doesNotContain(" jcuda.");
+        assertThat(Files.readString(Path.of("/proc", Long.toString(shard.process().pid()), "maps")))
+            .contains("libjvm.so").doesNotContain("libJCuda", "libcuda");
     }
 
     @ParameterizedTest
