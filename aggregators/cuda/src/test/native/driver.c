@@ -377,9 +377,32 @@ int cuDeviceGetName(char *name, int length, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     BEGIN(0)
-    (void) device;
-    *value = attribute == 75 ? major : minor;
-    return end(attribute == 75 || attribute == 76 ? SUCCESS : complain(INVALID_VALUE, "the attribute is not emulated"));
+    switch (attribute) {
+    case 33: /* PCI bus */
+        *value = 0xe0 + device;
+        break;
+    case 34: /* PCI device */
+        *value = 0x1f;
+        break;
+    case 50: /* PCI domain */
+        *value = 0xffff;
+        break;
+    case 75: /* compute capability */
+        *value = major;
+        break;
+    case 76:
+        *value = minor;
+        break;
+    case 116: /* GPUDirect RDMA */
+        *value = 1;
+        break;
+    case 124: /* dma-buf, which drivers before CUDA 11.7 do not know */
+        *value = 1;
+        return end(driver_version >= 11070 ? SUCCESS : INVALID_VALUE);
+    default:
+        return end(complain(INVALID_VALUE, "the attribute is not emulated"));
+    }
+    return end(SUCCESS);
 }
 
 int cuDeviceTotalMem_v2(size_t *bytes, int device)

@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
 /** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits. Prints what to "
-            + "do if something is missing.",
+        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA, GPUs and limits. "
+            + "Prints what to do if something is missing.",
         "Exits with status 0 if this machine meets all requirements of mounts over the datamovers in --datamover, else with "
             + "status 1."},
     footer = {"", "Examples:", "  modeldisk doctor",

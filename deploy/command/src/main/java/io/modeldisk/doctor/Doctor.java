@@ -61,6 +61,7 @@ public final class Doctor {
         }
         sharedMemory();
         new RdmaCheck(machine, report).run();
+        new GpuCheck(machine, report).run();
         new LimitsCheck(machine, report).run();
         if (model != null) {
             for (InetSocketAddress shard : model.shards()) {

@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.aggregator.cuda.CudaReport;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.SharedMemory;
@@ -130,6 +131,11 @@ final class LinuxMachine implements Machine {
     @Override
     public String rdmaObstacle() {
         return IserProvider.find().unavailabilityCause();
+    }
+
+    @Override
+    public CudaReport cuda() {
+        return CudaReport.ofThisMachine();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.aggregator.cuda.CudaReport;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.initiator.Route;
 import java.net.InetSocketAddress;
@@ -44,6 +45,9 @@ interface Machine {
 
     /** The reason why RDMA cannot be used; null if RDMA can be used. */
     String rdmaObstacle();
+
+    /** Returns the GPUs of this machine. */
+    CudaReport cuda();
 
     /** The reason why processes cannot share memory; null if they can share memory. */
     String sharedMemoryObstacle();

@@ -2,6 +2,7 @@ package io.modeldisk.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.aggregator.cuda.CudaReport;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding.State;
 import io.modeldisk.protocol.initiator.Route;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class DoctorTest {
@@ -41,7 +43,7 @@ final class DoctorTest {
 
     @Test
     void machineWithRdmaIsReadyForIser() {
-        Report report = examine(FakeMachine.withRdma());
+        Report report = examine(FakeMachine.withRdma().withGpu());
 
         assertThat(report.isWell(FOR_ISER)).isTrue();
         assertThat(report.findings()).extracting(Finding::state).containsOnly(State.OK);
@@ -133,6 +135,62 @@ final class DoctorTest {
         assertThat(report.isWell(FOR_ISER)).isFalse();
         assertThat(report.isWell(FOR_TCP)).isTrue();
         assertThat(of(report, defect.subject).message()).contains(defect.advice);
+    }
+
+    @Test
+    void gpuIsDescribed() {
+        Report report = examine(new FakeMachine().withGpu());
+
+        assertThat(of(report, "driver").message()).isEqualTo("CUDA 12.6, kernel module 580.159.04");
+        assertThat(of(report, "cuda:0").message())
+            .isEqualTo("cuda:0 (NVIDIA H100), compute capability 9.0, 80 GiB of memory, 79 GiB free");
+        assertThat(of(report, "cuda:0 PCI").message()).isEqualTo(
+            "0000:3b:00.0, PCIe x8 at 2.5 GT/s now, at most PCIe x16 at 32.0 GT/s, BAR 1 has 96 GiB");
+        assertThat(of(report, "cuda:0 GPUDirect RDMA").message())
+            .isEqualTo("the driver has dma-buf, nvidia_peermem is not loaded");
+    }
+
+    @Test
+    void gpuWithoutFilesOfTheKernelIsDescribedAsUnknown() {
+        FakeMachine machine = new FakeMachine().withGpu();
+        machine.files.keySet().removeIf(file -> file.startsWith("/sys/bus/pci") || file.contains("nvidia"));
+        Report report = examine(machine);
+
+        assertThat(of(report, "driver").message()).isEqualTo("CUDA 12.6, kernel module of an unknown version");
+        assertThat(of(report, "cuda:0 PCI").message())
+            .isEqualTo("0000:3b:00.0, the PCIe link is unknown, the size of BAR 1 is unknown");
+    }
+
+    @Test
+    void missingDriverOrUnusableDeviceConcernsOnlyShardsOnAGpu() {
+        FakeMachine machine = new FakeMachine();
+        assertThat(of(examine(machine), "driver")).isEqualTo(
+            new Finding(State.MISSING, Area.CUDA, "driver",
+                "NVIDIA's driver is missing (a container needs --gpus all)"));
+        machine.cuda = new CudaReport(null, "12.6",
+            List.of(new CudaReport.Device("cuda:0", "too old", null, 0, 0, null, false, false)));
+        Report report = examine(machine);
+        assertThat(of(report, "cuda:0")).isEqualTo(new Finding(State.MISSING, Area.CUDA, "cuda:0", "too old"));
+        assertThat(report.isWell(FOR_TCP)).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, true, true, WARNING, RDMA devices cannot access",
+        "true, false, false, WARNING, modprobe nvidia_peermem",
+        "true, false, true, OK, 'no dma-buf, nvidia_peermem is loaded'",
+        "true, true, true, OK, 'has dma-buf, nvidia_peermem is loaded'"})
+    void doctorSaysWhetherRdmaDevicesCanAccessTheGpu(
+        boolean rdma, boolean dmaBuf, boolean peerMemory, State state, String message) {
+        FakeMachine machine = new FakeMachine().withGpu();
+        machine.cuda = new CudaReport(null, "12.6", List.of(
+            new CudaReport.Device("cuda:0 (GPU)", null, "9.0", 1, 1, "0000:3b:00.0", rdma, dmaBuf)));
+        if (peerMemory) {
+            machine.files.put("/sys/module/nvidia_peermem", "");
+        }
+        Finding finding = of(examine(machine), "cuda:0 GPUDirect RDMA");
+
+        assertThat(finding.state()).isEqualTo(state);
+        assertThat(finding.message()).contains(message);
     }
 
     @Test

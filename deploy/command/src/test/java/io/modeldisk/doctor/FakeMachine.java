@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.aggregator.cuda.CudaReport;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.initiator.Route;
 import java.net.InetSocketAddress;
@@ -24,6 +25,7 @@ final class FakeMachine implements Machine {
     int javaVersion = 25;
     boolean mayCallNative = true;
     String rdmaObstacle = "there is no device";
+    CudaReport cuda = new CudaReport("NVIDIA's driver is missing", null, List.of());
     String sharedMemoryObstacle;
     String listenObstacle;
 
@@ -56,6 +58,25 @@ final class FakeMachine implements Machine {
         machine.files.put("/proc/self/limits",
             "Max open files  4096 4096 files\nMax locked memory  unlimited unlimited bytes\n");
         return machine;
+    }
+
+    /** Gives this machine a GPU with dma-buf in a PCIe slot. */
+    FakeMachine withGpu() {
+        cuda = new CudaReport(null, "12.6", List.of(new CudaReport.Device("cuda:0 (NVIDIA H100)", null, "9.0",
+            80L << 30, 79L << 30, "0000:3b:00.0", true, true)));
+        files.put("/proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  gcc 13.2.0\n");
+        String device = "/sys/bus/pci/devices/0000:3b:00.0/";
+        files.put(device + "resource", """
+            0x00000000de000000 0x00000000deffffff 0x0000000000040200
+            0x0000210000000000 0x00002117ffffffff 0x000000000014220c
+            0x0000000000000000 0x0000000000000000 0x0000000000000000
+            """);
+        files.put(device + "current_link_width", "8\n");
+        files.put(device + "current_link_speed", "2.5 GT/s PCIe\n");
+        files.put(device + "max_link_width", "16\n");
+        files.put(device + "max_link_speed", "32.0 GT/s PCIe\n");
+        return this;
     }
 
     @Override
@@ -124,6 +145,11 @@ final class FakeMachine implements Machine {
     @Override
     public String rdmaObstacle() {
         return rdmaObstacle;
+    }
+
+    @Override
+    public CudaReport cuda() {
+        return cuda;
     }
 
     @Override

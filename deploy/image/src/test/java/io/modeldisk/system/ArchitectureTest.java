@@ -107,7 +107,12 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule ONLY_THE_AGGREGATORS_FOR_CUDA_DEPEND_ON_JCUDA = noClasses().that()
-        .resideOutsideOfPackage(CUDA).should().dependOnClassesThat().resideInAnyPackage("jcuda..", CUDA);
+        .resideOutsideOfPackage(CUDA).should().dependOnClassesThat().resideInAPackage("jcuda..");
+
+    @ArchTest
+    static final ArchRule ONLY_DOCTOR_AND_BENCH_DEPEND_ON_THE_AGGREGATORS_FOR_CUDA = noClasses().that()
+        .resideOutsideOfPackages(CUDA, "io.modeldisk.doctor", "io.modeldisk.bench.aggregator").should()
+        .dependOnClassesThat().resideInAPackage(CUDA);
 
     /** {@code DataMemory} is allowed, because FUSE requests carry buffers. */
     @ArchTest

@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -41,6 +44,30 @@ final class DoctorIT {
                 + " over tcp +the shard accepts connections");
             assertThat(output).contains("in use by process " + ProcessHandle.current().pid() + " (");
         }
+    }
+
+    @Test
+    void doctorDescribesAGpuWithTheLibraryOfTheImage() throws Exception {
+        Map<String, String> environment = new HashMap<>(EmulatedDriver.environment(sandbox));
+        Path temporary = sandbox.directory("temporary");
+        environment.put("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + temporary);
+        String output = sandbox.run(environment, modeldisk("doctor")).output();
+
+        assertThat(output).containsPattern("ok +cuda +driver +CUDA 12.6").containsPattern("ok +cuda +cuda:0 +"
+            + "cuda:0 \\(emulated 0\\), compute capability 7.0, 256 MiB of memory, 256 MiB free");
+        // JCuda copies its library to the temporary folder if it does not find the library in the image.
+        assertThat(temporary).isDirectoryNotContaining("glob:**JCuda*");
+    }
+
+    @Test
+    void machineWithoutAUsableDriverMeetsTheRequirementsOfMounts() throws Exception {
+        String output = sandbox.run(Map.of("JDK_JAVA_OPTIONS", "-Dmodeldisk.cuda=off"), modeldisk("doctor", "--json"))
+            .output();
+        JsonNode findings = new ObjectMapper().readTree(output.substring(output.indexOf('{'))).path("findings");
+
+        assertThat(findings).filteredOn(finding -> finding.path("for").asText().equals("cuda")).singleElement()
+            .matches(finding -> finding.path("state").asText().equals("missing") && !finding.path("needed").asBoolean()
+                && finding.path("message").asText().startsWith("CUDA is turned off by -Dmodeldisk.cuda=off"));
     }
 
     @Test

@@ -59,6 +59,18 @@ public final class Cuda {
         return count[0];
     }
 
+    /**
+     * Returns the newest version of CUDA that the driver supports, such as {@code 12.6}.
+     *
+     * @throws UnsupportedOperationException if no GPU can be used
+     */
+    public static String supportedVersion() {
+        ensureAvailability();
+        int[] version = new int[1];
+        CudaException.check("cuDriverGetVersion", JCudaDriver.cuDriverGetVersion(version));
+        return version(version[0]);
+    }
+
     /** Tries to use the driver. Returns the reason why it cannot be used, or null. */
     @SuppressWarnings("restricted")
     static String failure(String driverLibrary) {

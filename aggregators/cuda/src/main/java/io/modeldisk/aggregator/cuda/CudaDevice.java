@@ -89,7 +89,7 @@ public final class CudaDevice implements AutoCloseable {
         }
     }
 
-    private static String name(CUdevice handle) {
+    static String name(CUdevice handle) {
         byte[] bytes = new byte[NAME_BYTES];
         CudaException.check("cuDeviceGetName", JCudaDriver.cuDeviceGetName(bytes, bytes.length, handle));
         int length = 0;
@@ -99,7 +99,7 @@ public final class CudaDevice implements AutoCloseable {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    private static int attribute(CUdevice handle, int attribute) {
+    static int attribute(CUdevice handle, int attribute) {
         int[] value = new int[1];
         CudaException.check("cuDeviceGetAttribute", JCudaDriver.cuDeviceGetAttribute(value, attribute, handle));
         return value[0];

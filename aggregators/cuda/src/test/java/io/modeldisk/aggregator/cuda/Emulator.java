@@ -12,7 +12,6 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -24,6 +23,7 @@ final class Emulator {
     static final int VERSION = 12060;
     static final long MEMORY_BYTES = 256L << 20;
 
+    private static final int NO_COMPILER = 127;
     private static final Path MODULE = Path.of(System.getProperty("project.root"), "aggregators", "cuda");
     private static final Path LIBRARY = MODULE.resolve("target/emulator/libcuda.so.1");
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -44,20 +44,17 @@ final class Emulator {
 
         private static String load() {
             try {
-                Files.createDirectories(LIBRARY.getParent());
-                Process gcc = new ProcessBuilder("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
-                    "-ffp-contract=off",
-                    "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o", LIBRARY.toString(), "ptx.c", "driver.c",
-                    "-lm",
-                    "-lpthread").directory(MODULE.resolve("src/test/native").toFile()).redirectErrorStream(true)
-                    .start();
-                String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                if (gcc.waitFor() != 0) {
+                Process build = new ProcessBuilder(MODULE.resolve("src/test/native/build").toString(),
+                    LIBRARY.toString()).redirectErrorStream(true).start();
+                String output = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                int status = build.waitFor();
+                if (status == NO_COMPILER) {
+                    return "gcc is not installed: " + output;
+                }
+                if (status != 0) {
                     throw new IllegalStateException("the emulated driver does not compile:\n" + output);
                 }
-            } catch (IOException e) {
-                return "gcc is not installed: " + e.getMessage();
-            } catch (InterruptedException e) {
+            } catch (IOException | InterruptedException e) {
                 throw new IllegalStateException(e);
             }
             System.load(LIBRARY.toString());

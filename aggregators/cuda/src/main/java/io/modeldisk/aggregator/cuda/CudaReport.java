@@ -1,0 +1,80 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.util.List;
+import java.util.stream.IntStream;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * The GPUs of this machine, for a person who wants to know whether a shard can use them.
+ *
+ * @param obstacle the reason why this process can use no GPU, as one line; null if it can
+ * @param cudaVersion the newest version of CUDA that the driver supports, such as {@code 12.6}; null if there is an obstacle
+ * @param devices the devices in the order of their numbers; empty if there is an obstacle
+ */
+public record CudaReport(String obstacle, String cudaVersion, List<Device> devices) {
+    /**
+     * A device.
+     *
+     * @param name the number and the name, such as {@code cuda:0 (NVIDIA H100 PCIe)}
+     * @param obstacle the reason why a shard cannot use this device; null if it can. With an obstacle, the components below
+     *     have no meaning.
+     * @param computeCapability such as {@code 9.0}
+     * @param totalBytes the size of the device's memory
+     * @param freeBytes the bytes of this memory that no process uses
+     * @param pciAddress the address as in /sys/bus/pci/devices, such as {@code 0000:3b:00.0}
+     * @param gpuDirectRdma whether an RDMA device can access the memory of this device
+     * @param dmaBuf whether the driver offers the memory of this device as dma-buf
+     */
+    public record Device(
+        String name, String obstacle, String computeCapability, long totalBytes, long freeBytes, String pciAddress,
+        boolean gpuDirectRdma, boolean dmaBuf) {
+        private static Device unusable(String name, String obstacle) {
+            return new Device(name, obstacle, null, 0, 0, null, false, false);
+        }
+    }
+
+    /** Examines this machine. Loads the native libraries. Opens each device for a moment, which takes some of its memory. */
+    public static CudaReport ofThisMachine() {
+        if (!Cuda.isAvailable()) {
+            return new CudaReport(Cuda.unavailabilityCause(), null, List.of());
+        }
+        try {
+            return new CudaReport(null, Cuda.supportedVersion(),
+                IntStream.range(0, Cuda.deviceCount()).mapToObj(CudaReport::device).toList());
+        } catch (CudaException e) {
+            return new CudaReport(e.getMessage() + "; check with nvidia-smi", null, List.of());
+        }
+    }
+
+    private static Device device(int ordinal) {
+        try (CudaDevice device = CudaDevice.open(ordinal, 1, NanoClock.SYSTEM)) {
+            CUdevice handle = new CUdevice();
+            CudaException.check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, ordinal));
+            String pciAddress = "%04x:%02x:%02x.0".formatted(
+                CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+            return new Device(device.toString(), null, device.computeCapability(), device.totalBytes(),
+                device.freeBytes(), pciAddress,
+                can(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED),
+                can(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED));
+        } catch (UnsupportedOperationException | IllegalArgumentException | CudaException e) {
+            return Device.unusable("cuda:" + ordinal, e.getMessage());
+        }
+    }
+
+    /** An old driver does not know a new attribute. Its devices do not have the ability then. */
+    private static boolean can(CUdevice handle, int attribute) {
+        int[] value = new int[1];
+        int result = JCudaDriver.cuDeviceGetAttribute(value, attribute, handle);
+        if (result == CUresult.CUDA_ERROR_INVALID_VALUE) {
+            return false;
+        }
+        CudaException.check("cuDeviceGetAttribute", result);
+        return value[0] != 0;
+    }
+}

@@ -1,0 +1,99 @@
+package io.modeldisk.doctor;
+
+import io.modeldisk.aggregator.cuda.CudaReport;
+import io.modeldisk.doctor.Finding.Area;
+import io.modeldisk.platform.units.ByteSize;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Checks the driver and the devices that a shard on a GPU needs. */
+final class GpuCheck {
+    private static final Path DRIVER = Path.of("/proc/driver/nvidia/version");
+    private static final Pattern DRIVER_VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s");
+    private static final Path PCI = Path.of("/sys/bus/pci/devices");
+    /** The kernel module that gives RDMA devices access to device memory without dma-buf: its name now, and in old drivers. */
+    private static final List<Path> PEER_MEMORY = List.of(Path.of("/sys/module/nvidia_peermem"),
+        Path.of("/sys/module/nv_peer_mem"));
+
+    private final Machine machine;
+    private final Report report;
+
+    GpuCheck(Machine machine, Report report) {
+        this.machine = machine;
+        this.report = report;
+    }
+
+    void run() {
+        CudaReport cuda = machine.cuda();
+        if (cuda.obstacle() != null) {
+            report.missing(Area.CUDA, "driver", cuda.obstacle() + " (a container needs --gpus all)");
+            return;
+        }
+        Matcher version = DRIVER_VERSION.matcher(machine.text(DRIVER).orElse(""));
+        report.ok(Area.CUDA, "driver", "CUDA " + cuda.cudaVersion() + ", kernel module "
+            + (version.find() ? version.group(1) : "of an unknown version"));
+        for (int i = 0; i < cuda.devices().size(); i++) {
+            device("cuda:" + i, cuda.devices().get(i));
+        }
+    }
+
+    private void device(String subject, CudaReport.Device device) {
+        if (device.obstacle() != null) {
+            report.missing(Area.CUDA, subject, device.obstacle());
+            return;
+        }
+        report.ok(Area.CUDA, subject,
+            device.name() + ", compute capability " + device.computeCapability() + ", "
+                + ByteSize.format(device.totalBytes()) + " of memory, " + ByteSize.format(device.freeBytes())
+                + " free");
+        OptionalLong window = windowBytes(device.pciAddress());
+        report.ok(Area.CUDA, subject + " PCI", device.pciAddress() + ", " + link(device.pciAddress()) + ", "
+            + (window.isPresent()
+                ? "BAR 1 has " + ByteSize.format(window.getAsLong())
+                : "the size of BAR 1 is unknown"));
+        gpuDirect(subject + " GPUDirect RDMA", device);
+    }
+
+    private void gpuDirect(String subject, CudaReport.Device device) {
+        boolean peerMemory = PEER_MEMORY.stream().anyMatch(machine::exists);
+        String pinned = "; pushes over iser go through pinned host memory";
+        if (!device.gpuDirectRdma()) {
+            report.warning(Area.CUDA, subject, "RDMA devices cannot access the memory of this device" + pinned);
+        } else if (!device.dmaBuf() && !peerMemory) {
+            report.warning(Area.CUDA, subject,
+                "the driver has no dma-buf, and nvidia_peermem is not loaded" + pinned
+                    + "; run `modprobe nvidia_peermem`");
+        } else {
+            report.ok(Area.CUDA, subject, (device.dmaBuf() ? "the driver has dma-buf" : "the driver has no dma-buf")
+                + (peerMemory ? ", nvidia_peermem is loaded" : ", nvidia_peermem is not loaded"));
+        }
+    }
+
+    /** Returns the size of BAR 1, through which other devices access the memory of a GPU. Its range is in the second line. */
+    private OptionalLong windowBytes(String address) {
+        List<String> ranges = machine.text(PCI.resolve(address).resolve("resource")).orElse("").lines().toList();
+        String[] range = ranges.size() < 2 ? new String[0] : ranges.get(1).split(" ");
+        if (range.length < 2) {
+            return OptionalLong.empty();
+        }
+        long first = Long.decode(range[0]);
+        long last = Long.decode(range[1]);
+        return last > first ? OptionalLong.of(last - first + 1) : OptionalLong.empty();
+    }
+
+    private String link(String address) {
+        String now = link(address, "current");
+        return now == null ? "the PCIe link is unknown" : now + " now, at most " + link(address, "max");
+    }
+
+    private String link(String address, String which) {
+        Path device = PCI.resolve(address);
+        return machine.text(device.resolve(which + "_link_width"))
+            .flatMap(width -> machine.text(device.resolve(which + "_link_speed"))
+                .map(speed -> "PCIe x" + width.strip() + " at " + speed.strip().replace(" PCIe", "")))
+            .orElse(null);
+    }
+}
