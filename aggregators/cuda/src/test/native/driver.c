@@ -37,12 +37,12 @@ struct object {
     struct work *first, *last;
 };
 
-enum work_kind { COPY_TO_DEVICE, COPY_TO_HOST, FILL, LAUNCH, RECORD, WAIT };
+enum work_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, FILL, LAUNCH, RECORD, WAIT };
 
 struct work {
     struct work *next;
     enum work_kind kind;
-    uint64_t device, bytes, generation;
+    uint64_t device, source, bytes, generation;
     unsigned char *host;
     unsigned char value;
     struct object *event;
@@ -270,8 +270,9 @@ static void step(struct object *stream)
 {
     struct work *work = stream->first;
     unsigned char *memory = work->kind <= FILL ? device_memory(work->device, work->bytes) : NULL;
+    unsigned char *source = work->kind == COPY_ON_DEVICE ? device_memory(work->source, work->bytes) : memory;
     int error = SUCCESS;
-    if (work->kind <= FILL && !memory) {
+    if (work->kind <= FILL && !(memory && source)) {
         error = complain(700, "a copy outside of an allocation");
     } else if (work->kind <= COPY_TO_HOST && !find_range(HOST, REGISTERED, (uint64_t) work->host, work->bytes)) {
         error = complain(700, "the pinned memory was freed before its copy");
@@ -279,6 +280,8 @@ static void step(struct object *stream)
         memcpy(memory, work->host, work->bytes);
     } else if (work->kind == COPY_TO_HOST) {
         memcpy(work->host, memory, work->bytes);
+    } else if (work->kind == COPY_ON_DEVICE) {
+        memmove(memory, source, work->bytes);
     } else if (work->kind == FILL) {
         memset(memory, work->value, work->bytes);
     } else if (work->kind == LAUNCH) {
@@ -677,6 +680,15 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct object *s
 {
     BEGIN(1)
     return end(copy(COPY_TO_HOST, from, to, bytes, stream));
+}
+
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct object *stream)
+{
+    BEGIN(1)
+    if (!device_memory(to, bytes) || !device_memory(from, bytes)) {
+        return end(INVALID_VALUE);
+    }
+    return end(add(find(STREAM, stream), (struct work) {.kind = COPY_ON_DEVICE, .device = to, .source = from, .bytes = bytes}));
 }
 
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, struct object *stream)

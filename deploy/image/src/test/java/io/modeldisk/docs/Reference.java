@@ -85,7 +85,8 @@ final class Reference {
             parameters.forEach(each -> text
                 .append("| `%s` | %s |\n".formatted(code(each.paramLabel()), description(each.description()))));
         }
-        List<OptionSpec> options = command.options().stream().filter(each -> !each.usageHelp() && !each.versionHelp())
+        List<OptionSpec> options = command.options().stream()
+            .filter(each -> !each.usageHelp() && !each.versionHelp() && !each.hidden())
             .toList();
         if (!options.isEmpty()) {
             text.append("\n| option | default | setting | description |\n|---|---|---|---|\n");

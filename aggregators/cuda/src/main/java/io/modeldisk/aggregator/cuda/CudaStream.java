@@ -49,6 +49,14 @@ public final class CudaStream extends CudaResource {
             JCudaDriver.cuMemcpyDtoHAsync(to.pointer(), from.pointer(), lengthBytes, stream));
     }
 
+    /** Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}, which do not overlap. */
+    public void copyOnDevice(DeviceMemory from, DeviceMemory to, long lengthBytes) {
+        checkLengths(from.lengthBytes(), to.lengthBytes(), lengthBytes);
+        device().enter();
+        CudaException.check("cuMemcpyDtoDAsync",
+            JCudaDriver.cuMemcpyDtoDAsync(to.pointer(), from.pointer(), lengthBytes, stream));
+    }
+
     /** Sets all bytes of {@code memory} to 0. */
     public void clear(DeviceMemory memory) {
         device().enter();

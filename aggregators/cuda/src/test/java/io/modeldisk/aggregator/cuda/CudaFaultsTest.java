@@ -25,7 +25,7 @@ class CudaFaultsTest {
         "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy", "cuEventRecord",
         "cuEventQuery", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
         "cuMemcpyHtoDAsync",
-        "cuMemcpyDtoHAsync", "cuMemsetD8Async");
+        "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async");
 
     @BeforeEach
     void setUp() {
@@ -53,6 +53,7 @@ class CudaFaultsTest {
             batch.launch(stream);
             stream.record(folded);
             mirrors.waitFor(folded);
+            mirrors.copyOnDevice(weights, state, BYTES);
             mirrors.copyToHost(weights, host, BYTES);
             assertThat(batch.await(10_000)).isTrue();
             batch.release();

@@ -134,6 +134,37 @@ class CudaTest {
     }
 
     @Test
+    void memoryOfTheDeviceIsCopiedOnTheDevice() throws InterruptedException {
+        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES, NanoClock.SYSTEM)) {
+            PinnedMemory host = device.allocatePinned(BYTES);
+            host.segment().fill((byte) 7);
+            PinnedMemory result = device.allocatePinned(BYTES);
+            DeviceMemory from = device.allocate(BYTES);
+            DeviceMemory to = device.allocate(BYTES);
+            CudaStream stream = device.newStream();
+            CudaEvent done = device.newEvent();
+            stream.copyToDevice(host, from, BYTES);
+            stream.clear(to);
+            stream.copyOnDevice(from.slice(BYTES / 2, BYTES / 2), to, BYTES / 2);
+            stream.copyToHost(to, result, BYTES);
+            stream.record(done);
+            assertThat(done.await(10_000)).isTrue();
+            assertThat(result.segment().mismatch(host.segment())).isEqualTo(BYTES / 2);
+            assertThatThrownBy(() -> stream.copyOnDevice(from.slice(0, 16), to, 17))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @Test
+    void deviceIsNamedByItsNumber() {
+        assertThat(Cuda.ordinal("cuda:12")).isEqualTo(12);
+        for (String wrong : new String[]{"cuda", "cuda:", "cuda:-1", "cpu:0", "cuda:0x", "cuda:9999999999"}) {
+            assertThatThrownBy(() -> Cuda.ordinal(wrong)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the device " + wrong + " must be cuda:N, where N is a number from 0");
+        }
+    }
+
+    @Test
     void eventThatWasNeverRecordedIsCompleteAndAwaitEndsAtTheTimeOut() throws InterruptedException {
         try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
             CudaEvent never = device.newEvent();

@@ -1,0 +1,70 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests {@code bench aggregator --device} with an emulated driver, and without one. */
+final class GpuBenchIT {
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    @ParameterizedTest
+    @CsvSource({"sgd:lr=0.001,3", "adam:lr=0.001,7", "assign,2"})
+    void everyMeasurementRunsOnAnEmulatedDevice(String aggregator, int bytesPerByte) throws Exception {
+        Path json = sandbox.path("gpu.json");
+        String text = sandbox.run(EmulatedDriver.environment(sandbox), modeldisk("bench", "aggregator", "--device",
+            "cuda:0", "--aggregator", aggregator, "--size", "1MiB", "--block-size", "256KiB", "--pairs", "1", "--smoke",
+            "--json", json)).succeeded();
+
+        assertThat(text).contains("The device is emulated.", aggregator + " on cuda:0 (emulated 0)", "fold / memcpy",
+            "push / copy to the device");
+        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        assertThat(report.path("foldBytesPerByte").asInt()).isEqualTo(bytesPerByte);
+        assertThat(report.path("folds").findValuesAsText("blocks")).containsExactly("1", "4");
+        assertThat(report.path("pushes").findValuesAsText("blocks")).containsExactly("1");
+        for (JsonNode figure : report.findValues("median")) {
+            assertThat(figure.asDouble()).isPositive();
+        }
+    }
+
+    @Test
+    void noFigureOfAnEmulatedDeviceIsPrinted() throws Exception {
+        Result result = sandbox.run(EmulatedDriver.environment(sandbox),
+            modeldisk("bench", "aggregator", "--device", "cuda:0", "--size", "1MiB"));
+
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).doesNotContain("GB/s")
+            .contains("the device cuda:0 (emulated 0) is emulated, so its speed has no meaning");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"cuda:1,sgd:lr=1,there is no device cuda:1; this machine has only cuda:0",
+        "gpu,sgd:lr=1,the device gpu must be cuda:N", "cuda:0,null,the aggregator null does nothing on a device"})
+    void deviceOrAggregatorThatCannotBeMeasuredIsRefused(String device, String aggregator, String message)
+        throws Exception {
+        Result result = sandbox.run(EmulatedDriver.environment(sandbox), modeldisk("bench", "aggregator", "--device",
+            device, "--aggregator", aggregator, "--size", "1MiB", "--smoke"));
+
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("modeldisk aggregator: " + message);
+    }
+
+    @Test
+    void machineWithoutADriverIsNamed() throws Exception {
+        Result result = sandbox.run(Map.of("JDK_JAVA_OPTIONS", "-Dmodeldisk.cuda=off"),
+            modeldisk("bench", "aggregator", "--device", "cuda:0"));
+
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output())
+            .contains("modeldisk aggregator: CUDA is not available: CUDA is turned off by -Dmodeldisk.cuda=off");
+    }
+}
