@@ -101,6 +101,19 @@ static void release(struct object *object)
     }
 }
 
+/* Settings for a process whose tests cannot call the functions below. */
+__attribute__((constructor)) static void configure(void)
+{
+    const char *megabytes = getenv("EMULATED_CUDA_MEGABYTES");
+    const char *start = getenv("EMULATED_CUDA_SEED");
+    if (megabytes) {
+        total_bytes = strtoull(megabytes, NULL, 10) << 20;
+    }
+    if (start) {
+        seed = strtoull(start, NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
+    }
+}
+
 /* Sets up a device as after the start of the machine. */
 void emulator_reset(int new_devices, int version, int new_major, int new_minor, uint64_t new_total_bytes, uint64_t new_seed)
 {

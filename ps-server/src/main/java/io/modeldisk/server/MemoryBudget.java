@@ -6,6 +6,7 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.RoundMarks;
 import io.modeldisk.server.record.RecordLog;
@@ -16,7 +17,7 @@ import io.modeldisk.server.record.RecordLog;
  * is full.
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for
- *     16-bit types, the sums of gradients under bsp,
+ *     16-bit types, the sums of gradients under bsp if no device has them, data on its way to a device,
  *     copies of blocks for checkpoints and for readers of one round, and buffers for received data and for records
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
@@ -29,6 +30,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
     private static final long SSP_BLOCK_HEAP_BYTES = 260;
     private static final long BSP_BLOCK_HEAP_BYTES = 320;
+    private static final long DEVICE_BLOCK_HEAP_BYTES = 600;
     private static final long SHARD_HEAP_BYTES = 128 << 20;
 
     /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of the iSCSI server. */
@@ -39,8 +41,9 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         int block = facts.blockSizeBytes();
         int logicalBlocks = block / LogicalBlock.BYTES;
         long stateBytes = BlockStore.stateStride(block, settings.aggregator().stateBytesPerLogicalBlock());
-        long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() ? block : 0);
-        long blockHeapBytes = switch (mode.kind()) {
+        DeviceTarget device = settings.device();
+        long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() && device == null ? block : 0);
+        long blockHeapBytes = (device == null ? 0 : DEVICE_BLOCK_HEAP_BYTES) + switch (mode.kind()) {
             case ASP -> ASP_BLOCK_HEAP_BYTES;
             case SSP -> SSP_BLOCK_HEAP_BYTES;
             case BSP -> BSP_BLOCK_HEAP_BYTES + Integer.BYTES * logicalBlocks;
@@ -58,7 +61,8 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
         return new MemoryBudget(
             blocks * bytesOfBlock + (long) (settings.spareBlocks() + BlockStore.scratchBlocks()) * block
                 + checkpointBytes + settings.keptBytes()
-                + bufferBytes + recordBytes,
+                + bufferBytes + recordBytes
+                + (device == null ? 0 : device.device().provider().hostBytes(block)),
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 

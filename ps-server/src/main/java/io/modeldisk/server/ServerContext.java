@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
@@ -13,6 +14,7 @@ import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
@@ -25,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -94,6 +97,9 @@ public final class ServerContext {
     private List<RecordSink> records = List.of();
     private JournalSettings journal;
     private BackupSettings backups;
+    private DeviceTarget device;
+    private Consumer<DeviceException> deviceLost = e -> LOG.error("the shard is of no use any more: {}",
+        e.getMessage());
     private BooleanSupplier handOver = () -> false;
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
@@ -273,6 +279,21 @@ public final class ServerContext {
         return this;
     }
 
+    /** Sets the device that keeps the weights and applies gradients, and how it is used. By default, the CPU does. */
+    public ServerContext device(DeviceTarget target) {
+        this.device = target;
+        return this;
+    }
+
+    /**
+     * Sets the action after a failure of the device, which a thread of the device calls once. The shard then fails every command,
+     * and must not take a checkpoint. By default, an error is logged.
+     */
+    public ServerContext deviceLost(Consumer<DeviceException> action) {
+        this.deviceLost = action;
+        return this;
+    }
+
     /**
      * Sets the action that closes this shard and launches it again. The shard calls the action in bsp, on a thread of its own, if
      * another shard of the model has gone back to a checkpoint. By default, an error is logged.
@@ -358,7 +379,8 @@ public final class ServerContext {
                 ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
                 : 0;
             settings = new ServerSettings(facts, source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, keptBytes, checkpoints, journal, records, backups, goBack, handOver, portGroups, mayServe,
+                spareBlocks, keptBytes, checkpoints, journal, records, backups, device, deviceLost, goBack, handOver,
+                portGroups, mayServe,
                 clock);
         }
         return this;
@@ -496,6 +518,7 @@ public final class ServerContext {
             journal=%s
             records=%s
             backups=%s
+            device=%s
             portGroup=%s
             network: %s
             """.formatted(
@@ -506,6 +529,6 @@ public final class ServerContext {
             spareBlocks, readerBytes, nonFinite, checkpoints == null ? "none" : checkpoints,
             journal == null ? "none" : journal,
             records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
-            backups == null ? "none" : backups, portGroups, network);
+            backups == null ? "none" : backups, device == null ? "none" : device, portGroups, network);
     }
 }

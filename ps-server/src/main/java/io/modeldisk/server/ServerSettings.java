@@ -1,10 +1,12 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
@@ -14,9 +16,10 @@ import io.modeldisk.server.replica.BackupSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
-/** The settings of a shard after validation. All values are valid. {@code checkpoints}, {@code journal} and {@code backups} are
- * null if the shard has none. */
+/** The settings of a shard after validation. All values are valid. {@code checkpoints}, {@code journal}, {@code backups} and
+ * {@code device} are null if the shard has none. */
 record ServerSettings(
     ModelFacts facts,
     ModelSource source,
@@ -30,6 +33,8 @@ record ServerSettings(
     JournalSettings journal,
     List<RecordSink> records,
     BackupSettings backups,
+    DeviceTarget device,
+    Consumer<DeviceException> deviceLost,
     Runnable goBack,
     BooleanSupplier handOver,
     TargetPortGroups portGroups,

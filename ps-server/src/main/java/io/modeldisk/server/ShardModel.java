@@ -5,6 +5,7 @@ import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -136,6 +137,12 @@ public final class ShardModel implements AutoCloseable {
         ShardModel shard = null;
         try {
             store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerLogicalBlock());
+            if (settings.device() != null) {
+                store.useDevice(settings.device(), settings.aggregator(), settings.consistency().appliesWholeRounds(),
+                    settings.clock(), facts.model() + "-" + facts.shard(), settings.deviceLost());
+                LOG.info("the device {} keeps the weights, in {} of its memory", store.device(),
+                    ByteSize.format(store.device().deviceBytes()));
+            }
             CheckpointStatus restored = settings.checkpoints() == null
                 ? CheckpointStatus.NONE
                 : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store, settings.aggregator());
@@ -324,6 +331,7 @@ public final class ShardModel implements AutoCloseable {
         }
         store.lockAll();
         try {
+            store.awaitDevice();
             learningRate().change(change);
             if (log != null) {
                 RateRecords.append(log, learningRate());

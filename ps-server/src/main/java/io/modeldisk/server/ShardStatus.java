@@ -117,6 +117,9 @@ final class ShardStatus {
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
         put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
         put(status, Metric.STATE_BYTES, shard.store().stateBytes());
+        if (shard.store().device() != null) {
+            status.put("device", shard.store().device().toString());
+        }
         put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs));
         return encode(status);
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -11,6 +12,7 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.server.block.DeviceTasks;
 import io.modeldisk.server.record.RecordLog;
 
 /**
@@ -84,11 +86,25 @@ abstract class ShardUnit implements LogicalUnit {
     @Override
     public final boolean write(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
-        if (records == null) {
-            return take(task);
+        try {
+            // A write that is resumed after it was taken is not taken again.
+            boolean taken = task.progress() != 0 || (records == null ? take(task) : takeWithRoom(task, records));
+            return taken && hasLastingEffect(task, records);
+        } catch (DeviceException e) {
+            throw lost(e);
         }
-        // A write is answered when its records are durable. If it is resumed after it was taken, it is not taken again.
-        return (task.progress() != 0 || takeWithRoom(task, records)) && records.isDurable(task);
+    }
+
+    /** Returns whether a write, and all writes before it, have their records on disk and their effect on the device. */
+    private boolean hasLastingEffect(IoTask task, RecordLog records) {
+        DeviceTasks onDevice = shard.store().deviceTasks();
+        // First the records, then the device. The progress is negative from the wait for the device on.
+        boolean durable = records == null || task.progress() < 0 || records.isDurable(task);
+        return durable && (onDevice == null || onDevice.isApplied(task));
+    }
+
+    private static ScsiException lost(DeviceException e) {
+        return new ScsiException(Sense.INTERNAL_TARGET_FAILURE, e.getMessage());
     }
 
     private boolean takeWithRoom(IoTask task, RecordLog records) throws ScsiException {
@@ -103,20 +119,25 @@ abstract class ShardUnit implements LogicalUnit {
     }
 
     @Override
-    public final boolean synchronizeCache(IoTask task) {
+    public final boolean synchronizeCache(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
-        if (records == null) {
-            return allTaken(task);
+        try {
+            // A write waits for room first, then for its round, and then for its records and for the device. So it is looked for
+            // in this order.
+            return (task.progress() != 0 || (records == null || records.admitSynchronization(task)) && allTaken(task))
+                && hasLastingEffect(task, records);
+        } catch (DeviceException e) {
+            throw lost(e);
         }
-        // A write waits for room first, then for its round, and then for its records. So it is looked for in this order.
-        return (task.progress() != 0 || records.admitSynchronization(task) && allTaken(task))
-            && records.isDurable(task);
     }
 
     @Override
     public void forget(IoTask task) {
         if (shard.records() != null) {
             shard.records().forget(task);
+        }
+        if (shard.store().deviceTasks() != null) {
+            shard.store().deviceTasks().forget(task);
         }
     }
 

@@ -171,6 +171,9 @@ final class ServeCommand implements Callable<Integer> {
     private ServeDatamovers datamovers;
 
     @Mixin
+    private ServeDevice device;
+
+    @Mixin
     private TuningOption tuning;
 
     @Mixin
@@ -247,7 +250,7 @@ final class ServeCommand implements Callable<Integer> {
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()
                 .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
-        return addSource(context);
+        return addSource(device.apply(context));
     }
 
     private AccessPolicy access() throws IOException {

@@ -1,12 +1,15 @@
 package io.modeldisk.server.block;
 
+import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A block of weights, with its lock, its current memory slot and its version. The caller of {@link #readable}, {@link
- * #writable()} and {@link #updated} holds the lock.
+ * A block of weights, with its lock, its current memory slot and its version. Except for {@link #lock}, {@link #version} and what
+ * never changes, the caller of a method holds the lock.
+ *
+ * <p>If the shard uses a device, the device has a copy of the block. {@link DeviceCopy} knows which of the two is newer.
  */
 public final class Block {
     private final ReentrantLock lock = new ReentrantLock();
@@ -16,6 +19,8 @@ public final class Block {
     private final SpareSlots spares;
     private final BlockVersions versions;
     private final ChangeWatch watch;
+    /** Null if the shard uses no device. */
+    private DeviceCopy onDevice;
     private BlockSlot current;
     private long round;
 
@@ -51,13 +56,37 @@ public final class Block {
 
     /** Returns the weights for reading. The weights are valid until the lock is released. */
     public BlockMemory readable() {
+        if (onDevice != null) {
+            startMirror();
+            onDevice.awaitMirror();
+        }
         return current;
     }
 
-    /** Returns the weights for an update that belongs to a round, from 1. See {@link #writable()}. */
-    public BlockMemory writable(long ofRound) {
+    /**
+     * Applies {@code scale} times a gradient to the weights, on the device if the shard uses one. Calls the listener of
+     * {@link BlockStore#watch} before.
+     *
+     * @param ofRound the round to which the gradient belongs, from 1
+     * @param offset the offset of the range in the block, a multiple of 4096
+     */
+    public void apply(
+        Aggregator aggregator, long ofRound, long offset, MemorySegment gradient, long gradientOffset,
+        long applyBytes, float scale) {
         round = ofRound;
-        return writable();
+        if (onDevice == null) {
+            aggregator.aggregate(writable(), offset, gradient, gradientOffset, applyBytes, scale);
+        } else {
+            watch.beforeChange(this);
+            onDevice.fold(current.weights(), round, offset, gradient, gradientOffset, (int) applyBytes, scale);
+        }
+    }
+
+    /** Applies {@code scale} times the sum of gradients on the device to the weights. See {@link #apply}. */
+    public void applySum(long ofRound, long offset, int applyBytes, float scale) {
+        round = ofRound;
+        watch.beforeChange(this);
+        onDevice.foldSum(current.weights(), round, offset, applyBytes, scale);
     }
 
     /**
@@ -67,14 +96,33 @@ public final class Block {
      */
     public BlockMemory writable() {
         watch.beforeChange(this);
+        if (onDevice != null) {
+            startMirror();
+            onDevice.becomeOlder();
+        }
         if (current.isPinned()) {
-            BlockSlot spare = spares.take();
-            spare.hold(this);
-            MemorySegment.copy(current.weights(), 0, spare.weights(), 0, lengthBytes);
-            // Only readers still use the old slot. The last reader returns this slot to the spare slots.
-            current = spare;
+            BlockSlot old = current;
+            takeSpare();
+            MemorySegment.copy(old.weights(), 0, current.weights(), 0, lengthBytes);
         }
         return current;
+    }
+
+    private void takeSpare() {
+        BlockSlot spare = spares.take();
+        spare.hold(this);
+        // Only readers still use the old slot. The last reader returns this slot to the spare slots.
+        current = spare;
+    }
+
+    /** Lets the device copy the weights to a slot that nobody reads, if the device has newer weights than the host. */
+    private void startMirror() {
+        if (onDevice.hasNewerWeights()) {
+            if (current.isPinned()) {
+                takeSpare();
+            }
+            onDevice.startMirror(current.memoryOffset());
+        }
     }
 
     /** The round of the last update of the block. */
@@ -90,6 +138,13 @@ public final class Block {
     /** Counts an update of the block. */
     public void updated() {
         versions.increment(index);
+        if (onDevice != null && onDevice.isMirroredAtOnce()) {
+            startMirror();
+        }
+    }
+
+    void useDevice(DeviceCopy copy) {
+        onDevice = copy;
     }
 
     void start(BlockSlot slot) {
@@ -99,7 +154,20 @@ public final class Block {
 
     /** The aggregator state of the block; {@link MemorySegment#NULL} if the aggregator has no state. */
     public MemorySegment state() {
+        if (onDevice != null) {
+            onDevice.loadState();
+        }
         return state;
+    }
+
+    /** The host memory of the aggregator state, whose content may be older than that on the device. */
+    MemorySegment hostState() {
+        return state;
+    }
+
+    /** The length of the aggregator state in bytes. */
+    public long stateBytes() {
+        return state.byteSize();
     }
 
     BlockSlot current() {
@@ -107,12 +175,35 @@ public final class Block {
     }
 
     BlockSlot pinCurrent() {
+        BlockSlot slot;
+        long mirrored = 0;
         lock.lock();
         try {
-            current.pin();
-            return current;
+            if (onDevice != null) {
+                startMirror();
+                mirrored = onDevice.mirrorTicket();
+            }
+            slot = current;
+            slot.pin();
         } finally {
             lock.unlock();
+        }
+        if (onDevice != null) {
+            awaitMirror(slot, mirrored);
+        }
+        return slot;
+    }
+
+    /** Waits until a pinned slot has its weights. Later copies go to another slot, because this one is pinned. */
+    private void awaitMirror(BlockSlot slot, long mirrored) {
+        boolean done = false;
+        try {
+            onDevice.awaitDone(mirrored);
+            done = true;
+        } finally {
+            if (!done) {
+                unpin(slot);
+            }
         }
     }
 

@@ -1,5 +1,10 @@
 package io.modeldisk.server.block;
 
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;
@@ -7,6 +12,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 
 /**
  * The weights of a shard, in blocks. A slow reader does not delay a writer, and never sees an incomplete write. A reader pins the
@@ -33,6 +39,9 @@ public final class BlockStore implements AutoCloseable {
     private final Semaphore permits;
     private final ChangeWatch watch = new ChangeWatch();
     private final HalfTransfers halves;
+    /** Null if the shard uses no device. */
+    private DeviceBlocks device;
+    private DeviceTasks deviceTasks;
 
     /**
      * Allocates the blocks and fills them with zeros.
@@ -113,6 +122,45 @@ public final class BlockStore implements AutoCloseable {
             : stateMemory.segment(
                 stateOffset(block, stateBytesPerLogicalBlock),
                 LogicalBlock.in(layout.lengthOf(block)) * stateBytesPerLogicalBlock);
+    }
+
+    /**
+     * Keeps a copy of the blocks on a device from now on, where gradients are applied. May be called only before the first
+     * update.
+     *
+     * @param target the device, and how it is used
+     * @param aggregator the aggregator of all updates
+     * @param withSums whether the device has sums of gradients
+     * @param name the name of the shard, for messages
+     * @param lost is called once, by a thread of the device, if the device has failed
+     * @throws IllegalArgumentException if the device cannot be used, or has too little memory
+     */
+    public void useDevice(
+        DeviceTarget target, Aggregator aggregator, boolean withSums, NanoClock clock, String name,
+        Consumer<DeviceException> lost) {
+        device = target.device().open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
+            memory.slabs(), i -> blocks[i].hostState(), clock, name));
+        deviceTasks = new DeviceTasks(device, lost);
+        for (Block block : blocks) {
+            block.useDevice(new DeviceCopy(device, block.index(), target.mirrorsAtOnce()));
+        }
+    }
+
+    /** The device that has a copy of the blocks; null if there is none. */
+    public DeviceBlocks device() {
+        return device;
+    }
+
+    /** Waits until the device has done all operations that are in its queue. Does nothing without a device. */
+    public void awaitDevice() {
+        if (device != null) {
+            device.awaitDone(device.newest());
+        }
+    }
+
+    /** The tasks that wait until the device has applied gradients; null if the shard uses no device. */
+    public DeviceTasks deviceTasks() {
+        return deviceTasks;
     }
 
     /** The division of the shard into blocks. */
@@ -226,7 +274,18 @@ public final class BlockStore implements AutoCloseable {
 
     /** Pins the current slot of a block. Returns null if no permit is free. */
     BlockSlot tryPin(Block block) {
-        return permits.tryAcquire() ? block.pinCurrent() : null;
+        if (!permits.tryAcquire()) {
+            return null;
+        }
+        BlockSlot slot = null;
+        try {
+            slot = block.pinCurrent();
+        } finally {
+            if (slot == null) {
+                permits.release();
+            }
+        }
+        return slot;
     }
 
     void unpin(BlockSlot slot) {
@@ -290,6 +349,9 @@ public final class BlockStore implements AutoCloseable {
     /** Frees the memory. May be called only when the memory is not in use. */
     @Override
     public void close() {
+        if (device != null) {
+            device.close();
+        }
         halves.close();
         memory.close();
         if (stateMemory != null) {

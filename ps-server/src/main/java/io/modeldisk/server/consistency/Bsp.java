@@ -41,6 +41,7 @@ public final class Bsp implements Consistency {
     private final Aggregator aggregator;
     private final Learners learners;
     private final ClosingRules rules;
+    /** The memory of the sums; null if they are on a device. */
     private final DataMemory sums;
     private final RoundBlock[] rounds;
     private final OpenRounds openRounds;
@@ -53,7 +54,7 @@ public final class Bsp implements Consistency {
 
     /**
      * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners.
-     * Allocates memory of the size of the shard for the sums of gradients.
+     * Allocates memory of the size of the shard for the sums of gradients, if they are not on a device.
      */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -61,12 +62,13 @@ public final class Bsp implements Consistency {
         this.aggregator = aggregator;
         this.learners = learners;
         this.rules = new ClosingRules(learners);
-        this.sums = DataMemory.allocate(layout.sizeBytes());
+        this.sums = store.device() == null ? DataMemory.allocate(layout.sizeBytes()) : null;
         this.rounds = new RoundBlock[layout.blocks()];
         this.openRounds = new OpenRounds(rounds.length);
         for (int i = 0; i < rounds.length; i++) {
-            rounds[i] = new RoundBlock(store.block(i), sums.segment(layout.offsetOf(i), layout.lengthOf(i)),
-                openRounds);
+            rounds[i] = new RoundBlock(store.block(i), sums == null
+                ? new RoundSum.OnDevice(store.device(), i)
+                : new RoundSum.OnHost(sums.segment(layout.offsetOf(i), layout.lengthOf(i))), openRounds);
             rounds[i].skipTo(learners.firstRound());
         }
     }
@@ -397,7 +399,9 @@ public final class Bsp implements Consistency {
     /** Frees the memory of the sums. May be called only when no other method of this object is running. */
     @Override
     public void close() {
-        sums.close();
+        if (sums != null) {
+            sums.close();
+        }
     }
 
     private void park(IoTask task, RoundBlock block) {

@@ -23,8 +23,6 @@ import java.lang.foreign.MemorySegment;
  * without a round number is applied each time it arrives, and sets no marks.
  */
 final class ImmediatePushes {
-    private static final Aggregator NOTHING = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {};
-
     private final BlockStore store;
     private final Learners learners;
     private final Aggregator aggregator;
@@ -37,8 +35,8 @@ final class ImmediatePushes {
         this.store = store;
         this.learners = learners;
         this.aggregator = aggregator;
-        this.applying = new Visitor(aggregator);
-        this.skipping = new Visitor(NOTHING);
+        this.applying = new Visitor(true);
+        this.skipping = new Visitor(false);
     }
 
     /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
@@ -62,8 +60,9 @@ final class ImmediatePushes {
         }
         Block block = store.block(record.block());
         if (!record.has(RecordHeader.WITHOUT_DATA)) {
-            aggregator.aggregate(block.writable(roundOf(record.round(), block)), record.offset(), record.memory(),
-                record.bodyStart(), record.rangeBytes(), 1);
+            block.apply(aggregator, roundOf(record.round(), block), record.offset(), record.memory(),
+                record.bodyStart(),
+                record.rangeBytes(), 1);
         }
         if (learner != null && record.round() != IoTask.IMPLIED_ROUND) {
             int from = record.offset() / LogicalBlock.BYTES;
@@ -78,10 +77,10 @@ final class ImmediatePushes {
     }
 
     private final class Visitor implements PieceVisitor<Learner> {
-        private final Aggregator aggregator;
+        private final boolean applies;
 
-        Visitor(Aggregator aggregator) {
-            this.aggregator = aggregator;
+        Visitor(boolean applies) {
+            this.applies = applies;
         }
 
         @Override
@@ -131,8 +130,9 @@ final class ImmediatePushes {
 
         private void apply(
             IoTask task, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-            aggregator.aggregate(block.writable(roundOf(task.round(), block)), offset, data, dataOffset, lengthBytes,
-                1);
+            if (applies) {
+                block.apply(aggregator, roundOf(task.round(), block), offset, data, dataOffset, lengthBytes, 1);
+            }
         }
 
         private void record(
@@ -146,7 +146,7 @@ final class ImmediatePushes {
                 ? end == endOfPush
                 : learner.marks().nextUnmarked(index, task.round(), end, endOfPush) == endOfPush;
             long version = block.version() + (last ? 1 : 0);
-            if (this == skipping) {
+            if (!applies) {
                 records.pushWithoutData(index, offset, lengthBytes, learner.number(), task.round(), version);
             } else {
                 records.push(index, offset, data, dataOffset, lengthBytes, learner.number(), task.round(), version);

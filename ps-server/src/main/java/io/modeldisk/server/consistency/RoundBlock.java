@@ -16,7 +16,7 @@ final class RoundBlock {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final Block block;
-    private final MemorySegment sum;
+    private final RoundSum sum;
     private final int[] contributions;
     private final ParkedTasks parked = new ParkedTasks();
     private final OpenRounds rounds;
@@ -24,10 +24,10 @@ final class RoundBlock {
     /**
      * Creates the block with round 1 open.
      *
-     * @param sum has the length of the block and may have any content
+     * @param sum the sum of the gradients of the block, with any content
      * @param rounds has the open round of this block
      */
-    RoundBlock(Block block, MemorySegment sum, OpenRounds rounds) {
+    RoundBlock(Block block, RoundSum sum, OpenRounds rounds) {
         this.block = block;
         this.rounds = rounds;
         rounds.set(block.index(), 1);
@@ -55,13 +55,18 @@ final class RoundBlock {
 
     /** Adds the gradient of a range of logical blocks to the sum. */
     void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-        for (int done = 0; done < lengthBytes; done += LogicalBlock.BYTES) {
+        int start = offset / LogicalBlock.BYTES;
+        int last = start + lengthBytes / LogicalBlock.BYTES;
+        while (start < last) {
             // The first gradient overwrites the sum of an earlier round. This is faster than filling the sum with zeros first.
-            if (contributions[(offset + done) / LogicalBlock.BYTES]++ == 0) {
-                MemorySegment.copy(data, dataOffset + done, sum, offset + done, LogicalBlock.BYTES);
-            } else {
-                FloatSum.add(sum, offset + done, data, dataOffset + done, LogicalBlock.BYTES);
+            boolean first = contributions[start] == 0;
+            int end = start;
+            while (end < last && contributions[end] == 0 == first) {
+                contributions[end++]++;
             }
+            int from = start * LogicalBlock.BYTES;
+            sum.add(from, data, dataOffset + from - offset, (end - start) * LogicalBlock.BYTES, first);
+            start = end;
         }
     }
 
@@ -94,9 +99,8 @@ final class RoundBlock {
                 end++;
             }
             if (count > 0) {
-                long offset = (long) start * LogicalBlock.BYTES;
-                long lengthBytes = (long) (end - start) * LogicalBlock.BYTES;
-                aggregator.aggregate(block.writable(round), offset, sum, offset, lengthBytes, 1f / count);
+                sum.apply(block, aggregator, round, start * LogicalBlock.BYTES, (end - start) * LogicalBlock.BYTES,
+                    1f / count);
                 updated = true;
             }
             Arrays.fill(contributions, start, end, 0);
@@ -124,8 +128,8 @@ final class RoundBlock {
         }
         long end = start + (long) contributions.length * Integer.BYTES;
         if (withSum) {
-            MemorySegment.copy(sum, 0, memory, end, sum.byteSize());
-            end += sum.byteSize();
+            sum.save(memory, end);
+            end += block.lengthBytes();
         }
         return end;
     }
@@ -138,8 +142,8 @@ final class RoundBlock {
         }
         long end = start + (long) contributions.length * Integer.BYTES;
         if (withSum) {
-            MemorySegment.copy(memory, end, sum, 0, sum.byteSize());
-            end += sum.byteSize();
+            sum.load(memory, end);
+            end += block.lengthBytes();
         }
         return end;
     }

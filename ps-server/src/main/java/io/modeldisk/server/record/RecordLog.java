@@ -6,6 +6,7 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.block.WaitingTasks;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -63,7 +64,7 @@ public final class RecordLog implements AutoCloseable {
     /** Signalled when records have become durable, or a sink has failed. */
     private final Condition progress = lock.newCondition();
     // The following fields are guarded by the lock. Some are read without it.
-    private final DurableTasks durableTasks = new DurableTasks();
+    private final WaitingTasks durableTasks = new WaitingTasks();
     private final RoomTasks roomTasks = new RoomTasks();
     /** The buffer in which records are collected. The committer has the other buffer, or it is empty. */
     private RecordBuffer active;

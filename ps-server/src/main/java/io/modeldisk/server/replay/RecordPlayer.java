@@ -89,7 +89,11 @@ public final class RecordPlayer {
                     learners.restore(MemberRecords.roster(record));
                     numberLearners();
                 }
-                case RATE -> RateRecords.restore(record, learningRate);
+                case RATE -> {
+                    // A gradient before the record has the earlier rate.
+                    store.awaitDevice();
+                    RateRecords.restore(record, learningRate);
+                }
                 case PUSH, CLOSE, RAW, BLOCK -> applyToBlock(record);
                 case IMAGE -> throw new DamagedRecordException(record + " is only for a backup");
             }

@@ -27,7 +27,7 @@ public final class BlockImage {
 
     /** The length of the record of a block in bytes. */
     static long recordBytes(Block block) {
-        return RecordHeader.recordBytes(BlockStamps.BYTES + block.lengthBytes() + block.state().byteSize());
+        return RecordHeader.recordBytes(BlockStamps.BYTES + block.lengthBytes() + block.stateBytes());
     }
 
     /** Appends the image of a block with its data. A BLOCK must follow. */

@@ -54,6 +54,43 @@ public final class CudaDevice implements AutoCloseable {
      * @throws CudaException if a call of the driver has failed; nothing stays open then
      */
     public static CudaDevice open(int ordinal, long budgetBytes, NanoClock clock) {
+        Found found = find(ordinal);
+        CUdevice handle = found.handle;
+        long[] total = new long[1];
+        CudaException.check("cuDeviceTotalMem", JCudaDriver.cuDeviceTotalMem(total, handle));
+        CUcontext context = new CUcontext();
+        CudaException.check("cuCtxCreate",
+            JCudaDriver.cuCtxCreate(context, CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC, handle));
+        CudaDevice device = new CudaDevice(found.name, found.computeCapability, total[0], budgetBytes, context, clock);
+        try {
+            long free = device.freeBytes();
+            if (budgetBytes <= 0 || budgetBytes > free) {
+                throw new IllegalArgumentException(
+                    "a budget of " + ByteSize.exact(budgetBytes) + " is not possible: the device " + found.name
+                        + " has " + ByteSize.exact(free) + " of free memory");
+            }
+            return device;
+        } catch (RuntimeException e) {
+            closeAfter(e, device);
+            throw e;
+        }
+    }
+
+    /** A device that the kernels can use. */
+    private record Found(CUdevice handle, String name, String computeCapability) {}
+
+    /**
+     * Checks that a device can be used.
+     *
+     * @param ordinal the number of the device, from 0
+     * @throws UnsupportedOperationException if no GPU can be used, or if this device is too old for the kernels
+     * @throws IllegalArgumentException if there is no such device
+     */
+    public static void check(int ordinal) {
+        find(ordinal);
+    }
+
+    private static Found find(int ordinal) {
         int count = Cuda.deviceCount();
         if (ordinal < 0 || ordinal >= count) {
             throw new IllegalArgumentException("there is no device cuda:" + ordinal + "; this machine has "
@@ -69,24 +106,7 @@ public final class CudaDevice implements AutoCloseable {
                 "the device " + name + " has the compute capability " + major + "." + minor
                     + "; at least " + LEAST_CAPABILITY + ".0 is needed");
         }
-        long[] total = new long[1];
-        CudaException.check("cuDeviceTotalMem", JCudaDriver.cuDeviceTotalMem(total, handle));
-        CUcontext context = new CUcontext();
-        CudaException.check("cuCtxCreate",
-            JCudaDriver.cuCtxCreate(context, CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC, handle));
-        CudaDevice device = new CudaDevice(name, major + "." + minor, total[0], budgetBytes, context, clock);
-        try {
-            long free = device.freeBytes();
-            if (budgetBytes <= 0 || budgetBytes > free) {
-                throw new IllegalArgumentException(
-                    "a budget of " + ByteSize.exact(budgetBytes) + " is not possible: the device " + name
-                        + " has " + ByteSize.exact(free) + " of free memory");
-            }
-            return device;
-        } catch (RuntimeException e) {
-            closeAfter(e, device);
-            throw e;
-        }
+        return new Found(handle, name, major + "." + minor);
     }
 
     static String name(CUdevice handle) {

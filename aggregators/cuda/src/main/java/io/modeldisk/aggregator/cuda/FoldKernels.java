@@ -77,7 +77,7 @@ public final class FoldKernels implements AutoCloseable {
         kernels[Work.FOLD.ordinal()] = call == null ? null : load(device, call);
         kernels[Work.ACCUMULATE.ordinal()] = load(device, KernelCall.ACCUMULATE);
         kernels[Work.CLEAR.ordinal()] = load(device, KernelCall.CLEAR);
-        long bytes = (long) foldsPerBatch * FoldDescriptor.BYTES;
+        long bytes = deviceBytes(foldsPerBatch, 1);
         DeviceMemory descriptors = device.allocate(batches * bytes);
         opened.push(descriptors::free);
         PinnedMemory staging = device.allocatePinned(batches * bytes);
@@ -95,6 +95,21 @@ public final class FoldKernels implements AutoCloseable {
         Kernel kernel = Kernel.load(device, call);
         opened.push(kernel::close);
         return kernel;
+    }
+
+    /**
+     * Returns the number of arrays of state that an aggregator needs for a block.
+     *
+     * @throws IllegalArgumentException if the aggregator or one of its options is not available on a GPU
+     */
+    static int stateArrays(Aggregator aggregator) {
+        KernelCall call = KernelCall.of(aggregator.formula());
+        return call == null ? 0 : call.stateArrays();
+    }
+
+    /** Returns the device memory of batches in bytes. */
+    static long deviceBytes(int foldsPerBatch, int batches) {
+        return (long) batches * foldsPerBatch * FoldDescriptor.BYTES;
     }
 
     /** Returns the number of arrays of state of a block, each as long as the weights: 0 to 2. */

@@ -19,7 +19,7 @@ import java.nio.file.Path;
  * before JCuda, which then uses it because of its name, libcuda.so.1.
  */
 @SuppressWarnings("restricted")
-final class Emulator {
+public final class Emulator {
     static final int VERSION = 12060;
     static final long MEMORY_BYTES = 256L << 20;
 
@@ -73,7 +73,7 @@ final class Emulator {
     }
 
     /** Sets up one good device. Skips the test if gcc is missing. */
-    static void reset(long seed) {
+    public static void reset(long seed) {
         reset(1, VERSION, 7, 0, seed);
     }
 
@@ -84,7 +84,7 @@ final class Emulator {
     }
 
     /** Lets call number {@code call} from now on fail, and with {@code always} all calls after it; 0 for no failure. */
-    static void fail(int call, int error, boolean always) {
+    public static void fail(int call, int error, boolean always) {
         call(Loaded.FAIL, call, error, always ? 1 : 0);
     }
 
@@ -99,7 +99,7 @@ final class Emulator {
     }
 
     /** Returns the reason of the newest failure. */
-    static String message() {
+    public static String message() {
         return text(Loaded.MESSAGE);
     }
 
@@ -109,7 +109,7 @@ final class Emulator {
     }
 
     /** Returns the number of objects that exist now. */
-    static int live() {
+    public static int live() {
         return (int) call(Loaded.LIVE);
     }
 

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * Zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset. The memory consists of slabs of at most
@@ -129,6 +130,11 @@ public final class DataMemory implements AutoCloseable {
     /** The size of the memory in bytes. */
     public long bytes() {
         return bytes;
+    }
+
+    /** The slabs, in the order of their offsets. */
+    public List<MemorySegment> slabs() {
+        return List.of(slabs);
     }
 
     /** The number of slabs. */

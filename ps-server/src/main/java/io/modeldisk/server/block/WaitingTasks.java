@@ -1,19 +1,20 @@
-package io.modeldisk.server.record;
+package io.modeldisk.server.block;
 
 import io.modeldisk.protocol.engine.IoTask;
 import java.util.Arrays;
 
 /**
- * The tasks that wait until a position is durable, in order of their arrival. A ring that grows to the highest number of tasks
- * that waited at the same time. Guarded by the lock of {@link RecordLog}.
+ * The tasks that wait until a position is reached, in order of their arrival. A ring that grows to the highest number of tasks
+ * that waited at the same time. Not thread-safe.
  */
-final class DurableTasks {
+public final class WaitingTasks {
     private IoTask[] tasks = new IoTask[64];
     private long[] positions = new long[64];
     private int head;
     private int count;
 
-    void add(IoTask task, long position) {
+    /** Adds a task. The positions should ascend: a task is not removed before an earlier one. */
+    public void add(IoTask task, long position) {
         if (count == tasks.length) {
             grow();
         }
@@ -38,7 +39,8 @@ final class DurableTasks {
         return head + i & tasks.length - 1;
     }
 
-    boolean contains(IoTask task) {
+    /** Returns whether a task waits. */
+    public boolean contains(IoTask task) {
         return indexOf(task) >= 0;
     }
 
@@ -52,7 +54,7 @@ final class DurableTasks {
     }
 
     /** Removes a task. Does nothing if the task does not wait. */
-    void remove(IoTask task) {
+    public void remove(IoTask task) {
         int found = indexOf(task);
         if (found < 0) {
             return;
@@ -65,13 +67,13 @@ final class DurableTasks {
     }
 
     /**
-     * Removes the tasks at the head whose position is durable. Returns them in {@code into}, or in a longer array, with null
+     * Removes the tasks at the head whose position is reached. Returns them in {@code into}, or in a longer array, with null
      * after the last.
      */
-    IoTask[] drain(long durable, IoTask[] into) {
+    public IoTask[] drain(long reached, IoTask[] into) {
         IoTask[] drained = into;
         int released = 0;
-        while (count > 0 && positions[head] <= durable) {
+        while (count > 0 && positions[head] <= reached) {
             if (released + 1 >= drained.length) {
                 drained = Arrays.copyOf(drained, 2 * drained.length);
             }

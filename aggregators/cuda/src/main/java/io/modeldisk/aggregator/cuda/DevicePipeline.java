@@ -1,0 +1,128 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.platform.time.NanoClock;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The work of the thread that serves a device: it puts the operations of a queue into groups, and looks which groups are done.
+ * While no group is in flight, the thread sleeps until there is an operation. While groups are in flight, it looks again after a
+ * pause of {@value #FIRST_PAUSE_NS} ns to {@value #LONGEST_PAUSE_NS} ns. Operations that arrive meanwhile form the next group.
+ */
+final class DevicePipeline implements Runnable {
+    /** The number of groups that the device has at the same time. */
+    static final int GROUPS = 4;
+
+    private static final long FIRST_PAUSE_NS = 10_000;
+    private static final long LONGEST_PAUSE_NS = 1_000_000;
+
+    private final OperationQueue queue;
+    private final FoldGroup[] groups = new FoldGroup[GROUPS];
+    private final FoldGroup.Marks marks;
+    private final NanoClock clock;
+    private final String device;
+    private final Runnable listener;
+    private long begun;
+    private long begunGroups;
+    private long appliedGroups;
+    private long doneGroups;
+    private long advancedNs;
+
+    /** Creates the pipeline. {@code listener} is called after progress and after a failure. */
+    DevicePipeline(
+        CudaDevice device, DeviceShape shape, OperationQueue queue, ShardMemory memory, FoldKernels kernels,
+        Runnable listener) {
+        this.queue = queue;
+        this.marks = new FoldGroup.Marks(shape.blocks());
+        this.clock = shape.clock();
+        this.device = device.toString();
+        this.listener = listener;
+        FoldGroup.Streams streams = new FoldGroup.Streams(device.newStream(), device.newStream(), device.newStream());
+        for (int i = 0; i < groups.length; i++) {
+            groups[i] = new FoldGroup(device, shape, queue, memory, kernels, streams);
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            long pause = FIRST_PAUSE_NS;
+            boolean open = true;
+            while (open) {
+                if (begin() | collect()) {
+                    pause = FIRST_PAUSE_NS;
+                } else {
+                    boolean idle = begunGroups == doneGroups;
+                    open = queue.awaitWork(begun, idle ? 0 : pause);
+                    pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
+                    checkTime(idle);
+                }
+            }
+        } catch (InterruptedException | RuntimeException | Error e) {
+            queue.fail(e instanceof DeviceException known
+                ? known
+                : new DeviceException("the device " + device + " has failed: " + e.getMessage(), e));
+            listener.run();
+        }
+    }
+
+    /** Lets the device begin the operations that are there. Returns false if there are none, or too many groups. */
+    private boolean begin() {
+        if (begunGroups - doneGroups == groups.length) {
+            return false;
+        }
+        long filled = queue.lastFilled(begun);
+        if (filled == begun) {
+            return false;
+        }
+        if (begunGroups == doneGroups) {
+            advancedNs = clock.nanoTime();
+        }
+        long number = begunGroups + 1;
+        FoldGroup group = groups[(int) (number % groups.length)];
+        group.begin(number);
+        while (begun < filled && group.add(begun + 1, marks)) {
+            begun++;
+            queue.begin(begun);
+        }
+        group.launch(groups, doneGroups);
+        begunGroups = number;
+        return true;
+    }
+
+    /** Notes which groups are applied and done. Returns whether the device has advanced. */
+    private boolean collect() {
+        long applied = appliedGroups;
+        long done = doneGroups;
+        while (applied < begunGroups && group(applied + 1).isApplied()) {
+            applied++;
+        }
+        while (done < applied && group(done + 1).isDone()) {
+            done++;
+        }
+        if (applied == appliedGroups && done == doneGroups) {
+            return false;
+        }
+        boolean changed = applied > appliedGroups;
+        appliedGroups = applied;
+        doneGroups = done;
+        advancedNs = clock.nanoTime();
+        queue.advance(applied == 0 ? 0 : group(applied).last(), done == 0 ? 0 : group(done).last());
+        if (changed) {
+            listener.run();
+        }
+        return true;
+    }
+
+    private FoldGroup group(long number) {
+        return groups[(int) (number % groups.length)];
+    }
+
+    private void checkTime(boolean idle) {
+        if (!idle && clock.nanoTime() - advancedNs > TimeUnit.MILLISECONDS.toNanos(OperationQueue.DEVICE_TIMEOUT_MS)) {
+            throw new DeviceException("the device " + device + " has not done its work within "
+                + OperationQueue.DEVICE_TIMEOUT_MS / 1000 + " s", null);
+        }
+    }
+}

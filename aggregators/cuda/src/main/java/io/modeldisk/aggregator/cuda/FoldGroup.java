@@ -1,0 +1,222 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.aggregator.cuda.OperationQueue.Kind;
+import io.modeldisk.aggregator.device.DeviceShape;
+
+/**
+ * Operations that a device does together. First it copies the data of the operations from the host, then it adds gradients to
+ * sums, then it applies gradients and sums to weights, and at last it copies weights to the host. The three streams do the copies
+ * from the host, the kernels and the copies to the host of different groups at the same time. Used by one thread.
+ */
+final class FoldGroup {
+    /** The most copies of weights of a group. */
+    private static final int MAX_MIRRORS = 1024;
+
+    private final OperationQueue queue;
+    private final ShardMemory memory;
+    private final FoldKernels kernels;
+    private final Streams streams;
+    private final int blockSizeBytes;
+    private final CudaEvent copied;
+    private final CudaEvent applied;
+    private final CudaEvent done;
+    private final long[] copies = new long[MAX_MIRRORS];
+    private int copyCount;
+    private Batch sums;
+    private Batch updates;
+    private long number;
+    private long last;
+    private long after;
+    private int runStart;
+    private int runPlaces;
+    private long runBytes;
+
+    /** The streams of a shard. */
+    record Streams(CudaStream toDevice, CudaStream kernels, CudaStream toHost) {}
+
+    /** For each block, the newest groups that copy it to the host and that change its weights. */
+    static final class Marks {
+        private final long[] mirrored;
+        private final long[] folded;
+
+        Marks(int blocks) {
+            mirrored = new long[blocks];
+            folded = new long[blocks];
+        }
+    }
+
+    FoldGroup(
+        CudaDevice device, DeviceShape shape, OperationQueue queue, ShardMemory memory, FoldKernels kernels,
+        Streams streams) {
+        this.queue = queue;
+        this.memory = memory;
+        this.kernels = kernels;
+        this.streams = streams;
+        this.blockSizeBytes = shape.blockSizeBytes();
+        this.copied = device.newEvent();
+        this.applied = device.newEvent();
+        this.done = device.newEvent();
+    }
+
+    /** Starts an empty group. {@code nextNumber} is above 0 and above that of earlier groups. */
+    void begin(long nextNumber) {
+        number = nextNumber;
+        copyCount = 0;
+        after = 0;
+        runPlaces = 0;
+        runBytes = 0;
+    }
+
+    /** Adds an operation. Returns false if it must wait for a later group; nothing has changed then. */
+    boolean add(long ticket, Marks marks) {
+        int block = queue.block(ticket);
+        Kind kind = queue.kind(ticket);
+        boolean added = switch (kind) {
+            case FOLD -> marks.mirrored[block] != number && updates().fold(memory.block(block), queue.offset(ticket),
+                memory.gradient(queue.place(ticket)), 0, queue.lengthBytes(ticket), queue.scale(ticket),
+                queue.value(ticket));
+            case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
+                queue.offset(ticket), memory.sum(block), queue.offset(ticket), queue.lengthBytes(ticket),
+                queue.scale(ticket), queue.value(ticket));
+            // The sums of a group change before its weights.
+            case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
+                queue.offset(ticket), memory.gradient(queue.place(ticket)), 0, queue.lengthBytes(ticket),
+                queue.value(ticket) == 1);
+            case MIRROR, LOAD_STATE, LOAD_SUM -> copyCount < copies.length;
+            case STORE_WEIGHTS, STORE_STATE, STORE_SUM, NOTHING -> true;
+        };
+        if (added) {
+            note(ticket, kind, block, marks);
+            last = ticket;
+        }
+        return added;
+    }
+
+    private void note(long ticket, Kind kind, int block, Marks marks) {
+        switch (kind) {
+            case FOLD, FOLD_SUM -> {
+                marks.folded[block] = number;
+                after = Math.max(after, marks.mirrored[block]);
+                if (kind == Kind.FOLD) {
+                    copyData(queue.place(ticket), queue.lengthBytes(ticket));
+                }
+            }
+            case ACCUMULATE -> copyData(queue.place(ticket), queue.lengthBytes(ticket));
+            case MIRROR, LOAD_STATE, LOAD_SUM -> {
+                copies[copyCount++] = ticket;
+                if (kind == Kind.MIRROR) {
+                    marks.mirrored[block] = number;
+                }
+            }
+            case STORE_WEIGHTS, STORE_STATE, STORE_SUM -> store(ticket, kind, block);
+            case NOTHING -> {
+            }
+        }
+    }
+
+    private Batch updates() {
+        updates = updates == null ? kernels.tryBegin(Work.FOLD) : updates;
+        return updates;
+    }
+
+    private Batch sums() {
+        sums = sums == null ? kernels.tryBegin(Work.ACCUMULATE) : sums;
+        return sums;
+    }
+
+    /** Adds the data of an operation to the present copy, if it follows the data there, or to a new one. */
+    private void copyData(int place, int lengthBytes) {
+        boolean follows = runPlaces > 0 && place == runStart + runPlaces
+            && runBytes == (long) runPlaces * blockSizeBytes;
+        if (!follows) {
+            copyRun();
+            runStart = place;
+            runPlaces = 0;
+            runBytes = 0;
+        }
+        runPlaces++;
+        runBytes += lengthBytes;
+    }
+
+    private void copyRun() {
+        if (runPlaces > 0) {
+            streams.toDevice.copyToDevice(memory.push(runStart), memory.gradient(runStart), runBytes);
+        }
+    }
+
+    private void store(long ticket, Kind kind, int block) {
+        int lengthBytes = queue.lengthBytes(ticket);
+        DeviceMemory target = switch (kind) {
+            case STORE_WEIGHTS -> memory.block(block).weights();
+            case STORE_SUM -> memory.sum(block);
+            default -> memory.block(block).state().slice(queue.value(ticket) * lengthBytes, lengthBytes);
+        };
+        streams.toDevice.copyToDevice(memory.push(queue.place(ticket)), target, lengthBytes);
+    }
+
+    /**
+     * Lets the device do the group.
+     *
+     * @param groups all groups; group {@code n} is at {@code n % groups.length}
+     * @param doneUpTo the number of the newest group that is done
+     */
+    void launch(FoldGroup[] groups, long doneUpTo) {
+        copyRun();
+        streams.toDevice.record(copied);
+        streams.kernels.waitFor(copied);
+        if (after > doneUpTo) {
+            // The copies of weights to the host, which an earlier group makes, must be complete before the weights change.
+            streams.kernels.waitFor(groups[(int) (after % groups.length)].done);
+        }
+        if (sums != null) {
+            sums.launch(streams.kernels);
+        }
+        if (updates != null) {
+            updates.launch(streams.kernels);
+        }
+        streams.kernels.record(applied);
+        streams.toHost.waitFor(applied);
+        for (int i = 0; i < copyCount; i++) {
+            copyToHost(copies[i]);
+        }
+        streams.toHost.record(done);
+    }
+
+    private void copyToHost(long ticket) {
+        int block = queue.block(ticket);
+        int lengthBytes = queue.lengthBytes(ticket);
+        switch (queue.kind(ticket)) {
+            case MIRROR -> streams.toHost.copyToHost(memory.block(block).weights(), memory.mirror(queue.value(ticket)),
+                lengthBytes);
+            case LOAD_STATE -> streams.toHost.copyToHost(memory.block(block).state(), memory.loaded(), lengthBytes);
+            default -> streams.toHost.copyToHost(memory.sum(block), memory.loaded(), lengthBytes);
+        }
+    }
+
+    /** Returns whether the device has changed weights, state and sums. */
+    boolean isApplied() {
+        return applied.isComplete();
+    }
+
+    /** Returns whether the device has done everything. Then the group can begin again. */
+    boolean isDone() {
+        if (!done.isComplete()) {
+            return false;
+        }
+        if (sums != null) {
+            sums.release();
+            sums = null;
+        }
+        if (updates != null) {
+            updates.release();
+            updates = null;
+        }
+        return true;
+    }
+
+    /** Returns the last ticket of the group. */
+    long last() {
+        return last;
+    }
+}

@@ -1,0 +1,290 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.platform.time.NanoClock;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The operations that a device has not done yet, in a ring. An operation with ticket t has the place {@code t % capacity}, also
+ * in the memory for data. A place is used again after its operation was applied. Thread-safe. Allocates nothing after
+ * construction.
+ */
+final class OperationQueue {
+    /** The longest time that a device may take for its work. */
+    static final long DEVICE_TIMEOUT_MS = 10_000;
+
+    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    /** What an operation does. */
+    enum Kind {
+        /** A gradient is applied to weights. */
+        FOLD,
+        /** A gradient is added to a sum. */
+        ACCUMULATE,
+        /** A sum is applied to weights. */
+        FOLD_SUM,
+        /** Weights are copied to the host. */
+        MIRROR,
+        /** The host replaces weights. */
+        STORE_WEIGHTS,
+        /** The host replaces an array of state. */
+        STORE_STATE,
+        /** The host replaces a sum. */
+        STORE_SUM,
+        /** State is copied to the host. */
+        LOAD_STATE,
+        /** A sum is copied to the host. */
+        LOAD_SUM,
+        /** Nothing: the data of the operation could not be copied. */
+        NOTHING
+    }
+
+    private final Kind[] kinds;
+    private final int[] blocks;
+    private final int[] offsets;
+    private final int[] lengths;
+    private final float[] scales;
+    private final long[] values;
+    private final boolean[] filled;
+    private final int mask;
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Condition progress = lock.newCondition();
+    // Written under the lock.
+    private volatile long newest;
+    private volatile long applied;
+    private volatile long done;
+    private volatile DeviceException failure;
+    private boolean asleep;
+    private boolean closed;
+
+    /** Creates an empty queue. {@code capacity} is a power of two. */
+    OperationQueue(int capacity, NanoClock clock) {
+        this.kinds = new Kind[capacity];
+        this.blocks = new int[capacity];
+        this.offsets = new int[capacity];
+        this.lengths = new int[capacity];
+        this.scales = new float[capacity];
+        this.values = new long[capacity];
+        this.filled = new boolean[capacity];
+        this.mask = capacity - 1;
+        this.clock = clock;
+    }
+
+    /** Returns the place of an operation. */
+    int place(long ticket) {
+        return (int) ticket & mask;
+    }
+
+    /** Takes the next ticket. Waits until its place is free. The caller then calls {@link #fill}. */
+    long reserve() {
+        lock.lock();
+        try {
+            boolean interrupted = false;
+            while (newest + 1 - applied > kinds.length && failure == null) {
+                interrupted |= awaitProgress();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            ensureUsable();
+            return ++newest;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Describes the operation with a reserved ticket, so that the device can begin it. */
+    void fill(long ticket, Kind kind, int block, long offset, int lengthBytes, float scale, long value) {
+        int place = place(ticket);
+        lock.lock();
+        try {
+            kinds[place] = kind;
+            blocks[place] = block;
+            offsets[place] = (int) offset;
+            lengths[place] = lengthBytes;
+            scales[place] = scale;
+            values[place] = value;
+            filled[place] = true;
+            if (asleep) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Kind kind(long ticket) {
+        return kinds[place(ticket)];
+    }
+
+    int block(long ticket) {
+        return blocks[place(ticket)];
+    }
+
+    int offset(long ticket) {
+        return offsets[place(ticket)];
+    }
+
+    int lengthBytes(long ticket) {
+        return lengths[place(ticket)];
+    }
+
+    float scale(long ticket) {
+        return scales[place(ticket)];
+    }
+
+    /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
+    long value(long ticket) {
+        return values[place(ticket)];
+    }
+
+    /** Returns the last ticket up to which all operations after {@code begun} are described. */
+    long lastFilled(long begun) {
+        lock.lock();
+        try {
+            long last = begun;
+            while (last < newest && filled[place(last + 1)]) {
+                last++;
+            }
+            return last;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes that the device has begun an operation, whose place is free after it was applied. */
+    void begin(long ticket) {
+        filled[place(ticket)] = false;
+    }
+
+    /** Notes up to which tickets all operations are applied and done. */
+    void advance(long nowApplied, long nowDone) {
+        lock.lock();
+        try {
+            applied = nowApplied;
+            done = nowDone;
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets every later and waiting call fail. The first reason stays. */
+    void fail(DeviceException reason) {
+        lock.lock();
+        try {
+            if (failure == null) {
+                failure = reason;
+            }
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Lets the thread of the device sleep until there is a new operation, or until the time is over.
+     *
+     * @param begun the last ticket that the device has begun
+     * @param pauseNs the time; 0 for no limit
+     * @return false if there is no operation, and the queue is closed
+     */
+    boolean awaitWork(long begun, long pauseNs) throws InterruptedException {
+        lock.lock();
+        try {
+            long now = clock.nanoTime();
+            long wakeNs = now + (pauseNs == 0 ? IDLE_NS : pauseNs);
+            asleep = true;
+            while (!(begun < newest && filled[place(begun + 1)]) && (pauseNs > 0 || !closed)) {
+                if (!clock.awaitUntil(work, wakeNs)) {
+                    return true;
+                }
+            }
+            return pauseNs > 0 || begun < newest || !closed;
+        } finally {
+            asleep = false;
+            lock.unlock();
+        }
+    }
+
+    /** Waits until all operations up to a ticket are done. */
+    void awaitDone(long ticket) {
+        if (done >= ticket && failure == null) {
+            return;
+        }
+        lock.lock();
+        try {
+            boolean interrupted = false;
+            while (done < ticket && failure == null) {
+                interrupted |= awaitProgress();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            ensureUsable();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits until the device advances, which it does within {@link #DEVICE_TIMEOUT_MS} or fails. An interrupt does not end the
+     * wait, because an operation that has begun cannot be taken back.
+     *
+     * @return whether the thread was interrupted
+     */
+    private boolean awaitProgress() {
+        try {
+            clock.awaitUntil(progress, clock.nanoTime() + IDLE_NS);
+            return false;
+        } catch (InterruptedException e) {
+            return true;
+        }
+    }
+
+    private void ensureUsable() {
+        DeviceException reason = failure;
+        if (reason != null) {
+            throw new DeviceException(reason.getMessage(), reason);
+        }
+    }
+
+    /** Returns the failure of the device; null if it has not failed. */
+    DeviceException failure() {
+        return failure;
+    }
+
+    /** Throws an exception if the device has failed. */
+    void check() {
+        if (failure != null) {
+            ensureUsable();
+        }
+    }
+
+    long newest() {
+        return newest;
+    }
+
+    long applied() {
+        return applied;
+    }
+
+    long done() {
+        return done;
+    }
+
+    /** Lets {@link #awaitWork} return false when all operations have begun. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

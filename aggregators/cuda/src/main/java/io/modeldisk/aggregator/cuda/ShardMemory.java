@@ -1,0 +1,106 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.device.DeviceShape;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The memory of a shard on a device, and the host memory with which the device exchanges data. All parts are made at the start.
+ */
+final class ShardMemory {
+    /** The arrays of state of a block, each as long as its weights. */
+    final int stateArrays;
+    private final DeviceBlock[] blocks;
+    private final DeviceMemory[] sums;
+    private final PinnedMemory[] mirrors;
+    private final PinnedMemory[] pushes;
+    private final DeviceMemory[] gradients;
+    private final PinnedMemory loaded;
+    private final int blockSizeBytes;
+
+    /**
+     * Allocates the memory.
+     *
+     * @param places the number of operations whose data the memory can have at the same time
+     */
+    ShardMemory(CudaDevice device, DeviceShape shape, int stateArrays, boolean countsUpdates, int places) {
+        this.stateArrays = stateArrays;
+        this.blockSizeBytes = shape.blockSizeBytes();
+        this.blocks = new DeviceBlock[shape.blocks()];
+        DeviceMemory weights = device.allocate(shape.sizeBytes());
+        DeviceMemory state = stateArrays == 0 ? null : device.allocate(stateArrays * shape.sizeBytes());
+        DeviceMemory sum = shape.withSums() ? device.allocate(shape.sizeBytes()) : null;
+        this.sums = new DeviceMemory[sum == null ? 0 : blocks.length];
+        for (int i = 0; i < blocks.length; i++) {
+            long offset = (long) i * blockSizeBytes;
+            int length = shape.lengthOf(i);
+            blocks[i] = new DeviceBlock(weights.slice(offset, length),
+                state == null ? null : state.slice(stateArrays * offset, (long) stateArrays * length),
+                countsUpdates ? shape.state().apply(i).asSlice((long) stateArrays * length) : null);
+            if (sum != null) {
+                sums[i] = sum.slice(offset, length);
+            }
+        }
+        this.mirrors = mirrors(device, shape);
+        this.pushes = new PinnedMemory[places];
+        this.gradients = new DeviceMemory[places];
+        PinnedMemory pushed = device.allocatePinned((long) places * blockSizeBytes);
+        DeviceMemory received = device.allocate((long) places * blockSizeBytes);
+        for (int i = 0; i < places; i++) {
+            // A copy of several places begins at the first of them.
+            pushes[i] = pushed.slice((long) i * blockSizeBytes, (long) (places - i) * blockSizeBytes);
+            gradients[i] = received.slice((long) i * blockSizeBytes, (long) (places - i) * blockSizeBytes);
+        }
+        this.loaded = device.allocatePinned((long) Math.max(1, stateArrays) * blockSizeBytes);
+    }
+
+    private PinnedMemory[] mirrors(CudaDevice device, DeviceShape shape) {
+        int count = 0;
+        for (MemorySegment slab : shape.mirrors()) {
+            count += (int) (slab.byteSize() / blockSizeBytes);
+        }
+        PinnedMemory[] parts = new PinnedMemory[count];
+        int next = 0;
+        for (MemorySegment slab : shape.mirrors()) {
+            PinnedMemory pinned = device.register(slab);
+            for (long offset = 0; offset + blockSizeBytes <= slab.byteSize(); offset += blockSizeBytes) {
+                parts[next++] = pinned.slice(offset, blockSizeBytes);
+            }
+        }
+        return parts;
+    }
+
+    /** Returns the device memory that a shard needs, in bytes. */
+    static long deviceBytes(DeviceShape shape, int stateArrays, int places) {
+        return shape.sizeBytes() * (1 + stateArrays + (shape.withSums() ? 1 : 0))
+            + (long) places * shape.blockSizeBytes();
+    }
+
+    DeviceBlock block(int index) {
+        return blocks[index];
+    }
+
+    DeviceMemory sum(int block) {
+        return sums[block];
+    }
+
+    /** The host memory for a copy of weights that begins at an offset of the mirrors. */
+    PinnedMemory mirror(long offset) {
+        return mirrors[(int) (offset / blockSizeBytes)];
+    }
+
+    /** The host memory with the data of an operation, and of the operations in the next places. */
+    PinnedMemory push(int place) {
+        return pushes[place];
+    }
+
+    /** The device memory for the data of an operation, and of the operations in the next places. */
+    DeviceMemory gradient(int place) {
+        return gradients[place];
+    }
+
+    /** The host memory for state and sums that the device returns. */
+    PinnedMemory loaded() {
+        return loaded;
+    }
+
+}

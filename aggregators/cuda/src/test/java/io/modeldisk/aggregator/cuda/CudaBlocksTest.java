@@ -1,0 +1,271 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import jcuda.driver.CUresult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Gives a shard's operations to an emulated device, and compares the results with those of the CPU. */
+@Timeout(600)
+class CudaBlocksTest {
+    private static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
+    private static final int PAGE = Aggregator.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = 4 * PAGE;
+    private static final int BLOCKS = 3;
+    private static final long SIZE = (BLOCKS - 1) * (long) BLOCK + PAGE;
+
+    @BeforeEach
+    void setUp() {
+        Emulator.reset(1);
+    }
+
+    /** The same blocks on the CPU and on the device. */
+    private static final class Twin implements AutoCloseable {
+        final SplittableRandom random;
+        final Arena arena = Arena.ofShared();
+        final Aggregator aggregator;
+        final MemorySegment mirrors = arena.allocate(2 * BLOCKS * BLOCK, 4096);
+        final Block[] blocks = new Block[BLOCKS];
+        final DeviceBlocks device;
+        final AtomicInteger calls = new AtomicInteger();
+
+        /** A block on the CPU, its state on the host, and the sum of its gradients. */
+        private final class Block implements BlockMemory {
+            final MemorySegment weights;
+            final MemorySegment state;
+            final MemorySegment hostState;
+            final MemorySegment sum;
+            boolean summed;
+            long round;
+
+            Block(int bytes) {
+                weights = floats(bytes);
+                state = arena.allocate(bytes / PAGE * (long) aggregator.stateBytesPerLogicalBlock() + 64, 64);
+                hostState = arena.allocate(bytes / PAGE * (long) aggregator.stateBytesPerLogicalBlock(), 64);
+                sum = arena.allocate(bytes, 64);
+            }
+
+            @Override
+            public MemorySegment weights() {
+                return weights;
+            }
+
+            @Override
+            public MemorySegment state() {
+                return state;
+            }
+
+            @Override
+            public long round() {
+                return round;
+            }
+        }
+
+        Twin(String specification, long seed) {
+            random = new SplittableRandom(seed);
+            aggregator = Aggregators.parse(specification);
+            for (int i = 0; i < BLOCKS; i++) {
+                blocks[i] = new Block((int) Math.min(BLOCK, SIZE - (long) i * BLOCK));
+            }
+            device = Device.named("cuda:0").open(new DeviceShape(SIZE, BLOCK, aggregator, true, List.of(mirrors),
+                i -> blocks[i].hostState, NanoClock.SYSTEM, "test"));
+            device.onProgress(calls::incrementAndGet);
+            for (int i = 0; i < BLOCKS; i++) {
+                device.store(i, blocks[i].weights);
+            }
+        }
+
+        MemorySegment floats(long bytes) {
+            MemorySegment floats = arena.allocate(bytes, 64);
+            for (long i = 0; i < bytes; i += Float.BYTES) {
+                floats.set(ValueLayout.JAVA_FLOAT, i, (float) random.nextGaussian());
+            }
+            return floats;
+        }
+
+        /** Does a random operation on a random block. */
+        void step() {
+            int index = random.nextInt(BLOCKS);
+            Block block = blocks[index];
+            int pages = (int) (block.weights.byteSize() / PAGE);
+            int first = random.nextInt(pages);
+            int offset = first * PAGE;
+            int bytes = (1 + random.nextInt(pages - first)) * PAGE;
+            switch (random.nextInt(8)) {
+                case 0, 1, 2 -> {
+                    MemorySegment gradient = floats(bytes + 2L * PAGE);
+                    block.round++;
+                    device.fold(index, block.round, offset, gradient, 2L * PAGE, bytes, 0.5f);
+                    aggregator.aggregate(block, offset, gradient, 2L * PAGE, bytes, 0.5f);
+                }
+                case 3, 4 -> accumulate(index, block);
+                case 5 -> {
+                    if (block.summed) {
+                        block.round++;
+                        device.foldSum(index, block.round, offset, bytes, 1 / 3f);
+                        aggregator.aggregate(block, offset, block.sum, offset, bytes, 1 / 3f);
+                    }
+                }
+                case 6 -> checkMirror(index, block);
+                default -> checkStateAndSum(index, block);
+            }
+        }
+
+        private void accumulate(int index, Block block) {
+            int bytes = (int) block.weights.byteSize();
+            MemorySegment gradient = floats(bytes);
+            boolean first = !block.summed || random.nextInt(3) == 0;
+            device.accumulate(index, 0, gradient, 0, bytes, first);
+            for (long i = 0; i < bytes; i += Float.BYTES) {
+                float value = gradient.get(ValueLayout.JAVA_FLOAT, i);
+                block.sum.set(ValueLayout.JAVA_FLOAT, i,
+                    first ? value : block.sum.get(ValueLayout.JAVA_FLOAT, i) + value);
+            }
+            block.summed = true;
+        }
+
+        private void checkMirror(int index, Block block) {
+            int slot = random.nextInt(2) * BLOCKS + index;
+            long ticket = device.mirror(index, (long) slot * BLOCK);
+            byte[] now = block.weights.toArray(ValueLayout.JAVA_BYTE);
+            if (random.nextBoolean()) {
+                // An update after the copy, which must not be seen.
+                MemorySegment gradient = floats(block.weights.byteSize());
+                block.round++;
+                device.fold(index, block.round, 0, gradient, 0, now.length, 1);
+                aggregator.aggregate(block, 0, gradient, 0, now.length, 1);
+            }
+            device.awaitDone(ticket);
+            assertThat(mirrors.asSlice((long) slot * BLOCK, now.length).mismatch(MemorySegment.ofArray(now)))
+                .as("first difference of block %d", index).isEqualTo(-1);
+        }
+
+        private void checkStateAndSum(int index, Block block) {
+            device.loadState(index);
+            assertThat(block.hostState.mismatch(block.state.asSlice(0, block.hostState.byteSize())))
+                .as("first difference of the state of block %d", index).isEqualTo(-1);
+            if (block.summed) {
+                MemorySegment sum = arena.allocate(block.sum.byteSize() + 8);
+                device.loadSum(index, sum, 8);
+                assertThat(sum.asSlice(8).mismatch(block.sum)).as("first difference of the sum").isEqualTo(-1);
+            }
+            if (random.nextBoolean()) {
+                MemorySegment sum = floats(block.sum.byteSize());
+                device.storeSum(index, sum, 0);
+                block.sum.copyFrom(sum);
+                block.summed = true;
+            }
+        }
+
+        @Override
+        public void close() {
+            device.close();
+            arena.close();
+            aggregator.close();
+        }
+    }
+
+    static List<String> specifications() {
+        return FoldKernelsTest.specifications().toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("specifications")
+    void resultsEqualThoseOfTheCpuInAnyOrderOfStreams(String specification) {
+        for (long seed = 1; seed <= Math.max(1, SEEDS / 10); seed++) {
+            Emulator.reset(seed);
+            try (Twin twin = new Twin(specification, seed)) {
+                for (int i = 0; i < 40; i++) {
+                    twin.step();
+                }
+                for (int i = 0; i < BLOCKS; i++) {
+                    twin.checkMirror(i, twin.blocks[i]);
+                    twin.checkStateAndSum(i, twin.blocks[i]);
+                }
+                assertThat(twin.calls.get()).isPositive();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
+            }
+            assertThat(Emulator.live()).isZero();
+        }
+    }
+
+    @Test
+    void fullQueueMakesThePusherWait() {
+        try (Twin twin = new Twin("sum", 1)) {
+            MemorySegment gradient = twin.floats(BLOCK);
+            for (int i = 0; i < 10_000; i++) {
+                twin.device.fold(i % (BLOCKS - 1), 1, 0, gradient, 0, BLOCK, 1);
+            }
+            assertThat(twin.device.newest() - twin.device.applied()).isLessThanOrEqualTo(4096);
+            twin.device.awaitDone(twin.device.newest());
+        }
+    }
+
+    @Test
+    void eachFailureOfTheDriverEndsEveryWaitWithItsName() {
+        Emulator.fail(0, 0, false);
+        use();
+        int calls = Emulator.calls();
+        for (int call = 1; call <= calls; call++) {
+            Emulator.reset(1);
+            Emulator.fail(call, CUresult.CUDA_ERROR_LAUNCH_FAILED, true);
+            Throwable failure = catchThrowable(CudaBlocksTest::use);
+            // The number of looks at events differs, so the last calls may not be reached.
+            if (!Emulator.failedCall().isEmpty()) {
+                assertThat(failure).as("call %d", call).isInstanceOf(DeviceException.class)
+                    .hasMessageContaining("cuda:0").hasMessageContaining(Emulator.failedCall());
+            }
+        }
+    }
+
+    private static void use() {
+        try (Twin twin = new Twin("adam:lr=0.1", 1)) {
+            MemorySegment gradient = twin.floats(BLOCK);
+            twin.device.accumulate(0, 0, gradient, 0, BLOCK, true);
+            twin.device.foldSum(0, 1, 0, BLOCK, 1);
+            twin.device.loadState(0);
+            twin.device.awaitDone(twin.device.mirror(0, 0));
+        }
+    }
+
+    @Test
+    void shardThatDoesNotFitIsRefusedInWords() {
+        try (Aggregator sum = Aggregators.parse("sum")) {
+            DeviceShape shape = new DeviceShape(1L << 30, 1 << 20, sum, true, List.of(), _ -> MemorySegment.NULL,
+                NanoClock.SYSTEM, "test");
+            assertThatThrownBy(() -> Device.named("cuda:0").open(shape)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("free memory");
+            assertThat(Emulator.live()).isZero();
+        }
+    }
+
+    @Test
+    void namesOfDevicesThatDoNotExistAreRefusedInOneLine() {
+        assertThatThrownBy(() -> Device.named("gpu")).hasMessage(
+            "the device \"gpu\" must be a kind and a number, such as cuda:0");
+        assertThatThrownBy(() -> Device.named("rocm:0")).hasMessage(
+            "devices of the kind \"rocm\" are not supported; the kinds are: cuda");
+        assertThatThrownBy(() -> Device.named("cuda:7")).hasMessageContaining("there is no device cuda:7");
+    }
+}

@@ -1,0 +1,33 @@
+package io.modeldisk.aggregator.device;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/**
+ * What a device keeps for a shard.
+ *
+ * @param sizeBytes the size of the shard, a multiple of 4096
+ * @param blockSizeBytes the size of a block; the last block may be shorter
+ * @param aggregator the aggregator that the device computes. It stays open as long as the device is in use
+ * @param withSums whether the device keeps a sum of gradients for each block
+ * @param mirrors the host memory into which the device copies weights, in slabs of at most 1 GiB. A slab has whole blocks
+ * @param state returns the host memory for the {@linkplain Aggregator#stateBytesPerLogicalBlock() state} of a block
+ * @param clock the clock for waits
+ * @param name the name of the shard, for threads and messages
+ */
+public record DeviceShape(
+    long sizeBytes, int blockSizeBytes, Aggregator aggregator, boolean withSums, List<MemorySegment> mirrors,
+    IntFunction<MemorySegment> state, NanoClock clock, String name) {
+    /** The number of blocks. */
+    public int blocks() {
+        return Math.toIntExact(Math.ceilDiv(sizeBytes, blockSizeBytes));
+    }
+
+    /** The length of a block in bytes. */
+    public int lengthOf(int block) {
+        return (int) Math.min(blockSizeBytes, sizeBytes - (long) block * blockSizeBytes);
+    }
+}

@@ -1,0 +1,60 @@
+package io.modeldisk.command;
+
+import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.block.DeviceTarget;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import picocli.CommandLine.Option;
+
+/** The options for a shard whose gradients are applied by a device. */
+final class ServeDevice {
+    private static final Logger LOG = LogManager.getLogger(ServeDevice.class);
+
+    @Option(names = "--device", paramLabel = "DEVICE",
+        description = "Keep the weights in the memory of a device, and apply gradients there: cuda:N is NVIDIA's GPU number N. "
+            + "If the device fails, the process ends as if it was killed. Default: the CPU applies gradients.")
+    private String device;
+
+    @Option(names = "--pull-from", paramLabel = "PLACE", defaultValue = "host",
+        description = "With --device, where pulls find weights. host: in host memory, to which the device copies a block after "
+            + "each update. device: the device copies a block when it is pulled.")
+    private String pullFrom;
+
+    @Option(names = "--push-to", paramLabel = "PLACE", defaultValue = "auto",
+        description = "With --device, where gradients arrive. host: in host memory, from which the device copies them. device: in "
+            + "the memory of the device, which this version cannot do. auto: where this version can.")
+    private String pushTo;
+
+    /** Sets the device. */
+    ServerContext apply(ServerContext context) {
+        if (!pullFrom.equals("host") && !pullFrom.equals("device")) {
+            throw new IllegalArgumentException("--pull-from=" + pullFrom + " must be host or device");
+        }
+        if (pushTo.equals("device")) {
+            throw new IllegalArgumentException(
+                "--push-to=device needs GPUDirect RDMA, which this version does not have;"
+                    + " use --push-to=host");
+        }
+        if (!pushTo.equals("auto") && !pushTo.equals("host")) {
+            throw new IllegalArgumentException("--push-to=" + pushTo + " must be auto, host or device");
+        }
+        if (device == null) {
+            if (!pullFrom.equals("host") || !pushTo.equals("auto")) {
+                throw new IllegalArgumentException("--pull-from and --push-to need --device");
+            }
+            return context;
+        }
+        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host")))
+            .deviceLost(ServeDevice::end);
+    }
+
+    /** Ends the process at once: a stop in order would save weights that the device has lost. */
+    private static void end(DeviceException failure) {
+        LOG.error("{}; this process ends, and what it has acknowledged is where --durability keeps it",
+            failure.getMessage());
+        LogManager.shutdown();
+        Runtime.getRuntime().halt(1);
+    }
+}

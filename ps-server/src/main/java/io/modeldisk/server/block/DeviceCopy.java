@@ -1,0 +1,102 @@
+package io.modeldisk.server.block;
+
+import io.modeldisk.aggregator.device.DeviceBlocks;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The copy of a block on a device, and whether it is older or newer than the block on the host. Gradients change the copy on the
+ * device. All else, such as a write to LUN 1 or a checkpoint that is loaded, changes the block on the host. An older copy is
+ * brought up to date when it is needed. At first, the copy on the device is older. Guarded by the lock of the block.
+ */
+final class DeviceCopy {
+    private final DeviceBlocks device;
+    private final int index;
+    private final boolean mirrorsAtOnce;
+    private boolean older = true;
+    private boolean newerWeights;
+    private boolean newerState;
+    private long mirrorTicket;
+
+    /**
+     * Creates the copy of a block.
+     *
+     * @param mirrorsAtOnce whether the device copies weights to the host after each update, and not only when they are read
+     */
+    DeviceCopy(DeviceBlocks device, int index, boolean mirrorsAtOnce) {
+        this.device = device;
+        this.index = index;
+        this.mirrorsAtOnce = mirrorsAtOnce;
+    }
+
+    /** Applies a gradient to the copy. {@code weights} are those on the host. */
+    void fold(
+        MemorySegment weights, long round, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes,
+        float scale) {
+        store(weights);
+        device.fold(index, round, offset, gradient, gradientOffset, lengthBytes, scale);
+        becomeNewer();
+    }
+
+    /** Applies the sum of gradients to the copy. {@code weights} are those on the host. */
+    void foldSum(MemorySegment weights, long round, long offset, int lengthBytes, float scale) {
+        store(weights);
+        device.foldSum(index, round, offset, lengthBytes, scale);
+        becomeNewer();
+    }
+
+    private void store(MemorySegment weights) {
+        if (older) {
+            device.store(index, weights);
+            older = false;
+        }
+    }
+
+    private void becomeNewer() {
+        newerWeights = true;
+        newerState = true;
+    }
+
+    /** Whether the weights on the device are newer, and are not being copied to the host yet. */
+    boolean hasNewerWeights() {
+        return newerWeights;
+    }
+
+    boolean isMirroredAtOnce() {
+        return mirrorsAtOnce;
+    }
+
+    /** Lets the device copy the weights to the host. */
+    void startMirror(long memoryOffset) {
+        mirrorTicket = device.mirror(index, memoryOffset);
+        newerWeights = false;
+    }
+
+    /** Returns the ticket of the newest copy of the weights to the host. */
+    long mirrorTicket() {
+        return mirrorTicket;
+    }
+
+    void awaitMirror() {
+        device.awaitDone(mirrorTicket);
+    }
+
+    /** Waits until all operations up to a ticket are done. Does not need the lock. */
+    void awaitDone(long ticket) {
+        device.awaitDone(ticket);
+    }
+
+    /** Copies the state to the host, if the state on the device is newer. */
+    void loadState() {
+        if (newerState) {
+            device.loadState(index);
+            newerState = false;
+        }
+    }
+
+    /** Prepares a change of the block on the host: the host gets weights and state first. */
+    void becomeOlder() {
+        awaitMirror();
+        loadState();
+        older = true;
+    }
+}

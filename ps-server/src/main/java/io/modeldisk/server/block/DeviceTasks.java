@@ -1,0 +1,69 @@
+package io.modeldisk.server.block;
+
+import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.protocol.engine.IoTask;
+import java.util.function.Consumer;
+
+/**
+ * The tasks that wait until a device has applied their gradients. The {@linkplain IoTask#progress progress} of such a task is
+ * the negated ticket for which it waits. Thread-safe.
+ */
+public final class DeviceTasks {
+    private final DeviceBlocks device;
+    private final Consumer<DeviceException> lost;
+    // Guarded by this.
+    private final WaitingTasks waiting = new WaitingTasks();
+    /** Used only by the thread of the device. */
+    private IoTask[] applied = new IoTask[64];
+
+    DeviceTasks(DeviceBlocks device, Consumer<DeviceException> lost) {
+        this.device = device;
+        this.lost = lost;
+        device.onProgress(this::resume);
+    }
+
+    /**
+     * Returns whether the device has applied all that was in its queue at the first call for this task. Otherwise the task waits.
+     *
+     * @throws io.modeldisk.aggregator.device.DeviceException if the device has failed
+     */
+    public boolean isApplied(IoTask task) {
+        device.check();
+        boolean first = task.progress() >= 0;
+        if (device.applied() >= (first ? device.newest() : -task.progress())) {
+            return true;
+        }
+        synchronized (this) {
+            // A failure that comes now resumes the task.
+            device.check();
+            long wanted = first ? device.newest() : -task.progress();
+            if (device.applied() >= wanted) {
+                return true;
+            }
+            if (first || !waiting.contains(task)) {
+                task.progress(-wanted);
+                waiting.add(task, wanted);
+            }
+            return false;
+        }
+    }
+
+    /** Removes a task from the waiting tasks. Does nothing if the task does not wait. */
+    public synchronized void forget(IoTask task) {
+        waiting.remove(task);
+    }
+
+    /** Resumes the tasks that wait no longer: all of them after a failure. Called by the thread of the device. */
+    private void resume() {
+        synchronized (this) {
+            applied = waiting.drain(device.failure() != null ? Long.MAX_VALUE : device.applied(), applied);
+        }
+        for (int i = 0; applied[i] != null; i++) {
+            applied[i].resume();
+        }
+        if (device.failure() != null) {
+            lost.accept(device.failure());
+        }
+    }
+}
