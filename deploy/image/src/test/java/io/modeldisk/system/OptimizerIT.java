@@ -55,9 +55,13 @@ final class OptimizerIT {
     private final Sandbox sandbox = new Sandbox();
 
     @ParameterizedTest
-    @CsvSource({"bsp, sync, 0", "bsp, overlap, 1", "asp, direct, 0"})
-    void weightsAreThoseOfTheOptimizerAlsoAfterAChangeOfTheLearningRate(String consistency, String scheme, String delay)
-        throws Exception {
+    @CsvSource({"bsp, sync, 0, cpu", "bsp, overlap, 1, cpu", "asp, direct, 0, cpu", "bsp, overlap, 1, gpu",
+        "asp, direct, 0, gpu"})
+    void weightsAreThoseOfTheOptimizerAlsoAfterAChangeOfTheLearningRate(
+        String consistency, String scheme, String delay, String processor) throws Exception {
+        if (processor.equals("gpu")) {
+            sandbox.useDevice();
+        }
         Programs.requireMounting();
         Programs.require("python3", "python3");
         Shards shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",

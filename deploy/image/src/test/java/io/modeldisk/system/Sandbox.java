@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -31,14 +32,27 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
 
     private final List<Running> started = new ArrayList<>();
     private final List<AutoCloseable> closeables = new ArrayList<>();
+    private final Map<String, String> forAll = new HashMap<>();
     private Path base;
     private String mark;
 
     @Override
-    public void beforeEach(ExtensionContext context) throws IOException {
+    public void beforeEach(ExtensionContext context) throws Exception {
         base = Files.createTempDirectory("modeldisk-system").toRealPath();
         mark = MARK + "=" + UUID.randomUUID();
         Files.createFile(base.resolve("no.properties"));
+        if (Boolean.getBoolean("system.device")) {
+            useDevice();
+        }
+    }
+
+    /**
+     * Lets all shards use an emulated GPU. With {@code -Dsystem.device=true}, those of every test do. Skips the test if this is
+     * not possible.
+     */
+    void useDevice() throws Exception {
+        forAll.putAll(EmulatedDriver.environment(this));
+        forAll.putAll(Map.of("MODELDISK_SERVE_DEVICE", "cuda:0", "EMULATED_CUDA_MEGABYTES", "2048"));
     }
 
     @Override
@@ -56,6 +70,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         }
         closeables.clear();
         started.clear();
+        forAll.clear();
         for (ProcessHandle process : processes()) {
             process.destroyForcibly();
         }
@@ -144,6 +159,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         builder.environment().keySet().removeIf(name -> name.startsWith("MODELDISK_"));
         builder.environment().put("MODELDISK_CONFIG", path("no.properties").toString());
         builder.environment().put("XDG_CONFIG_HOME", path("config").toString());
+        builder.environment().putAll(forAll);
         builder.environment().putAll(environment);
         builder.environment().put(MARK, mark.substring(MARK.length() + 1));
         return builder;

@@ -1,0 +1,100 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Runs shards on an emulated GPU. */
+@Timeout(180)
+final class DeviceIT {
+    private static final String SIZE = "1MiB";
+
+    /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
+    private static final String TRAIN = """
+        import os, sys
+        import numpy as np
+        path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        for number in range(first, last + 1):
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            expected = number * (number - 1) // 2
+            assert (weights == expected).all(), (number, expected, weights.min(), weights.max())
+            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
+            os.fsync(fd)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Running serve(int port, Object... options) throws Exception {
+        List<Object> all = new ArrayList<>(List.of("serve", "--model", "m", "--listen", "127.0.0.1:" + port, "--size",
+            SIZE, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", "bsp", "--lease", "60s"));
+        all.addAll(List.of(options));
+        return sandbox.start("serve", modeldisk(all.toArray()));
+    }
+
+    private void train(Path mount, int first, int last) throws Exception {
+        sandbox.run("python3", "-c", TRAIN, mount.resolve("model").toString(), "" + first, "" + last).succeeded();
+    }
+
+    @Tag("mount")
+    @ParameterizedTest
+    @CsvSource({"shm, host", "tcp, device"})
+    void shardGoesOnFromItsJournalAfterAKill(String datamover, String pullFrom) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        sandbox.useDevice();
+        Object[] options = {"--state", sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
+        Running shard = serve(0, options);
+        int port = Command.port(shard);
+        Path mount = sandbox.directory("d");
+        String address = new Shards("m", List.of(port)).address();
+        sandbox.run(modeldisk("mount", address, mount, "--datamover", datamover, "--reconnect", "60s")).succeeded();
+        train(mount, 1, 10);
+        assertThat(sandbox.run(modeldisk("status", address, "--json")).succeeded()).contains("emulated 0");
+        shard.signal("KILL");
+        await("the shard has exited", () -> !shard.process().isAlive());
+        Command.port(serve(port, options));
+        train(mount, 11, 20);
+    }
+
+    @Test
+    void shardWithoutADriverSaysWhatIsMissingInOneLine() throws Exception {
+        assumeFalse(Files.exists(Path.of("/dev/nvidiactl")), "this machine has a driver");
+        Running shard = sandbox.start("serve", Map.of("LD_LIBRARY_PATH", ""),
+            modeldisk("serve", "--model", "m", "--size", SIZE, "--listen", "127.0.0.1:0", "--device", "cuda:0"));
+        assertThat(shard.awaitEnd()).isNotZero();
+        assertThat(shard.output().lines().filter(line -> line.contains("libcuda.so.1"))).hasSize(1)
+            .allMatch(line -> line.contains("NVIDIA's driver is missing"));
+        assertThat(shard.output()).doesNotContain("\tat ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--device=gpu | must be a kind and a number, such as cuda:0",
+        "--device=cuda:3 | there is no device cuda:3; this machine has only cuda:0",
+        "--device=rocm:0 | are not supported; the kinds are: cuda",
+        "--push-to=device | needs GPUDirect RDMA, which this version does not have",
+        "--pull-from=disk | must be host or device",
+        "--size=4GiB | free memory"})
+    void wrongOptionIsRefusedInWords(String option, String message) throws Exception {
+        sandbox.useDevice();
+        Running shard = serve(0, option);
+        assertThat(shard.awaitEnd()).isNotZero();
+        assertThat(shard.output()).contains(message).doesNotContain("\tat ");
+    }
+}
