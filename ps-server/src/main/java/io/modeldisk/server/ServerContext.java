@@ -286,8 +286,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the action after a failure of the device, which a thread of the device calls once. The shard then fails every command,
-     * and must not take a checkpoint. By default, an error is logged.
+     * Sets the action after a failure of the device. It is called once, before any command fails because of the failure. It must
+     * not close the shard in the same thread. By default, an error is logged, and every command fails from then on.
      */
     public ServerContext deviceLost(Consumer<DeviceException> action) {
         this.deviceLost = action;

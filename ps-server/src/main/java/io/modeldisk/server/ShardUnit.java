@@ -98,7 +98,7 @@ abstract class ShardUnit implements LogicalUnit {
     /** Returns whether a write, and all writes before it, have their records on disk and their effect on the device. */
     private boolean hasLastingEffect(IoTask task, RecordLog records) {
         DeviceTasks onDevice = shard.store().deviceTasks();
-        // First the records, then the device. The progress is negative from the wait for the device on.
+        // First the records, then the device. From the moment it waits for the device, its progress is negative.
         boolean durable = records == null || task.progress() < 0 || records.isDurable(task);
         return durable && (onDevice == null || onDevice.isApplied(task));
     }

@@ -1,14 +1,15 @@
 package io.modeldisk.aggregator.device;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /**
  * The blocks of a shard on a device: weights, state of the aggregator and, if the shard needs them, sums of gradients.
  *
- * <p><b>Tickets.</b> A method that returns a ticket puts an operation into a queue and returns at once. Tickets ascend. The device
- * does the operations of a block in the order of their tickets. Data is copied before the method returns. If the queue is full,
- * the method waits until the device has done earlier operations. No method waits longer than the device may take for its work,
- * and the device has failed if it takes longer.
+ * <p><b>Tickets.</b> A method that returns a ticket puts an operation into a queue and returns at once. Tickets ascend. The
+ * device does the operations of a block in the order of their tickets. Data is copied before the method returns. If the queue is
+ * full, the method waits until the device has done earlier operations. A device that takes too long for its work has failed, so
+ * no method waits longer.
  *
  * <p><b>Progress.</b> An operation is applied when the device has changed weights, state and sums. It is done when the host
  * memory that it changes, if any, has its data too.
@@ -78,10 +79,12 @@ public interface DeviceBlocks extends AutoCloseable {
     void awaitDone(long ticket);
 
     /**
-     * Sets the listener that is called after {@link #applied} has advanced, and after a failure. It must not wait. To be set
-     * before the first operation.
+     * Sets what is called when the device advances or fails. To be called before the first operation.
+     *
+     * @param progress is called after {@link #applied} has advanced, and after a failure. It must not wait
+     * @param lost is called once, before a failure is visible to other calls. It must not close the device
      */
-    void onProgress(Runnable listener);
+    void listen(Runnable progress, Consumer<DeviceException> lost);
 
     /** Returns the memory of the device that is in use, in bytes. */
     long deviceBytes();
@@ -90,7 +93,11 @@ public interface DeviceBlocks extends AutoCloseable {
     @Override
     String toString();
 
-    /** Frees the memory of the device. No operation may be under way, except after a failure. */
+    /**
+     * Frees the memory of the device. No operation may be under way, except after a failure.
+     *
+     * @throws DeviceException if this has failed, or if the device still works; it may then still use the host memory
+     */
     @Override
     void close();
 }

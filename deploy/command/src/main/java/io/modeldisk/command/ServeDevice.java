@@ -2,8 +2,10 @@ package io.modeldisk.command;
 
 import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.block.DeviceTarget;
+import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Option;
@@ -13,18 +15,18 @@ final class ServeDevice {
     private static final Logger LOG = LogManager.getLogger(ServeDevice.class);
 
     @Option(names = "--device", paramLabel = "DEVICE",
-        description = "Keep the weights in the memory of a device, and apply gradients there: cuda:N is NVIDIA's GPU number N. "
-            + "If the device fails, the process ends as if it was killed. Default: the CPU applies gradients.")
+        description = "Keep the weights in the memory of a device, and apply gradients there. cuda:N is NVIDIA's GPU number "
+            + "N. If the device fails, the process ends as if it was killed. Default: the CPU applies gradients.")
     private String device;
 
     @Option(names = "--pull-from", paramLabel = "PLACE", defaultValue = "host",
-        description = "With --device, where pulls find weights. host: in host memory, to which the device copies a block after "
-            + "each update. device: the device copies a block when it is pulled.")
+        description = "With --device, where pulls find weights. host: in host memory, to which the device copies a block "
+            + "after each update. device: the device copies a block when it is pulled.")
     private String pullFrom;
 
     @Option(names = "--push-to", paramLabel = "PLACE", defaultValue = "auto",
-        description = "With --device, where gradients arrive. host: in host memory, from which the device copies them. device: in "
-            + "the memory of the device, which this version cannot do. auto: where this version can.")
+        description = "With --device, where gradients arrive. host: in host memory, from which the device copies them. device: "
+            + "in the memory of the device, which this version cannot do. auto: as host in this version.")
     private String pushTo;
 
     /** Sets the device. */
@@ -50,11 +52,28 @@ final class ServeDevice {
             .deviceLost(ServeDevice::end);
     }
 
-    /** Ends the process at once: a stop in order would save weights that the device has lost. */
+    /**
+     * Ends the process before a learner gets an error, so that it waits for the next process. A stop in order would need weights
+     * that the device has lost.
+     */
     private static void end(DeviceException failure) {
-        LOG.error("{}; this process ends, and what it has acknowledged is where --durability keeps it",
-            failure.getMessage());
-        LogManager.shutdown();
-        Runtime.getRuntime().halt(1);
+        // The log may hang, for example because nobody reads a pipe.
+        Thread.ofPlatform().daemon().name("modeldisk-end").start(ServeDevice::halt);
+        try {
+            LOG.error("{}; this process ends, and --durability says what survives", failure.getMessage());
+            LogManager.shutdown();
+        } finally {
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private static void halt() {
+        try {
+            NanoClock.SYSTEM.sleep(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            LOG.debug("nobody interrupts this thread", e);
+        } finally {
+            Runtime.getRuntime().halt(1);
+        }
     }
 }

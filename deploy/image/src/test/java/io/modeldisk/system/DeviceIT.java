@@ -58,7 +58,7 @@ final class DeviceIT {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
-        Object[] options = {"--state", sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
+        Object[] options = {"--datamover", datamover, "--state", sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
         Running shard = serve(0, options);
         int port = Command.port(shard);
         Path mount = sandbox.directory("d");
@@ -90,10 +90,11 @@ final class DeviceIT {
         "--device=rocm:0 | are not supported; the kinds are: cuda",
         "--push-to=device | needs GPUDirect RDMA, which this version does not have",
         "--pull-from=disk | must be host or device",
-        "--size=4GiB | free memory"})
+        "--block-size=1MiB | free memory"})
     void wrongOptionIsRefusedInWords(String option, String message) throws Exception {
         sandbox.useDevice();
-        Running shard = serve(0, option);
+        Running shard = sandbox.start("serve", Map.of("EMULATED_CUDA_MEGABYTES", "64"),
+            modeldisk("serve", "--model", "m", "--size", SIZE, "--listen", "127.0.0.1:0", option));
         assertThat(shard.awaitEnd()).isNotZero();
         assertThat(shard.output()).contains(message).doesNotContain("\tat ");
     }

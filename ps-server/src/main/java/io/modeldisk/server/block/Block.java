@@ -98,7 +98,7 @@ public final class Block {
         watch.beforeChange(this);
         if (onDevice != null) {
             startMirror();
-            onDevice.becomeOlder();
+            onDevice.prepareChangeOnHost();
         }
         if (current.isPinned()) {
             BlockSlot old = current;

@@ -10,9 +10,12 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The weights of a shard, in blocks. A slow reader does not delay a writer, and never sees an incomplete write. A reader pins the
@@ -27,6 +30,8 @@ import java.util.function.Consumer;
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
 public final class BlockStore implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(BlockStore.class);
+
     private static final long STATE_ALIGNMENT = 64;
 
     private final BlockLayout layout;
@@ -134,12 +139,17 @@ public final class BlockStore implements AutoCloseable {
      * @param name the name of the shard, for messages
      * @param lost is called once, by a thread of the device, if the device has failed
      * @throws IllegalArgumentException if the device cannot be used, or has too little memory
+     * @throws IOException if the device has failed
      */
     public void useDevice(
         DeviceTarget target, Aggregator aggregator, boolean withSums, NanoClock clock, String name,
-        Consumer<DeviceException> lost) {
-        device = target.device().open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
+        Consumer<DeviceException> lost) throws IOException {
+        try {
+            device = target.device().open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
             memory.slabs(), i -> blocks[i].hostState(), clock, name));
+        } catch (DeviceException e) {
+            throw new IOException(e.getMessage(), e);
+        }
         deviceTasks = new DeviceTasks(device, lost);
         for (Block block : blocks) {
             block.useDevice(new DeviceCopy(device, block.index(), target.mirrorsAtOnce()));
@@ -222,7 +232,7 @@ public final class BlockStore implements AutoCloseable {
     public long stateBytes() {
         long bytes = 0;
         for (Block block : blocks) {
-            bytes += block.state().byteSize();
+            bytes += block.stateBytes();
         }
         return bytes;
     }
@@ -350,7 +360,13 @@ public final class BlockStore implements AutoCloseable {
     @Override
     public void close() {
         if (device != null) {
-            device.close();
+            try {
+                device.close();
+            } catch (DeviceException e) {
+                // The device may still use the memory, which therefore stays allocated.
+                LOG.error("{}", e.getMessage());
+                return;
+            }
         }
         halves.close();
         memory.close();

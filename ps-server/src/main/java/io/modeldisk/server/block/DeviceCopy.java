@@ -12,9 +12,9 @@ final class DeviceCopy {
     private final DeviceBlocks device;
     private final int index;
     private final boolean mirrorsAtOnce;
-    private boolean older = true;
-    private boolean newerWeights;
-    private boolean newerState;
+    private boolean needsStore = true;
+    private boolean hasNewerWeights;
+    private boolean hasNewerState;
     private long mirrorTicket;
 
     /**
@@ -34,31 +34,31 @@ final class DeviceCopy {
         float scale) {
         store(weights);
         device.fold(index, round, offset, gradient, gradientOffset, lengthBytes, scale);
-        becomeNewer();
+        noteUpdate();
     }
 
     /** Applies the sum of gradients to the copy. {@code weights} are those on the host. */
     void foldSum(MemorySegment weights, long round, long offset, int lengthBytes, float scale) {
         store(weights);
         device.foldSum(index, round, offset, lengthBytes, scale);
-        becomeNewer();
+        noteUpdate();
     }
 
     private void store(MemorySegment weights) {
-        if (older) {
+        if (needsStore) {
             device.store(index, weights);
-            older = false;
+            needsStore = false;
         }
     }
 
-    private void becomeNewer() {
-        newerWeights = true;
-        newerState = true;
+    private void noteUpdate() {
+        hasNewerWeights = true;
+        hasNewerState = true;
     }
 
     /** Whether the weights on the device are newer, and are not being copied to the host yet. */
     boolean hasNewerWeights() {
-        return newerWeights;
+        return hasNewerWeights;
     }
 
     boolean isMirroredAtOnce() {
@@ -68,7 +68,7 @@ final class DeviceCopy {
     /** Lets the device copy the weights to the host. */
     void startMirror(long memoryOffset) {
         mirrorTicket = device.mirror(index, memoryOffset);
-        newerWeights = false;
+        hasNewerWeights = false;
     }
 
     /** Returns the ticket of the newest copy of the weights to the host. */
@@ -87,16 +87,16 @@ final class DeviceCopy {
 
     /** Copies the state to the host, if the state on the device is newer. */
     void loadState() {
-        if (newerState) {
+        if (hasNewerState) {
             device.loadState(index);
-            newerState = false;
+            hasNewerState = false;
         }
     }
 
     /** Prepares a change of the block on the host: the host gets weights and state first. */
-    void becomeOlder() {
+    void prepareChangeOnHost() {
         awaitMirror();
         loadState();
-        older = true;
+        needsStore = true;
     }
 }

@@ -11,7 +11,6 @@ import java.util.function.Consumer;
  */
 public final class DeviceTasks {
     private final DeviceBlocks device;
-    private final Consumer<DeviceException> lost;
     // Guarded by this.
     private final WaitingTasks waiting = new WaitingTasks();
     /** Used only by the thread of the device. */
@@ -19,8 +18,7 @@ public final class DeviceTasks {
 
     DeviceTasks(DeviceBlocks device, Consumer<DeviceException> lost) {
         this.device = device;
-        this.lost = lost;
-        device.onProgress(this::resume);
+        device.listen(this::resume, lost);
     }
 
     /**
@@ -61,9 +59,6 @@ public final class DeviceTasks {
         }
         for (int i = 0; applied[i] != null; i++) {
             applied[i].resume();
-        }
-        if (device.failure() != null) {
-            lost.accept(device.failure());
         }
     }
 }

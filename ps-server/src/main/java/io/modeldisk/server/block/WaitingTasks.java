@@ -13,7 +13,7 @@ public final class WaitingTasks {
     private int head;
     private int count;
 
-    /** Adds a task. The positions should ascend: a task is not removed before an earlier one. */
+    /** Adds a task. A task with a lower position than an earlier one waits for that one too. */
     public void add(IoTask task, long position) {
         if (count == tasks.length) {
             grow();

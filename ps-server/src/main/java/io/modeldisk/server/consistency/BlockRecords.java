@@ -44,13 +44,15 @@ final class BlockRecords {
         int marksBytes = members.isEmpty() ? 0 : members.getFirst().marks().writtenBytes();
         int bodyBytes = 2 * Integer.BYTES + counts * Integer.BYTES + (withSum ? block.lengthBytes() : 0)
             + members.size() * (Long.BYTES + marksBytes);
+        // Before the record has its place in the log, because others wait for its end.
+        MemorySegment sum = withSum ? open.sum() : null;
         long position = log.append(RecordKind.BLOCK, withSum ? RecordHeader.WITH_SUM : 0, block.index(), 0, checkpoint,
             open == null ? -1 : open.round(), block.version(), bodyBytes, (memory, start) -> {
                 memory.set(INT, start, members.size());
                 memory.set(INT, start + Integer.BYTES, counts);
                 long at = start + 2 * Integer.BYTES;
                 if (open != null) {
-                    at = open.write(memory, at, withSum);
+                    at = open.write(memory, at, sum);
                 }
                 for (Learner member : members) {
                     memory.set(LONG, at, member.number());

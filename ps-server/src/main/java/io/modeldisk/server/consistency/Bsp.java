@@ -67,7 +67,7 @@ public final class Bsp implements Consistency {
         this.openRounds = new OpenRounds(rounds.length);
         for (int i = 0; i < rounds.length; i++) {
             rounds[i] = new RoundBlock(store.block(i), sums == null
-                ? new RoundSum.OnDevice(store.device(), i)
+                ? new RoundSum.OnDevice(store.device(), i, layout.lengthOf(i))
                 : new RoundSum.OnHost(sums.segment(layout.offsetOf(i), layout.lengthOf(i))), openRounds);
             rounds[i].skipTo(learners.firstRound());
         }

@@ -121,14 +121,19 @@ final class RoundBlock {
         return most;
     }
 
-    /** Writes the numbers of gradients, and the sum if {@code withSum} is set. Returns the offset after the last byte. */
-    long write(MemorySegment memory, long start, boolean withSum) {
+    /** Returns the sum of the gradients. May wait for a device. */
+    MemorySegment sum() {
+        return sum.readable();
+    }
+
+    /** Writes the numbers of gradients, and their sum if it is not null. Returns the offset after the last byte. */
+    long write(MemorySegment memory, long start, MemorySegment ofGradients) {
         for (int i = 0; i < contributions.length; i++) {
             memory.set(INT, start + (long) i * Integer.BYTES, contributions[i]);
         }
         long end = start + (long) contributions.length * Integer.BYTES;
-        if (withSum) {
-            sum.save(memory, end);
+        if (ofGradients != null) {
+            MemorySegment.copy(ofGradients, 0, memory, end, block.lengthBytes());
             end += block.lengthBytes();
         }
         return end;

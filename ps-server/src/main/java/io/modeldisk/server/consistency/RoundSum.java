@@ -16,10 +16,10 @@ interface RoundSum {
     /** Applies {@code scale} times a range of the sum to the weights of the block. */
     void apply(Block block, Aggregator aggregator, long round, int offset, int lengthBytes, float scale);
 
-    /** Copies the sum to {@code memory}. */
-    void save(MemorySegment memory, long start);
+    /** Returns the sum for reading. May wait for a device, and then allocates memory. */
+    MemorySegment readable();
 
-    /** Replaces the sum by what {@link #save} has copied. */
+    /** Replaces the sum. */
     void load(MemorySegment memory, long start);
 
     /** A sum in host memory, which has the length of the block. */
@@ -39,8 +39,8 @@ interface RoundSum {
         }
 
         @Override
-        public void save(MemorySegment memory, long start) {
-            MemorySegment.copy(sum, 0, memory, start, sum.byteSize());
+        public MemorySegment readable() {
+            return sum;
         }
 
         @Override
@@ -50,20 +50,22 @@ interface RoundSum {
     }
 
     /** The sum of a block on a device. */
-    record OnDevice(DeviceBlocks device, int index) implements RoundSum {
+    record OnDevice(DeviceBlocks device, int index, int lengthBytes) implements RoundSum {
         @Override
-        public void add(int offset, MemorySegment data, long dataOffset, int lengthBytes, boolean first) {
-            device.accumulate(index, offset, data, dataOffset, lengthBytes, first);
+        public void add(int offset, MemorySegment data, long dataOffset, int addedBytes, boolean first) {
+            device.accumulate(index, offset, data, dataOffset, addedBytes, first);
         }
 
         @Override
-        public void apply(Block block, Aggregator aggregator, long round, int offset, int lengthBytes, float scale) {
-            block.applySum(round, offset, lengthBytes, scale);
+        public void apply(Block block, Aggregator aggregator, long round, int offset, int appliedBytes, float scale) {
+            block.applySum(round, offset, appliedBytes, scale);
         }
 
         @Override
-        public void save(MemorySegment memory, long start) {
-            device.loadSum(index, memory, start);
+        public MemorySegment readable() {
+            MemorySegment copy = MemorySegment.ofArray(new byte[lengthBytes]);
+            device.loadSum(index, copy, 0);
+            return copy;
         }
 
         @Override

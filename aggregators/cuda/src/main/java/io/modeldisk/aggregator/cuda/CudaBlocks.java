@@ -5,7 +5,7 @@ import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
+import java.util.function.Consumer;
 
 /** The blocks of a shard on an NVIDIA GPU. A thread of its own serves the device. */
 final class CudaBlocks implements DeviceBlocks {
@@ -25,7 +25,6 @@ final class CudaBlocks implements DeviceBlocks {
     private final Thread thread;
     /** Held while one thread loads state or a sum. */
     private final Object loading = new Object();
-    private volatile Runnable listener = () -> {};
 
     private CudaBlocks(CudaDevice device, DeviceShape shape, long deviceBytes, int places) {
         this.device = device;
@@ -34,7 +33,7 @@ final class CudaBlocks implements DeviceBlocks {
         this.kernels = new FoldKernels(device, shape.aggregator(), FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
         this.memory = new ShardMemory(device, shape, kernels.stateArrays(), kernels.countsUpdates(), places);
         this.queue = new OperationQueue(places, shape.clock());
-        DevicePipeline pipeline = new DevicePipeline(device, shape, queue, memory, kernels, () -> listener.run());
+        DevicePipeline pipeline = new DevicePipeline(device, shape, queue, memory, kernels);
         this.thread = Thread.ofPlatform().name("modeldisk-cuda-" + shape.name()).unstarted(pipeline);
     }
 
@@ -55,13 +54,16 @@ final class CudaBlocks implements DeviceBlocks {
         long bytes = ShardMemory.deviceBytes(shape, stateArrays, places)
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
         CudaDevice device = CudaDevice.open(ordinal, bytes, shape.clock());
+        boolean open = false;
         try {
             CudaBlocks blocks = new CudaBlocks(device, shape, bytes, places);
             blocks.thread.start();
+            open = true;
             return blocks;
-        } catch (RuntimeException e) {
-            CudaDevice.closeAfter(e, device);
-            throw e;
+        } finally {
+            if (!open) {
+                device.close();
+            }
         }
     }
 
@@ -170,8 +172,8 @@ final class CudaBlocks implements DeviceBlocks {
     }
 
     @Override
-    public void onProgress(Runnable progress) {
-        listener = progress;
+    public void listen(Runnable progress, Consumer<DeviceException> lost) {
+        queue.listen(progress, lost);
     }
 
     @Override
@@ -186,21 +188,19 @@ final class CudaBlocks implements DeviceBlocks {
 
     @Override
     public void close() {
+        boolean failed = queue.failure() != null;
         queue.close();
-        boolean ended = false;
-        try {
-            ended = thread.join(Duration.ofMillis(2 * OperationQueue.DEVICE_TIMEOUT_MS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (!ended) {
+        if (!queue.awaitEnd()) {
             // The thread may still use the device, so its memory stays allocated.
             throw new DeviceException("the device " + device + " has not ended its work", null);
         }
         try {
             device.close();
         } catch (CudaException e) {
-            throw new DeviceException("the device " + device + " could not be closed: " + e.getMessage(), e);
+            // After a failure, the driver refuses everything. The end of the process frees the memory.
+            if (!failed) {
+                throw new DeviceException("the device " + device + " could not be closed: " + e.getMessage(), e);
+            }
         }
     }
 }

@@ -22,22 +22,20 @@ final class DevicePipeline implements Runnable {
     private final FoldGroup.Marks marks;
     private final NanoClock clock;
     private final String device;
-    private final Runnable listener;
     private long begun;
     private long begunGroups;
     private long appliedGroups;
     private long doneGroups;
+    private long appliedTicket;
+    private long doneTicket;
     private long advancedNs;
 
-    /** Creates the pipeline. {@code listener} is called after progress and after a failure. */
     DevicePipeline(
-        CudaDevice device, DeviceShape shape, OperationQueue queue, ShardMemory memory, FoldKernels kernels,
-        Runnable listener) {
+        CudaDevice device, DeviceShape shape, OperationQueue queue, ShardMemory memory, FoldKernels kernels) {
         this.queue = queue;
         this.marks = new FoldGroup.Marks(shape.blocks());
         this.clock = shape.clock();
         this.device = device.toString();
-        this.listener = listener;
         FoldGroup.Streams streams = new FoldGroup.Streams(device.newStream(), device.newStream(), device.newStream());
         for (int i = 0; i < groups.length; i++) {
             groups[i] = new FoldGroup(device, shape, queue, memory, kernels, streams);
@@ -54,7 +52,7 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    open = queue.awaitWork(begun, idle ? 0 : pause);
+                    open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
                     checkTime(idle);
                 }
@@ -63,7 +61,8 @@ final class DevicePipeline implements Runnable {
             queue.fail(e instanceof DeviceException known
                 ? known
                 : new DeviceException("the device " + device + " has failed: " + e.getMessage(), e));
-            listener.run();
+        } finally {
+            queue.end();
         }
     }
 
@@ -95,23 +94,20 @@ final class DevicePipeline implements Runnable {
     private boolean collect() {
         long applied = appliedGroups;
         long done = doneGroups;
-        while (applied < begunGroups && group(applied + 1).isApplied()) {
-            applied++;
+        while (appliedGroups < begunGroups && group(appliedGroups + 1).isApplied()) {
+            appliedGroups++;
+            appliedTicket = group(appliedGroups).last();
         }
-        while (done < applied && group(done + 1).isDone()) {
-            done++;
+        while (doneGroups < appliedGroups && group(doneGroups + 1).isDone()) {
+            doneGroups++;
+            // Now, because a later group may take the place of this one.
+            doneTicket = group(doneGroups).last();
         }
         if (applied == appliedGroups && done == doneGroups) {
             return false;
         }
-        boolean changed = applied > appliedGroups;
-        appliedGroups = applied;
-        doneGroups = done;
         advancedNs = clock.nanoTime();
-        queue.advance(applied == 0 ? 0 : group(applied).last(), done == 0 ? 0 : group(done).last());
-        if (changed) {
-            listener.run();
-        }
+        queue.advance(appliedTicket, doneTicket);
         return true;
     }
 

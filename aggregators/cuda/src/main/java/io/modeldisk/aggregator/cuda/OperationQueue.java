@@ -3,8 +3,10 @@ package io.modeldisk.aggregator.cuda;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * The operations that a device has not done yet, in a ring. An operation with ticket t has the place {@code t % capacity}, also
@@ -14,6 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class OperationQueue {
     /** The longest time that a device may take for its work. */
     static final long DEVICE_TIMEOUT_MS = 10_000;
+
+    /** The longest wait without any progress. It is longer, because the thread of the device notices a slow device itself. */
+    private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(2 * DEVICE_TIMEOUT_MS);
 
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -58,8 +63,13 @@ final class OperationQueue {
     private volatile long applied;
     private volatile long done;
     private volatile DeviceException failure;
+    private volatile long advancedNs;
+    private final AtomicBoolean failing = new AtomicBoolean();
+    private volatile Runnable listener = () -> {};
+    private volatile Consumer<DeviceException> lost = e -> {};
     private boolean asleep;
     private boolean closed;
+    private boolean ended;
 
     /** Creates an empty queue. {@code capacity} is a power of two. */
     OperationQueue(int capacity, NanoClock clock) {
@@ -79,21 +89,26 @@ final class OperationQueue {
         return (int) ticket & mask;
     }
 
+    /** Sets what is called after progress, and what is called before a failure is visible. */
+    void listen(Runnable onProgress, Consumer<DeviceException> onLost) {
+        listener = onProgress;
+        lost = onLost;
+    }
+
     /** Takes the next ticket. Waits until its place is free. The caller then calls {@link #fill}. */
     long reserve() {
-        lock.lock();
-        try {
-            boolean interrupted = false;
-            while (newest + 1 - applied > kinds.length && failure == null) {
-                interrupted |= awaitProgress();
+        while (true) {
+            awaitApplied(newest + 1 - kinds.length);
+            lock.lock();
+            try {
+                ensureUsable();
+                // Another thread may have taken the place.
+                if (newest + 1 - applied <= kinds.length) {
+                    return ++newest;
+                }
+            } finally {
+                lock.unlock();
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            ensureUsable();
-            return ++newest;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -163,23 +178,41 @@ final class OperationQueue {
 
     /** Notes up to which tickets all operations are applied and done. */
     void advance(long nowApplied, long nowDone) {
+        boolean changed = nowApplied != applied;
         lock.lock();
         try {
             applied = nowApplied;
             done = nowDone;
+            advancedNs = clock.nanoTime();
             progress.signalAll();
         } finally {
             lock.unlock();
         }
+        if (changed) {
+            listener.run();
+        }
     }
 
-    /** Lets every later and waiting call fail. The first reason stays. */
+    /**
+     * Lets every later and waiting call fail. The first reason stays. The owner of the shard hears of it before anybody else, so
+     * that it can end the process before a learner gets an error.
+     */
     void fail(DeviceException reason) {
+        if (!failing.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            lost.accept(reason);
+        } finally {
+            end(reason);
+            listener.run();
+        }
+    }
+
+    private void end(DeviceException reason) {
         lock.lock();
         try {
-            if (failure == null) {
-                failure = reason;
-            }
+            failure = failure == null ? reason : failure;
             progress.signalAll();
         } finally {
             lock.unlock();
@@ -190,16 +223,16 @@ final class OperationQueue {
      * Lets the thread of the device sleep until there is a new operation, or until the time is over.
      *
      * @param begun the last ticket that the device has begun
+     * @param mayBegin whether the device can begin another operation now
      * @param pauseNs the time; 0 for no limit
      * @return false if there is no operation, and the queue is closed
      */
-    boolean awaitWork(long begun, long pauseNs) throws InterruptedException {
+    boolean awaitWork(long begun, boolean mayBegin, long pauseNs) throws InterruptedException {
         lock.lock();
         try {
-            long now = clock.nanoTime();
-            long wakeNs = now + (pauseNs == 0 ? IDLE_NS : pauseNs);
+            long wakeNs = clock.nanoTime() + (pauseNs == 0 ? IDLE_NS : pauseNs);
             asleep = true;
-            while (!(begun < newest && filled[place(begun + 1)]) && (pauseNs > 0 || !closed)) {
+            while (!(mayBegin && begun < newest && filled[place(begun + 1)]) && (pauseNs > 0 || !closed)) {
                 if (!clock.awaitUntil(work, wakeNs)) {
                     return true;
                 }
@@ -211,38 +244,48 @@ final class OperationQueue {
         }
     }
 
+    /** Waits until all operations up to a ticket are applied. */
+    private void awaitApplied(long ticket) {
+        await(ticket, false);
+    }
+
     /** Waits until all operations up to a ticket are done. */
     void awaitDone(long ticket) {
-        if (done >= ticket && failure == null) {
-            return;
-        }
-        lock.lock();
-        try {
-            boolean interrupted = false;
-            while (done < ticket && failure == null) {
-                interrupted |= awaitProgress();
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            ensureUsable();
-        } finally {
-            lock.unlock();
-        }
+        await(ticket, true);
     }
 
     /**
-     * Waits until the device advances, which it does within {@link #DEVICE_TIMEOUT_MS} or fails. An interrupt does not end the
-     * wait, because an operation that has begun cannot be taken back.
-     *
-     * @return whether the thread was interrupted
+     * Waits until the device has advanced up to a ticket, or has failed. An interrupt does not end the wait, because an operation
+     * that has begun cannot be taken back.
      */
-    private boolean awaitProgress() {
+    private void await(long ticket, boolean wholly) {
+        long sinceNs = clock.nanoTime();
+        boolean interrupted = false;
+        while (failure == null && (wholly ? done : applied) < ticket) {
+            interrupted |= awaitProgress(ticket, wholly);
+            long nowNs = clock.nanoTime();
+            if (nowNs - sinceNs > WAIT_NS && nowNs - advancedNs > WAIT_NS) {
+                fail(new DeviceException("the thread of the device hangs", null));
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        check();
+    }
+
+    /** Waits for progress, for a limited time. Returns whether the thread was interrupted. */
+    private boolean awaitProgress(long ticket, boolean wholly) {
+        lock.lock();
         try {
-            clock.awaitUntil(progress, clock.nanoTime() + IDLE_NS);
+            if (failure == null && (wholly ? done : applied) < ticket) {
+                clock.awaitUntil(progress, clock.nanoTime() + IDLE_NS);
+            }
             return false;
         } catch (InterruptedException e) {
             return true;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -285,6 +328,40 @@ final class OperationQueue {
             work.signal();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Notes that the thread of the device does no more work. */
+    void end() {
+        lock.lock();
+        try {
+            ended = true;
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for {@link #end()}, for a limited time. Later calls of other methods fail. Returns whether the thread has ended. */
+    boolean awaitEnd() {
+        boolean interrupted = false;
+        lock.lock();
+        try {
+            long endNs = clock.nanoTime() + WAIT_NS;
+            while (!ended && clock.nanoTime() - endNs < 0) {
+                try {
+                    clock.awaitUntil(progress, clock.nanoTime() + IDLE_NS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            return ended;
+        } finally {
+            lock.unlock();
+            end(new DeviceException("the device is closed", null));
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

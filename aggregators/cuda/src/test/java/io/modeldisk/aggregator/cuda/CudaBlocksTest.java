@@ -89,7 +89,7 @@ class CudaBlocksTest {
             }
             device = Device.named("cuda:0").open(new DeviceShape(SIZE, BLOCK, aggregator, true, List.of(mirrors),
                 i -> blocks[i].hostState, NanoClock.SYSTEM, "test"));
-            device.onProgress(calls::incrementAndGet);
+            device.listen(calls::incrementAndGet, e -> {});
             for (int i = 0; i < BLOCKS; i++) {
                 device.store(i, blocks[i].weights);
             }
