@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REGISTERS = 128, MAX_LABELS = 16, MAX_OPERANDS = 8, MAX_STEPS = 1000000, NAME = 64 };
+enum {
+    MAX_REGISTERS = 128, MAX_LABELS = 16, MAX_OPERANDS = 8, MAX_STEPS = 1000000, MAX_BARRIERS = 4096, MAX_THREADS = 256,
+    MAX_CELLS = 2048, NAME = 64
+};
 
 enum op {
-    LD_PARAM, LD, ST, MOV, MAD, MUL, MUL_WIDE, ADD, SETP_GE, SETP_NE, SETP_EQ_F, SETP_GT_F, SETP_LT_F, SELP, NEG_F, FMA_F, MUL_F,
-    ADD_F, DIV_F, SQRT_F, BRA, RET
+    LD_PARAM, LD, ST, LD_SHARED, ST_SHARED, MOV, MAD, MUL, MUL_WIDE, ADD, SUB, MIN, SHR, AND, SETP_GE, SETP_NE, SETP_EQ, SETP_EQ_F,
+    SETP_GT_F, SETP_LT_F, SELP, NEG_F, FMA_F, MUL_F, ADD_F, DIV_F, SQRT_F, WIDEN, NARROW, SETP_GT_D, FMA_D, MUL_D, ADD_D, DIV_D,
+    SQRT_D, BAR, BRA, RET
 };
 
 /* The size of a predicate is 1. */
@@ -26,13 +30,20 @@ static const struct opcode OPCODES[] = {
     {"ld.param.u64", LD_PARAM, 2, 8, 0, 1}, {"ld.param.f32", LD_PARAM, 2, 4, 0, 1},
     {"ld.global.u32", LD, 2, 4, 0, 1}, {"ld.global.f32", LD, 2, 4, 0, 1}, {"ld.global.v2.u64", LD, 3, 8, 0, 2},
     {"ld.global.v4.f32", LD, 5, 4, 0, 4}, {"st.global.v4.f32", ST, 5, 0, 4, 4},
+    {"st.global.f32", ST, 2, 0, 4, 1}, {"ld.shared.f64", LD_SHARED, 2, 8, 0, 1}, {"ld.shared.v2.f64", LD_SHARED, 3, 8, 0, 2},
+    {"st.shared.f64", ST_SHARED, 2, 0, 8, 1}, {"st.shared.v2.f64", ST_SHARED, 3, 0, 8, 2},
     {"mov.u32", MOV, 2, 4, 4, 1}, {"mov.f32", MOV, 2, 4, 4, 1}, {"mad.lo.u32", MAD, 4, 4, 4, 1}, {"mul.lo.u32", MUL, 3, 4, 4, 1},
     {"mul.wide.u32", MUL_WIDE, 3, 8, 4, 1}, {"add.u32", ADD, 3, 4, 4, 1}, {"add.u64", ADD, 3, 8, 8, 1},
     {"setp.ge.u32", SETP_GE, 3, 1, 4, 1}, {"setp.ne.u32", SETP_NE, 3, 1, 4, 1}, {"setp.eq.f32", SETP_EQ_F, 3, 1, 4, 1},
     {"setp.gt.f32", SETP_GT_F, 3, 1, 4, 1}, {"setp.lt.f32", SETP_LT_F, 3, 1, 4, 1}, {"selp.f32", SELP, 4, 4, 4, 1},
     {"selp.b32", SELP, 4, 4, 4, 1}, {"neg.f32", NEG_F, 2, 4, 4, 1}, {"fma.rn.f32", FMA_F, 4, 4, 4, 1},
     {"mul.rn.f32", MUL_F, 3, 4, 4, 1}, {"add.rn.f32", ADD_F, 3, 4, 4, 1}, {"div.rn.f32", DIV_F, 3, 4, 4, 1},
-    {"sqrt.rn.f32", SQRT_F, 2, 4, 4, 1}, {"bra", BRA, 1, 0, 0, 1}, {"ret", RET, 0, 0, 0, 1},
+    {"sqrt.rn.f32", SQRT_F, 2, 4, 4, 1}, {"bra", BRA, 1, 0, 0, 1}, {"ret", RET, 0, 0, 0, 1}, {"bar.sync", BAR, 1, 0, 4, 1},
+    {"sub.u32", SUB, 3, 4, 4, 1}, {"min.u32", MIN, 3, 4, 4, 1}, {"shr.u32", SHR, 3, 4, 4, 1}, {"and.b32", AND, 3, 4, 4, 1},
+    {"setp.eq.u32", SETP_EQ, 3, 1, 4, 1}, {"mov.f64", MOV, 2, 8, 8, 1}, {"cvt.f64.f32", WIDEN, 2, 8, 4, 1},
+    {"cvt.rn.f32.f64", NARROW, 2, 4, 8, 1}, {"setp.gt.f64", SETP_GT_D, 3, 1, 8, 1}, {"selp.f64", SELP, 4, 8, 8, 1},
+    {"fma.rn.f64", FMA_D, 4, 8, 8, 1}, {"mul.rn.f64", MUL_D, 3, 8, 8, 1}, {"add.rn.f64", ADD_D, 3, 8, 8, 1},
+    {"div.rn.f64", DIV_D, 3, 8, 8, 1}, {"sqrt.rn.f64", SQRT_D, 2, 8, 8, 1},
 };
 
 static const char *const SPECIAL[] = {"%tid.x", "%ctaid.x", "%ctaid.y", "%nctaid.x"};
@@ -67,6 +78,8 @@ struct ptx_entry {
     int register_bytes[MAX_REGISTERS];
     int labels;
     struct label label[MAX_LABELS];
+    char shared[NAME];
+    uint64_t shared_bytes;
     int count, room;
     struct instruction *code;
 };
@@ -133,7 +146,7 @@ static int expect(struct parser *p, const char *wanted)
 static int number(struct parser *p, const char *word, uint64_t *value)
 {
     char *end;
-    *value = word[0] == '0' && word[1] == 'f' ? strtoull(word + 2, &end, 16) : strtoull(word, &end, 10);
+    *value = word[0] == '0' && (word[1] == 'f' || word[1] == 'd') ? strtoull(word + 2, &end, 16) : strtoull(word, &end, 10);
     return (isdigit((unsigned char) word[0]) && *end == 0) || fail(p, "\"%s\" is no number", word);
 }
 
@@ -173,6 +186,18 @@ static int registers(struct parser *p)
     return 1;
 }
 
+/* .shared .align 16 .b8 NAME[BYTES]; declares the only shared memory of an entry. Its address is 0. */
+static int shared(struct parser *p)
+{
+    char count[NAME];
+    struct ptx_entry *entry = p->entry;
+    if (!expect(p, ".align") || !expect(p, "16") || !expect(p, ".b8") || !token(p, entry->shared) || !expect(p, "[")
+        || !token(p, count) || !number(p, count, &entry->shared_bytes) || !expect(p, "]") || !expect(p, ";")) {
+        return 0;
+    }
+    return entry->shared_bytes <= 8 * MAX_CELLS || fail(p, "%s has too many bytes", entry->shared);
+}
+
 static int label_index(struct parser *p, const char *name)
 {
     struct ptx_entry *entry = p->entry;
@@ -194,6 +219,7 @@ static int label_index(struct parser *p, const char *name)
 static int operand(struct parser *p, struct operand *operand, const struct opcode *opcode, int bytes)
 {
     char word[NAME];
+    int address_bytes = opcode->op == LD_SHARED || opcode->op == ST_SHARED ? 4 : 8;
     token(p, word);
     if (strcmp(word, "[") == 0) {
         token(p, word);
@@ -210,7 +236,7 @@ static int operand(struct parser *p, struct operand *operand, const struct opcod
             }
             return fail(p, "no parameter %s", word);
         }
-        if (operand->index < 0 || p->entry->register_bytes[operand->index] != 8) {
+        if (operand->index < 0 || p->entry->register_bytes[operand->index] != address_bytes) {
             return fail(p, "%s is no register of an address", word);
         }
         token(p, word);
@@ -240,7 +266,15 @@ static int operand(struct parser *p, struct operand *operand, const struct opcod
         return 1;
     }
     operand->kind = IMMEDIATE;
+    if (opcode->op == MOV && p->entry->shared_bytes && strcmp(p->entry->shared, word) == 0) {
+        return 1;
+    }
     return number(p, word, &operand->value);
+}
+
+static int is_load(const struct opcode *opcode)
+{
+    return opcode->op == LD || opcode->op == LD_SHARED;
 }
 
 static int operand_bytes(const struct opcode *opcode, int index)
@@ -248,14 +282,14 @@ static int operand_bytes(const struct opcode *opcode, int index)
     if (opcode->op == SELP && index == 3) {
         return 1;
     }
-    return index < (opcode->op == LD ? opcode->vector : 1) && opcode->to ? opcode->to : opcode->from;
+    return index < (is_load(opcode) ? opcode->vector : 1) && opcode->to ? opcode->to : opcode->from;
 }
 
 /* Reads the operands: those of a vector are in braces. */
 static int operands(struct parser *p, struct instruction *instruction)
 {
     const struct opcode *opcode = instruction->opcode;
-    int vector_start = opcode->vector == 1 ? -1 : opcode->op == LD ? 0 : 1;
+    int vector_start = opcode->vector == 1 ? -1 : is_load(opcode) ? 0 : 1;
     for (int i = 0; i < opcode->operands; i++) {
         if ((i > 0 && !expect(p, ",")) || (i == vector_start && !expect(p, "{"))
             || !operand(p, &instruction->operands[i], opcode, operand_bytes(opcode, i))
@@ -323,6 +357,9 @@ static int signature(struct parser *p)
         return fail(p, "the head of %s", p->entry->name);
     }
     signature->threads = (unsigned) threads;
+    if (threads > MAX_THREADS) {
+        return fail(p, "%s has too many threads", p->entry->name);
+    }
     return expect(p, ",") && expect(p, "1") && expect(p, ",") && expect(p, "1") && expect(p, "{");
 }
 
@@ -339,7 +376,7 @@ static int body(struct parser *p)
                 return fail(p, "the label %s", word);
             }
             entry->label[index].instruction = entry->count;
-        } else if (!(strcmp(word, ".reg") == 0 ? registers(p) : statement(p, word))) {
+        } else if (!(strcmp(word, ".reg") == 0 ? registers(p) : strcmp(word, ".shared") == 0 ? shared(p) : statement(p, word))) {
             return 0;
         }
     }
@@ -400,6 +437,21 @@ struct thread {
     uint64_t registers[MAX_REGISTERS];
     unsigned char written[MAX_REGISTERS];
     unsigned special[SPECIALS];
+    /* The next instruction, and whether the thread waits at a barrier in front of it. */
+    int at, waits;
+};
+
+/* 8 bytes of shared memory: their threads, and the numbers of the barriers before. Number 0: never; thread -1: several threads. */
+struct cell {
+    uint64_t value;
+    int written_after, writer, read_after, reader;
+};
+
+/* A group of threads. */
+struct group {
+    struct thread threads[MAX_THREADS];
+    struct cell cells[MAX_CELLS];
+    int barriers;
 };
 
 static float as_float(uint64_t bits)
@@ -416,6 +468,20 @@ static uint64_t as_bits(float value)
     uint32_t word;
     memcpy(&word, &value, sizeof word);
     return value != value ? 0x7fffffff : word;
+}
+
+static double as_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t as_bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? 0xfff8000000000000 : bits;
 }
 
 static int bad(char *message, const struct instruction *i, int error, const char *text)
@@ -478,16 +544,61 @@ static int access_memory(struct thread *t, const struct instruction *i, ptx_memo
     return PTX_OK;
 }
 
+/* What one thread writes, another one may access only behind a barrier. */
+static int access_shared(struct group *group, int thread, const struct ptx_entry *entry, const struct instruction *i, char *message)
+{
+    struct thread *t = &group->threads[thread];
+    const struct opcode *opcode = i->opcode;
+    int store = opcode->op == ST_SHARED;
+    const struct operand *address = &i->operands[store ? 0 : opcode->vector];
+    const struct operand *values = &i->operands[store ? 1 : 0];
+    uint64_t at = t->registers[address->index] + address->value;
+    if (!t->written[address->index]) {
+        return bad(message, i, PTX_FAILED, "the address was never written");
+    }
+    if (at % (8u * opcode->vector) != 0 || at + 8u * opcode->vector > entry->shared_bytes) {
+        return bad(message, i, PTX_MISALIGNED, "misaligned or outside of the shared memory");
+    }
+    for (int n = 0; n < opcode->vector; n++) {
+        struct cell *cell = &group->cells[at / 8 + n];
+        if ((cell->written_after == group->barriers && cell->writer != thread)
+            || (store && cell->read_after == group->barriers && cell->reader != thread)) {
+            return bad(message, i, PTX_FAILED, "no barrier between the accesses of two threads");
+        }
+        if (store) {
+            if (!value_of(t, &values[n], &cell->value)) {
+                return bad(message, i, PTX_FAILED, "the value was never written");
+            }
+            cell->written_after = group->barriers;
+            cell->writer = thread;
+        } else {
+            if (cell->written_after == 0) {
+                return bad(message, i, PTX_FAILED, "the shared memory was never written");
+            }
+            cell->reader = cell->read_after == group->barriers && cell->reader != thread ? -1 : thread;
+            cell->read_after = group->barriers;
+            write_register(t, &values[n], cell->value);
+        }
+    }
+    return PTX_OK;
+}
+
 static uint64_t compute(enum op op, uint64_t a, uint64_t b, uint64_t c, int bytes)
 {
     uint64_t mask = bytes == 8 ? ~0ull : 0xffffffff;
     float x = as_float(a), y = as_float(b), z = as_float(c);
+    double u = as_double(a), v = as_double(b), w = as_double(c);
     switch (op) {
     case MOV: return a;
     case MAD: return (a * b + c) & mask;
     case MUL: return (a * b) & mask;
     case MUL_WIDE: return (a & 0xffffffff) * (b & 0xffffffff);
     case ADD: return (a + b) & mask;
+    case SUB: return (a - b) & mask;
+    case MIN: return a < b ? a : b;
+    case SHR: return b < 32 ? a >> b : 0;
+    case AND: return a & b;
+    case SETP_EQ: return (uint32_t) a == (uint32_t) b;
     case SETP_GE: return (uint32_t) a >= (uint32_t) b;
     case SETP_NE: return (uint32_t) a != (uint32_t) b;
     case SETP_EQ_F: return x == y;
@@ -499,15 +610,26 @@ static uint64_t compute(enum op op, uint64_t a, uint64_t b, uint64_t c, int byte
     case MUL_F: return as_bits(x * y);
     case ADD_F: return as_bits(x + y);
     case DIV_F: return as_bits(x / y);
-    default: return as_bits(sqrtf(x));
+    case SQRT_F: return as_bits(sqrtf(x));
+    case WIDEN: return as_bits_of_double(x);
+    case NARROW: return as_bits((float) u);
+    case SETP_GT_D: return u > v;
+    case FMA_D: return as_bits_of_double(fma(u, v, w));
+    case MUL_D: return as_bits_of_double(u * v);
+    case ADD_D: return as_bits_of_double(u + v);
+    case DIV_D: return as_bits_of_double(u / v);
+    default: return as_bits_of_double(sqrt(u));
     }
 }
 
-static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters, struct thread *t, ptx_memory memory, char *message)
+/* Runs a thread to its end, or to the next barrier. */
+static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters, struct group *group, int thread, ptx_memory memory,
+    char *message)
 {
-    int at = 0;
+    struct thread *t = &group->threads[thread];
+    t->waits = 0;
     for (int step = 0; step < MAX_STEPS; step++) {
-        const struct instruction *i = &entry->code[at++];
+        const struct instruction *i = &entry->code[t->at++];
         const struct operand *o = i->operands;
         uint64_t source[3] = {0, 0, 0};
         int result;
@@ -523,14 +645,20 @@ static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters,
         case RET:
             return PTX_OK;
         case BRA:
-            at = entry->label[o[0].index].instruction;
+            t->at = entry->label[o[0].index].instruction;
             break;
+        case BAR:
+            t->waits = 1;
+            return PTX_OK;
         case LD_PARAM:
             write_register(t, &o[0], parameters[o[1].index]);
             break;
         case LD:
         case ST:
-            result = access_memory(t, i, memory, message);
+        case LD_SHARED:
+        case ST_SHARED:
+            result = i->opcode->op == LD || i->opcode->op == ST ? access_memory(t, i, memory, message)
+                : access_shared(group, thread, entry, i, message);
             if (result != PTX_OK) {
                 return result;
             }
@@ -544,27 +672,57 @@ static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters,
             write_register(t, &o[0], compute(i->opcode->op, source[0], source[1], source[2], i->opcode->to));
         }
     }
-    return bad(message, &entry->code[at], PTX_TIMEOUT, "a thread does not end");
+    return bad(message, &entry->code[t->at], PTX_TIMEOUT, "a thread does not end");
+}
+
+/* Runs the threads of a group in ascending or descending order, each to the next barrier, until all have ended. */
+static int run_group(const struct ptx_entry *entry, const uint64_t *parameters, struct group *group, int descending,
+    ptx_memory memory, char *message)
+{
+    int threads = (int) entry->signature.threads;
+    for (group->barriers = 1; group->barriers <= MAX_BARRIERS; group->barriers++) {
+        int waiting = 0;
+        for (int n = 0; n < threads; n++) {
+            int thread = descending ? threads - 1 - n : n;
+            int result = run_thread(entry, parameters, group, thread, memory, message);
+            if (result != PTX_OK) {
+                return result;
+            }
+            waiting += group->threads[thread].waits;
+        }
+        if (waiting == 0) {
+            return PTX_OK;
+        }
+        for (int n = 0; n < threads; n++) {
+            if (waiting != threads || group->threads[n].at != group->threads[0].at) {
+                return bad(message, &entry->code[group->threads[n].at - 1], PTX_FAILED, "a barrier is not for all threads");
+            }
+        }
+    }
+    return bad(message, &entry->code[group->threads[0].at - 1], PTX_TIMEOUT, "a group does not end");
 }
 
 int ptx_run(const struct ptx_entry *entry, const uint64_t *parameters, const unsigned grid[3], uint64_t first, ptx_memory memory,
     char *message)
 {
-    struct thread t;
+    static struct group group;
     uint64_t groups = (uint64_t) grid[0] * grid[1] * grid[2];
     for (uint64_t n = 0; n < groups; n++) {
-        uint64_t group = (first + n) % groups;
+        uint64_t number = (first + n) % groups;
+        int result;
+        memset(group.cells, 0, entry->shared_bytes / 8 * sizeof *group.cells);
         for (unsigned thread = 0; thread < entry->signature.threads; thread++) {
-            int result;
-            memset(t.written, 0, sizeof t.written);
-            t.special[0] = first % 2 ? entry->signature.threads - 1 - thread : thread;
-            t.special[1] = (unsigned) (group % grid[0]);
-            t.special[2] = (unsigned) (group / grid[0] % grid[1]);
-            t.special[3] = grid[0];
-            result = run_thread(entry, parameters, &t, memory, message);
-            if (result != PTX_OK) {
-                return result;
-            }
+            struct thread *t = &group.threads[thread];
+            memset(t->written, 0, sizeof t->written);
+            t->special[0] = thread;
+            t->special[1] = (unsigned) (number % grid[0]);
+            t->special[2] = (unsigned) (number / grid[0] % grid[1]);
+            t->special[3] = grid[0];
+            t->at = 0;
+        }
+        result = run_group(entry, parameters, &group, first % 2, memory, message);
+        if (result != PTX_OK) {
+            return result;
         }
     }
     return PTX_OK;

@@ -24,6 +24,8 @@ public final class Batch {
     private final FoldKernels kernels;
     private final Kernel[] byWork;
     private final Pointer[] parameters;
+    private final Kernel norm;
+    private final Pointer normParameters;
     private final PinnedMemory staging;
     private final MemorySegment folds;
     private final DeviceMemory descriptors;
@@ -39,8 +41,10 @@ public final class Batch {
     private long longestBytes;
     private boolean launched;
 
-    Batch(FoldKernels kernels, Kernel[] byWork, PinnedMemory staging, DeviceMemory descriptors, CudaEvent done,
-        int maxGroups) {
+    /** Creates a batch. {@code norm}: the kernel that limits the norm of gradients before they are applied, or null. */
+    Batch(
+        FoldKernels kernels, Kernel[] byWork, Kernel norm, PinnedMemory staging, DeviceMemory descriptors,
+        CudaEvent done, int maxGroups) {
         this.kernels = kernels;
         this.byWork = byWork;
         this.staging = staging;
@@ -57,6 +61,8 @@ public final class Batch {
         for (int i = 0; i < byWork.length; i++) {
             parameters[i] = byWork[i] == null ? null : byWork[i].parameters(descriptors.address());
         }
+        this.norm = norm;
+        this.normParameters = norm == null ? null : norm.parameters(descriptors.address());
     }
 
     void begin(Work nextWork) {
@@ -72,8 +78,8 @@ public final class Batch {
     }
 
     /**
-     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. The counters of updates are counted
-     * up at once, so the batch must be launched.
+     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. A limit of the norm is for the range
+     * of this call. The counters of updates are counted up at once, so the batch must be launched.
      *
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      * @param round the round to which the gradient belongs, from 1
@@ -102,10 +108,14 @@ public final class Batch {
         float rate = kernels.learningRate() == null ? 0 : kernels.learningRate().at(round);
         long state = stateBytes == 0 ? 0 : block.state().address() + offset;
         long from = gradient.address() + gradientOffset;
+        int first = size;
         if (adam != null) {
             foldRuns(block.updates(), offset, weights, from, state, blockBytes, lengthBytes, scale, rate);
         } else {
             add(weights, from, state, 0, lengthBytes, addsScaledGradient ? -rate * scale : scale, -rate, 0, 0);
+        }
+        if (norm != null) {
+            FoldDescriptor.gradient(folds, first, size, lengthBytes);
         }
         return true;
     }
@@ -237,6 +247,9 @@ public final class Batch {
         Kernel kernel = byWork[work.ordinal()];
         if (size > 0 && kernel != null) {
             stream.copyToDevice(staging, descriptors, (long) size * FoldDescriptor.BYTES);
+            if (norm != null && work == Work.FOLD) {
+                norm.launch(stream, 1, size, normParameters);
+            }
             long groups = Math.clamp(maxGroups / size, 1, longestBytes / Aggregator.LOGICAL_BLOCK_BYTES);
             kernel.launch(stream, (int) groups, size, parameters[work.ordinal()]);
         }

@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator.cuda;
 
+import io.modeldisk.aggregator.Aggregator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -33,6 +34,18 @@ final class FoldDescriptor {
         folds.set(FLOAT, at + 40, negatedRate);
         folds.set(FLOAT, at + 44, root);
         folds.set(FLOAT, at + 48, shrink);
+    }
+
+    /**
+     * Writes which descriptors belong to one gradient whose norm is limited: those from {@code first} to before {@code end}. Only
+     * the first one of them gets the length of the gradient.
+     */
+    static void gradient(MemorySegment folds, int first, int end, long lengthBytes) {
+        for (int i = first; i < end; i++) {
+            long at = (long) i * BYTES;
+            folds.set(INT, at + 56, i == first ? (int) (lengthBytes / Aggregator.LOGICAL_BLOCK_BYTES) : 0);
+            folds.set(INT, at + 60, i == first ? end - first : 0);
+        }
     }
 
     /** Writes whether the gradient is the first one of a round. */

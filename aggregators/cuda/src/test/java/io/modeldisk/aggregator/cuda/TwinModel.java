@@ -30,6 +30,10 @@ final class TwinModel implements AutoCloseable {
     private static final float[] SPECIAL = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
         Float.MIN_VALUE,
         -Float.MIN_VALUE, Float.MIN_NORMAL / 3, 0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-30f, -1e-30f};
+    /** The number of the first special value that is finite. */
+    private static final int FINITE = 3;
+    /** The factors of the values of a gradient. With 1e-8, the norm is about 1e-6, the number that is added to norms. */
+    private static final float[] SIZES = {1, 1, 1e-8f, 1e20f};
 
     final CudaDevice device;
     final FoldKernels kernels;
@@ -148,10 +152,14 @@ final class TwinModel implements AutoCloseable {
     private long push(long bytes) {
         long at = pushed;
         pushed += bytes;
+        // A value that is not finite determines the norm of the whole gradient.
+        int firstSpecial = random.nextInt(3) == 0 ? 0 : FINITE;
+        int distance = random.nextInt(3) == 0 ? 64 : Integer.MAX_VALUE;
+        float size = SIZES[random.nextInt(SIZES.length)];
         for (long i = at; i < pushed; i += Float.BYTES) {
-            float value = random.nextInt(64) == 0
-                ? SPECIAL[random.nextInt(SPECIAL.length)]
-                : (float) random.nextGaussian();
+            float value = random.nextInt(distance) == 0
+                ? SPECIAL[random.nextInt(firstSpecial, SPECIAL.length)]
+                : size * (float) random.nextGaussian();
             pushes.segment().set(ValueLayout.JAVA_FLOAT, i, value);
         }
         arrivals.copyToDevice(pushes.slice(at, bytes), gradients.slice(at, bytes), bytes);
