@@ -23,7 +23,7 @@ class CudaFaultsTest {
         "cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost", "cuMemHostRegister",
         "cuMemHostUnregister",
         "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy", "cuEventRecord",
-        "cuEventQuery", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
+        "cuEventQuery", "cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
         "cuMemcpyHtoDAsync",
         "cuMemcpyDtoHAsync", "cuMemsetD8Async");
 
@@ -127,7 +127,17 @@ class CudaFaultsTest {
             CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
             Emulator.fail(2, CUresult.CUDA_ERROR_INVALID_PTX, false);
             assertThatThrownBy(() -> new FoldKernels(device, sum, 1, 1)).hasMessage(
-                "cuModuleLoadData of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
+                "cuModuleLoadDataEx of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
+        }
+    }
+
+    @Test
+    void reasonOfTheDriverForRefusingPtxIsRepeated() {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessage(
+                "cuModuleLoadDataEx of wrong.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218): "
+                    + "ptx input, line 12: the instruction add.f16 is unknown; fatal: the input is refused");
+            assertThat(Emulator.live()).isOne();
         }
     }
 }
