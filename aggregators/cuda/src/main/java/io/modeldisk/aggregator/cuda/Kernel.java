@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import jcuda.Pointer;
 import jcuda.driver.CUfunction;
@@ -18,6 +20,8 @@ import jcuda.driver.JITOptions;
 final class Kernel extends CudaResource {
     /** The number of threads that work on the same descriptor, as the PTX states it. One pass of them computes 4096 bytes. */
     private static final int THREADS = 256;
+
+    private static final Pattern INCLUDE = Pattern.compile("(?m)^#include \"(\\w+)\\.ptx\"\\R");
 
     /** The size of the log in which the driver says why it refuses PTX, and the number of its lines that a message repeats. */
     private static final int LOG_BYTES = 8192;
@@ -66,8 +70,12 @@ final class Kernel extends CudaResource {
         return kernel;
     }
 
-    /** Returns the text of a PTX file of this package. */
+    /** Returns the text of a PTX file of this package, with the text of the files that it includes. */
     static String ptx(String file) {
+        return INCLUDE.matcher(read(file)).replaceAll(line -> Matcher.quoteReplacement(read(line.group(1))));
+    }
+
+    private static String read(String file) {
         try (InputStream stream = Kernel.class.getResourceAsStream(file + ".ptx")) {
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

@@ -47,7 +47,8 @@ final class Emulator {
                 Files.createDirectories(LIBRARY.getParent());
                 Process gcc = new ProcessBuilder("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
                     "-ffp-contract=off",
-                    "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o", LIBRARY.toString(), "ptx.c", "driver.c",
+                    "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o", LIBRARY.toString(), "ptx.c", "processor.c",
+                    "driver.c",
                     "-lm",
                     "-lpthread").directory(MODULE.resolve("src/test/native").toFile()).redirectErrorStream(true)
                     .start();
