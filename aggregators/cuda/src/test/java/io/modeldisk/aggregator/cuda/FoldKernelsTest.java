@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compares the aggregators on an emulated device with those of the CPU. */
+/** Compares the aggregators on a device with those of the CPU. */
 class FoldKernelsTest {
     static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
     private static final int BLOCK = TwinModel.LOGICAL_BLOCK;
@@ -224,6 +224,16 @@ class FoldKernelsTest {
                 .isInstanceOf(IndexOutOfBoundsException.class);
             assertThat(batch.size()).isZero();
         }
+    }
+
+    @Test
+    void kernelThatTheDriverRefusesIsNamedWithTheFirstLinesOfItsLog() {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessageMatching(
+                "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* has failed: CUDA_ERROR_INVALID_PTX \\(218\\): "
+                    + ".*line 12.*nonsense.*; .*fatal.*");
+        }
+        assertThat(Emulator.leaked()).isZero();
     }
 
     @Test
