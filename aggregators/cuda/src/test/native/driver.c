@@ -629,12 +629,17 @@ int cuEventQuery(struct object *event)
     return end(broken ? broken : event->completed < event->recorded ? NOT_READY : SUCCESS);
 }
 
-int cuModuleLoadData(struct object **module, const char *text)
+/* The only options are a buffer for a log, number 5, and its size, number 6. */
+int cuModuleLoadDataEx(struct object **module, const char *text, unsigned count, const int *options, void **values)
 {
     struct ptx_module *parsed;
     BEGIN(1)
+    if (count != 2 || options[0] != 6 || options[1] != 5) {
+        return end(complain(INVALID_VALUE, "the options of a module"));
+    }
     parsed = ptx_parse(text, message);
     if (!parsed) {
+        snprintf(values[1], (size_t) values[0], "ptx input, %s\n\nfatal: the input is refused\n", message);
         return end(INVALID_PTX);
     }
     *module = create(MODULE);

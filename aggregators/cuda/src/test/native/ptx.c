@@ -1,75 +1,34 @@
-#include "ptx.h"
+#include "code.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REGISTERS = 128, MAX_LABELS = 16, MAX_OPERANDS = 8, MAX_STEPS = 1000000, NAME = 64 };
-
-enum op {
-    LD_PARAM, LD, ST, MOV, MAD, MUL, MUL_WIDE, ADD, SETP_GE, SETP_NE, SETP_EQ_F, SETP_GT_F, SETP_LT_F, SELP, NEG_F, FMA_F, MUL_F,
-    ADD_F, DIV_F, SQRT_F, BRA, RET
-};
-
-/* The size of a predicate is 1. */
-struct opcode {
-    const char *name;
-    enum op op;
-    /* The number of operands, the bytes of the destination, and those of the sources. */
-    int operands, to, from, vector;
-};
-
 static const struct opcode OPCODES[] = {
     {"ld.param.u64", LD_PARAM, 2, 8, 0, 1}, {"ld.param.f32", LD_PARAM, 2, 4, 0, 1},
     {"ld.global.u32", LD, 2, 4, 0, 1}, {"ld.global.f32", LD, 2, 4, 0, 1}, {"ld.global.v2.u64", LD, 3, 8, 0, 2},
     {"ld.global.v4.f32", LD, 5, 4, 0, 4}, {"st.global.v4.f32", ST, 5, 0, 4, 4},
+    {"st.global.f32", ST, 2, 0, 4, 1}, {"ld.shared.f64", LD_SHARED, 2, 8, 0, 1}, {"ld.shared.v2.f64", LD_SHARED, 3, 8, 0, 2},
+    {"st.shared.f64", ST_SHARED, 2, 0, 8, 1}, {"st.shared.v2.f64", ST_SHARED, 3, 0, 8, 2},
     {"mov.u32", MOV, 2, 4, 4, 1}, {"mov.f32", MOV, 2, 4, 4, 1}, {"mad.lo.u32", MAD, 4, 4, 4, 1}, {"mul.lo.u32", MUL, 3, 4, 4, 1},
     {"mul.wide.u32", MUL_WIDE, 3, 8, 4, 1}, {"add.u32", ADD, 3, 4, 4, 1}, {"add.u64", ADD, 3, 8, 8, 1},
     {"setp.ge.u32", SETP_GE, 3, 1, 4, 1}, {"setp.ne.u32", SETP_NE, 3, 1, 4, 1}, {"setp.eq.f32", SETP_EQ_F, 3, 1, 4, 1},
     {"setp.gt.f32", SETP_GT_F, 3, 1, 4, 1}, {"setp.lt.f32", SETP_LT_F, 3, 1, 4, 1}, {"selp.f32", SELP, 4, 4, 4, 1},
     {"selp.b32", SELP, 4, 4, 4, 1}, {"neg.f32", NEG_F, 2, 4, 4, 1}, {"fma.rn.f32", FMA_F, 4, 4, 4, 1},
     {"mul.rn.f32", MUL_F, 3, 4, 4, 1}, {"add.rn.f32", ADD_F, 3, 4, 4, 1}, {"div.rn.f32", DIV_F, 3, 4, 4, 1},
-    {"sqrt.rn.f32", SQRT_F, 2, 4, 4, 1}, {"bra", BRA, 1, 0, 0, 1}, {"ret", RET, 0, 0, 0, 1},
+    {"sqrt.rn.f32", SQRT_F, 2, 4, 4, 1}, {"bra", BRA, 1, 0, 0, 1}, {"ret", RET, 0, 0, 0, 1}, {"bar.sync", BAR, 1, 0, 4, 1},
+    {"ld.global.v2.u32", LD, 3, 4, 0, 2}, {"mov.b32", MOV, 2, 4, 4, 1}, {"shl.b32", SHL, 3, 4, 4, 1},
+    {"shr.s32", SHR_S, 3, 4, 4, 1}, {"shr.u32", SHR, 3, 4, 4, 1}, {"and.b32", AND, 3, 4, 4, 1}, {"or.b32", OR, 3, 4, 4, 1},
+    {"sub.u32", SUB, 3, 4, 4, 1}, {"min.u32", MIN, 3, 4, 4, 1},
+    {"setp.eq.u32", SETP_EQ, 3, 1, 4, 1}, {"mov.f64", MOV, 2, 8, 8, 1}, {"cvt.f64.f32", WIDEN, 2, 8, 4, 1},
+    {"cvt.rn.f32.f64", NARROW, 2, 4, 8, 1}, {"setp.gt.f64", SETP_GT_D, 3, 1, 8, 1}, {"selp.f64", SELP, 4, 8, 8, 1},
+    {"fma.rn.f64", FMA_D, 4, 8, 8, 1}, {"mul.rn.f64", MUL_D, 3, 8, 8, 1}, {"add.rn.f64", ADD_D, 3, 8, 8, 1},
+    {"div.rn.f64", DIV_D, 3, 8, 8, 1}, {"sqrt.rn.f64", SQRT_D, 2, 8, 8, 1},
 };
 
 static const char *const SPECIAL[] = {"%tid.x", "%ctaid.x", "%ctaid.y", "%nctaid.x"};
-enum { SPECIALS = 4 };
-
-enum kind { REGISTER, IMMEDIATE, SPECIAL_REGISTER, ADDRESS, PARAMETER, LABEL };
-
-struct operand {
-    enum kind kind;
-    int index;
-    uint64_t value;
-};
-
-struct instruction {
-    const struct opcode *opcode;
-    int predicate, negated, line;
-    struct operand operands[MAX_OPERANDS];
-};
-
-struct label {
-    char name[NAME];
-    int instruction;
-};
-
-struct ptx_entry {
-    struct ptx_entry *next;
-    char name[NAME];
-    struct ptx_signature signature;
-    char parameters[PTX_MAX_PARAMETERS][NAME];
-    int registers;
-    char register_names[MAX_REGISTERS][NAME];
-    int register_bytes[MAX_REGISTERS];
-    int labels;
-    struct label label[MAX_LABELS];
-    int count, room;
-    struct instruction *code;
-};
 
 struct ptx_module {
     struct ptx_entry *entries;
@@ -133,7 +92,7 @@ static int expect(struct parser *p, const char *wanted)
 static int number(struct parser *p, const char *word, uint64_t *value)
 {
     char *end;
-    *value = word[0] == '0' && word[1] == 'f' ? strtoull(word + 2, &end, 16) : strtoull(word, &end, 10);
+    *value = word[0] == '0' && word[1] && strchr("fdx", word[1]) ? strtoull(word + 2, &end, 16) : strtoull(word, &end, 10);
     return (isdigit((unsigned char) word[0]) && *end == 0) || fail(p, "\"%s\" is no number", word);
 }
 
@@ -166,11 +125,29 @@ static int registers(struct parser *p)
         return fail(p, "registers %s of type %s", base, type);
     }
     for (uint64_t i = 0; i < n; i++) {
-        int index = p->entry->registers++;
-        snprintf(p->entry->register_names[index], NAME, "%.40s%d", base, (int) i);
+        int index = p->entry->registers;
+        char name[NAME];
+        snprintf(name, NAME, "%.40s%d", base, (int) i);
+        if (find_register(p->entry, name) >= 0) {
+            return fail(p, "the register %s is declared twice", name);
+        }
+        p->entry->registers++;
+        memcpy(p->entry->register_names[index], name, NAME);
         p->entry->register_bytes[index] = type_bytes(type);
     }
     return 1;
+}
+
+/* .shared .align 16 .b8 NAME[BYTES]; declares the only shared memory of an entry. Its address is 0. */
+static int shared(struct parser *p)
+{
+    char count[NAME];
+    struct ptx_entry *entry = p->entry;
+    if (!expect(p, ".align") || !expect(p, "16") || !expect(p, ".b8") || !token(p, entry->shared) || !expect(p, "[")
+        || !token(p, count) || !number(p, count, &entry->shared_bytes) || !expect(p, "]") || !expect(p, ";")) {
+        return 0;
+    }
+    return entry->shared_bytes <= 8 * MAX_CELLS || fail(p, "%s has too many bytes", entry->shared);
 }
 
 static int label_index(struct parser *p, const char *name)
@@ -194,6 +171,7 @@ static int label_index(struct parser *p, const char *name)
 static int operand(struct parser *p, struct operand *operand, const struct opcode *opcode, int bytes)
 {
     char word[NAME];
+    int address_bytes = opcode->op == LD_SHARED || opcode->op == ST_SHARED ? 4 : 8;
     token(p, word);
     if (strcmp(word, "[") == 0) {
         token(p, word);
@@ -210,7 +188,7 @@ static int operand(struct parser *p, struct operand *operand, const struct opcod
             }
             return fail(p, "no parameter %s", word);
         }
-        if (operand->index < 0 || p->entry->register_bytes[operand->index] != 8) {
+        if (operand->index < 0 || p->entry->register_bytes[operand->index] != address_bytes) {
             return fail(p, "%s is no register of an address", word);
         }
         token(p, word);
@@ -240,7 +218,15 @@ static int operand(struct parser *p, struct operand *operand, const struct opcod
         return 1;
     }
     operand->kind = IMMEDIATE;
+    if (opcode->op == MOV && p->entry->shared_bytes && strcmp(p->entry->shared, word) == 0) {
+        return 1;
+    }
     return number(p, word, &operand->value);
+}
+
+static int is_load(const struct opcode *opcode)
+{
+    return opcode->op == LD || opcode->op == LD_SHARED;
 }
 
 static int operand_bytes(const struct opcode *opcode, int index)
@@ -248,14 +234,14 @@ static int operand_bytes(const struct opcode *opcode, int index)
     if (opcode->op == SELP && index == 3) {
         return 1;
     }
-    return index < (opcode->op == LD ? opcode->vector : 1) && opcode->to ? opcode->to : opcode->from;
+    return index < (is_load(opcode) ? opcode->vector : 1) && opcode->to ? opcode->to : opcode->from;
 }
 
 /* Reads the operands: those of a vector are in braces. */
 static int operands(struct parser *p, struct instruction *instruction)
 {
     const struct opcode *opcode = instruction->opcode;
-    int vector_start = opcode->vector == 1 ? -1 : opcode->op == LD ? 0 : 1;
+    int vector_start = opcode->vector == 1 ? -1 : is_load(opcode) ? 0 : 1;
     for (int i = 0; i < opcode->operands; i++) {
         if ((i > 0 && !expect(p, ",")) || (i == vector_start && !expect(p, "{"))
             || !operand(p, &instruction->operands[i], opcode, operand_bytes(opcode, i))
@@ -323,23 +309,30 @@ static int signature(struct parser *p)
         return fail(p, "the head of %s", p->entry->name);
     }
     signature->threads = (unsigned) threads;
+    if (threads > MAX_THREADS) {
+        return fail(p, "%s has too many threads", p->entry->name);
+    }
     return expect(p, ",") && expect(p, "1") && expect(p, ",") && expect(p, "1") && expect(p, "{");
 }
 
+/* A block in braces has names of its own, but here they are those of the entry. So no name may be used twice. */
 static int body(struct parser *p)
 {
     char word[NAME];
     struct ptx_entry *entry = p->entry;
-    while (token(p, word) && strcmp(word, "}") != 0) {
+    int depth = 1;
+    while (depth > 0 && token(p, word)) {
         skip(p);
-        if (*p->at == ':') {
+        if (strcmp(word, "{") == 0 || strcmp(word, "}") == 0) {
+            depth += *word == '{' ? 1 : -1;
+        } else if (*p->at == ':') {
             int index = label_index(p, word);
             p->at++;
             if (index < 0 || entry->label[index].instruction >= 0) {
                 return fail(p, "the label %s", word);
             }
             entry->label[index].instruction = entry->count;
-        } else if (!(strcmp(word, ".reg") == 0 ? registers(p) : statement(p, word))) {
+        } else if (!(strcmp(word, ".reg") == 0 ? registers(p) : strcmp(word, ".shared") == 0 ? shared(p) : statement(p, word))) {
             return 0;
         }
     }
@@ -394,178 +387,4 @@ struct ptx_entry *ptx_find(struct ptx_module *module, const char *name)
 const struct ptx_signature *ptx_signature(const struct ptx_entry *entry)
 {
     return &entry->signature;
-}
-
-struct thread {
-    uint64_t registers[MAX_REGISTERS];
-    unsigned char written[MAX_REGISTERS];
-    unsigned special[SPECIALS];
-};
-
-static float as_float(uint64_t bits)
-{
-    uint32_t word = (uint32_t) bits;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-/* A NaN that a GPU computes is always the same. */
-static uint64_t as_bits(float value)
-{
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return value != value ? 0x7fffffff : word;
-}
-
-static int bad(char *message, const struct instruction *i, int error, const char *text)
-{
-    snprintf(message, PTX_MESSAGE_BYTES, "line %d: %s: %s", i->line, i->opcode->name, text);
-    return error;
-}
-
-/* Returns 0 if the operand is a register that was not written. */
-static int value_of(const struct thread *t, const struct operand *operand, uint64_t *value)
-{
-    switch (operand->kind) {
-    case IMMEDIATE:
-        *value = operand->value;
-        return 1;
-    case SPECIAL_REGISTER:
-        *value = t->special[operand->index];
-        return 1;
-    default:
-        *value = t->registers[operand->index];
-        return t->written[operand->index];
-    }
-}
-
-static void write_register(struct thread *t, const struct operand *operand, uint64_t value)
-{
-    t->registers[operand->index] = value;
-    t->written[operand->index] = 1;
-}
-
-static int access_memory(struct thread *t, const struct instruction *i, ptx_memory memory, char *message)
-{
-    const struct opcode *opcode = i->opcode;
-    int store = opcode->op == ST, bytes = store ? opcode->from : opcode->to;
-    const struct operand *address = &i->operands[store ? 0 : opcode->vector];
-    const struct operand *values = &i->operands[store ? 1 : 0];
-    uint64_t at = t->registers[address->index] + address->value;
-    unsigned char *host;
-    if (!t->written[address->index]) {
-        return bad(message, i, PTX_FAILED, "the address was never written");
-    }
-    if (at % (unsigned) (bytes * opcode->vector) != 0) {
-        return bad(message, i, PTX_MISALIGNED, "misaligned address");
-    }
-    host = memory(at, bytes * opcode->vector);
-    if (!host) {
-        return bad(message, i, PTX_ILLEGAL_ADDRESS, "address outside of an allocation");
-    }
-    for (int n = 0; n < opcode->vector; n++, host += bytes) {
-        uint64_t value = 0;
-        if (!store) {
-            memcpy(&value, host, bytes);
-            write_register(t, &values[n], value);
-        } else if (value_of(t, &values[n], &value)) {
-            memcpy(host, &value, bytes);
-        } else {
-            return bad(message, i, PTX_FAILED, "the value was never written");
-        }
-    }
-    return PTX_OK;
-}
-
-static uint64_t compute(enum op op, uint64_t a, uint64_t b, uint64_t c, int bytes)
-{
-    uint64_t mask = bytes == 8 ? ~0ull : 0xffffffff;
-    float x = as_float(a), y = as_float(b), z = as_float(c);
-    switch (op) {
-    case MOV: return a;
-    case MAD: return (a * b + c) & mask;
-    case MUL: return (a * b) & mask;
-    case MUL_WIDE: return (a & 0xffffffff) * (b & 0xffffffff);
-    case ADD: return (a + b) & mask;
-    case SETP_GE: return (uint32_t) a >= (uint32_t) b;
-    case SETP_NE: return (uint32_t) a != (uint32_t) b;
-    case SETP_EQ_F: return x == y;
-    case SETP_GT_F: return x > y;
-    case SETP_LT_F: return x < y;
-    case SELP: return c ? a : b;
-    case NEG_F: return a ^ 0x80000000;
-    case FMA_F: return as_bits(fmaf(x, y, z));
-    case MUL_F: return as_bits(x * y);
-    case ADD_F: return as_bits(x + y);
-    case DIV_F: return as_bits(x / y);
-    default: return as_bits(sqrtf(x));
-    }
-}
-
-static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters, struct thread *t, ptx_memory memory, char *message)
-{
-    int at = 0;
-    for (int step = 0; step < MAX_STEPS; step++) {
-        const struct instruction *i = &entry->code[at++];
-        const struct operand *o = i->operands;
-        uint64_t source[3] = {0, 0, 0};
-        int result;
-        if (i->predicate >= 0) {
-            if (!t->written[i->predicate]) {
-                return bad(message, i, PTX_FAILED, "the predicate was never written");
-            }
-            if ((t->registers[i->predicate] != 0) == i->negated) {
-                continue;
-            }
-        }
-        switch (i->opcode->op) {
-        case RET:
-            return PTX_OK;
-        case BRA:
-            at = entry->label[o[0].index].instruction;
-            break;
-        case LD_PARAM:
-            write_register(t, &o[0], parameters[o[1].index]);
-            break;
-        case LD:
-        case ST:
-            result = access_memory(t, i, memory, message);
-            if (result != PTX_OK) {
-                return result;
-            }
-            break;
-        default:
-            for (int n = 1; n < i->opcode->operands; n++) {
-                if (!value_of(t, &o[n], &source[n - 1])) {
-                    return bad(message, i, PTX_FAILED, "an operand was never written");
-                }
-            }
-            write_register(t, &o[0], compute(i->opcode->op, source[0], source[1], source[2], i->opcode->to));
-        }
-    }
-    return bad(message, &entry->code[at], PTX_TIMEOUT, "a thread does not end");
-}
-
-int ptx_run(const struct ptx_entry *entry, const uint64_t *parameters, const unsigned grid[3], uint64_t first, ptx_memory memory,
-    char *message)
-{
-    struct thread t;
-    uint64_t groups = (uint64_t) grid[0] * grid[1] * grid[2];
-    for (uint64_t n = 0; n < groups; n++) {
-        uint64_t group = (first + n) % groups;
-        for (unsigned thread = 0; thread < entry->signature.threads; thread++) {
-            int result;
-            memset(t.written, 0, sizeof t.written);
-            t.special[0] = first % 2 ? entry->signature.threads - 1 - thread : thread;
-            t.special[1] = (unsigned) (group % grid[0]);
-            t.special[2] = (unsigned) (group / grid[0] % grid[1]);
-            t.special[3] = grid[0];
-            result = run_thread(entry, parameters, &t, memory, message);
-            if (result != PTX_OK) {
-                return result;
-            }
-        }
-    }
-    return PTX_OK;
 }

@@ -26,7 +26,7 @@ public final class FloatKernels {
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
     // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. Such a sum is thousands of times
     // slower than a separate product and sum.
-    private static final boolean FUSED = processorFuses();
+    static final boolean FUSED = processorFuses();
     static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
@@ -107,38 +107,6 @@ public final class FloatKernels {
         for (; i < lengthBytes; i += Float.BYTES) {
             to.set(FLOAT, dstOffset + i, from.get(FLOAT, srcOffset + i) * factor);
         }
-    }
-
-    /** Returns the sum of the squares of all values. Each of the partial sums, one for each lane of a vector, is a float32. */
-    static double sumOfSquares(MemorySegment src, long srcOffset, long lengthBytes) {
-        checkRange(src, srcOffset, lengthBytes);
-        MemorySegment from = ofKnownClass(src);
-        FloatVector sums = FloatVector.zero(SPECIES);
-        long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
-        long i = 0;
-        for (; i < vectorsEnd; i += VECTOR_BYTES) {
-            FloatVector values = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
-            sums = multiplyAdd(values, values, sums);
-        }
-        double sum = 0;
-        for (int lane = 0; lane < SPECIES.length(); lane++) {
-            sum += sums.lane(lane);
-        }
-        for (; i < lengthBytes; i += Float.BYTES) {
-            float value = from.get(FLOAT, srcOffset + i);
-            sum += value * value;
-        }
-        return sum;
-    }
-
-    /** Returns the sum of the squares of all values, in float64. Slow, for values whose squares are infinite in float32. */
-    static double preciseSumOfSquares(MemorySegment src, long srcOffset, long lengthBytes) {
-        double sum = 0;
-        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
-            double value = src.get(FLOAT, srcOffset + i);
-            sum += value * value;
-        }
-        return sum;
     }
 
     /** Returns {@code a * b + c}, rounded once, or twice on a processor without fused multiply-add. */

@@ -5,9 +5,15 @@ package io.modeldisk.aggregator;
  * product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round comes from
  * {@link Aggregator#learningRate()}.
  *
- * <p>Formulas with {@link GradientRules} use the gradient that these rules return. The state of a weight begins at 0.
+ * <p>Formulas with {@link GradientRules} use the gradient that these rules return. The norm of a gradient is computed in float64,
+ * in the order that {@code SumOfSquares} describes. The state of a weight begins at 0.
  */
 public sealed interface Formula {
+    /** Returns what is done to the gradient before it is used; null if it is used as it is. */
+    default GradientRules rules() {
+        return null;
+    }
+
     /** The weights stay unchanged. */
     record Nothing() implements Formula {}
 

@@ -54,11 +54,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
         if (clipNorm == Float.POSITIVE_INFINITY) {
             return scale;
         }
-        double sum = FloatKernels.sumOfSquares(gradient, gradientOffset, lengthBytes);
-        if (sum == Double.POSITIVE_INFINITY) {
-            sum = FloatKernels.preciseSumOfSquares(gradient, gradientOffset, lengthBytes);
-        }
-        double norm = scale * Math.sqrt(sum);
+        double norm = scale * Math.sqrt(SumOfSquares.of(gradient, gradientOffset, lengthBytes));
         // Math.min keeps a NaN.
         return (float) (scale * Math.min(1, clipNorm / (norm + NORM_EPSILON)));
     }

@@ -17,13 +17,15 @@ import jcuda.Pointer;
  * not added. Batches that change the same block must be launched in the order of their updates, in one stream or in streams that
  * events order.
  *
- * <p>Offsets and lengths are in bytes. An offset in weights, and a length, is a multiple of 4096. An offset in a gradient is a
- * multiple of 16.
+ * <p>Offsets and lengths are in bytes. A length is that of the weights, also if the values of the gradient have 16 bits. An
+ * offset in weights, and a length, is a multiple of 4096. An offset in a gradient is a multiple of 16.
  */
 public final class Batch {
     private final FoldKernels kernels;
     private final Kernel[] byWork;
     private final Pointer[] parameters;
+    private final Kernel norm;
+    private final Pointer normParameters;
     private final PinnedMemory staging;
     private final MemorySegment folds;
     private final DeviceMemory descriptors;
@@ -39,8 +41,10 @@ public final class Batch {
     private long longestBytes;
     private boolean launched;
 
-    Batch(FoldKernels kernels, Kernel[] byWork, PinnedMemory staging, DeviceMemory descriptors, CudaEvent done,
-        int maxGroups) {
+    /** Creates a batch. {@code norm}: the kernel that limits the norm of gradients before they are applied, or null. */
+    Batch(
+        FoldKernels kernels, Kernel[] byWork, Kernel norm, PinnedMemory staging, DeviceMemory descriptors,
+        CudaEvent done, int maxGroups) {
         this.kernels = kernels;
         this.byWork = byWork;
         this.staging = staging;
@@ -57,6 +61,8 @@ public final class Batch {
         for (int i = 0; i < byWork.length; i++) {
             parameters[i] = byWork[i] == null ? null : byWork[i].parameters(descriptors.address());
         }
+        this.norm = norm;
+        this.normParameters = norm == null ? null : norm.parameters(descriptors.address());
     }
 
     void begin(Work nextWork) {
@@ -72,17 +78,19 @@ public final class Batch {
     }
 
     /**
-     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. The counters of updates are counted
-     * up at once, so the batch must be launched.
+     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. A limit of the norm is for the range
+     * of this call. The counters of updates are counted up at once, so the batch must be launched.
      *
+     * @param type the type of the gradient's values
+     * @param lengthBytes the length of the range of weights
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      * @param round the round to which the gradient belongs, from 1
      * @return false if the batch is full or changes a part of the range already; nothing has changed then
      */
     public boolean fold(
-        DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, float scale,
-        long round) {
-        checkRange(Work.FOLD, block.weights(), offset, gradient, gradientOffset, lengthBytes);
+        DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
+        long lengthBytes, float scale, long round) {
+        checkRange(Work.FOLD, block.weights(), offset, gradient, gradientOffset, type, lengthBytes);
         long blockBytes = block.weights().lengthBytes();
         long stateBytes = block.state() == null ? 0 : block.state().lengthBytes();
         if (stateBytes < kernels.stateArrays() * blockBytes || adam != null && block.updates() == null) {
@@ -102,12 +110,21 @@ public final class Batch {
         float rate = kernels.learningRate() == null ? 0 : kernels.learningRate().at(round);
         long state = stateBytes == 0 ? 0 : block.state().address() + offset;
         long from = gradient.address() + gradientOffset;
+        int first = size;
         if (adam != null) {
-            foldRuns(block.updates(), offset, weights, from, state, blockBytes, lengthBytes, scale, rate);
+            foldRuns(block.updates(), offset, weights, from, type, state, blockBytes, lengthBytes, scale, rate);
         } else {
             add(weights, from, state, 0, lengthBytes, addsScaledGradient ? -rate * scale : scale, -rate, 0, 0);
         }
+        FoldDescriptor.gradient(folds, first, size, type, lengthBytes);
         return true;
+    }
+
+    /** Adds a gradient of float32 values that is applied to weights. */
+    public boolean fold(
+        DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, float scale,
+        long round) {
+        return fold(block, offset, gradient, gradientOffset, GradientType.FLOAT32, lengthBytes, scale, round);
     }
 
     private static long count(MemorySegment updates, long offset) {
@@ -132,8 +149,8 @@ public final class Batch {
     }
 
     private void foldRuns(
-        MemorySegment updates, long offset, long weights, long gradient, long state, long blockBytes, long lengthBytes,
-        float scale, float rate) {
+        MemorySegment updates, long offset, long weights, long gradient, GradientType type, long state,
+        long blockBytes, long lengthBytes, float scale, float rate) {
         long done = 0;
         while (done < lengthBytes) {
             long end = endOfRun(updates, offset + done, offset + lengthBytes) - offset;
@@ -141,7 +158,8 @@ public final class Batch {
             for (long at = done; at < end; at += Aggregator.LOGICAL_BLOCK_BYTES) {
                 updates.set(ValueLayout.JAVA_LONG, (offset + at) / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES, count);
             }
-            add(weights + done, gradient + done, state + done, state + blockBytes + done, end - done, scale,
+            add(weights + done, gradient + type.gradientBytes(done), state + done, state + blockBytes + done,
+                end - done, scale,
                 -adam.rate(rate, count), adam.root(count), adam.shrink(rate));
             done = end;
         }
@@ -150,19 +168,28 @@ public final class Batch {
     /**
      * Adds a gradient that is added to the sum of a round.
      *
+     * @param type the type of the gradient's values; the sum has float32 values
+     * @param lengthBytes the length of the range of the sum
      * @param first whether the gradient is the first one of the round, which overwrites the sum of an earlier round
      * @return false if the batch is full or changes a part of the range already; nothing has changed then
      */
     public boolean accumulate(
-        DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, boolean first) {
-        checkRange(Work.ACCUMULATE, sum, offset, gradient, gradientOffset, lengthBytes);
+        DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
+        long lengthBytes, boolean first) {
+        checkRange(Work.ACCUMULATE, sum, offset, gradient, gradientOffset, type, lengthBytes);
         long start = sum.address() + offset;
         if (!hasRoom(1, start, lengthBytes)) {
             return false;
         }
-        FoldDescriptor.first(folds, size, first);
+        FoldDescriptor.accumulation(folds, size, type, first);
         add(start, gradient.address() + gradientOffset, 0, 0, lengthBytes, 1, 0, 0, 0);
         return true;
+    }
+
+    /** Adds a gradient of float32 values that is added to the sum of a round. */
+    public boolean accumulate(
+        DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, boolean first) {
+        return accumulate(sum, offset, gradient, gradientOffset, GradientType.FLOAT32, lengthBytes, first);
     }
 
     /**
@@ -171,7 +198,7 @@ public final class Batch {
      * @return false if the batch is full or changes a part of the range already; nothing has changed then
      */
     public boolean clear(DeviceMemory memory, long offset, long lengthBytes) {
-        checkRange(Work.CLEAR, memory, offset, memory, offset, lengthBytes);
+        checkRange(Work.CLEAR, memory, offset, memory, offset, GradientType.FLOAT32, lengthBytes);
         long start = memory.address() + offset;
         if (!hasRoom(1, start, lengthBytes)) {
             return false;
@@ -181,14 +208,15 @@ public final class Batch {
     }
 
     private void checkRange(
-        Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes) {
+        Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
+        long lengthBytes) {
         if (work != wanted || launched) {
             throw new IllegalStateException(
                 "the batch is " + (launched ? "launched" : "for " + work) + ", and not open for "
                     + wanted);
         }
         Objects.checkFromIndexSize(offset, lengthBytes, changed.lengthBytes());
-        Objects.checkFromIndexSize(gradientOffset, lengthBytes, gradient.lengthBytes());
+        Objects.checkFromIndexSize(gradientOffset, type.gradientBytes(lengthBytes), gradient.lengthBytes());
         if (lengthBytes == 0 || (offset | lengthBytes) % Aggregator.LOGICAL_BLOCK_BYTES != 0
             || (changed.address() | gradient.address() + gradientOffset) % FoldDescriptor.VECTOR_BYTES != 0) {
             throw new IllegalArgumentException(
@@ -237,6 +265,9 @@ public final class Batch {
         Kernel kernel = byWork[work.ordinal()];
         if (size > 0 && kernel != null) {
             stream.copyToDevice(staging, descriptors, (long) size * FoldDescriptor.BYTES);
+            if (norm != null && work == Work.FOLD) {
+                norm.launch(stream, 1, size, normParameters);
+            }
             long groups = Math.clamp(maxGroups / size, 1, longestBytes / Aggregator.LOGICAL_BLOCK_BYTES);
             kernel.launch(stream, (int) groups, size, parameters[work.ordinal()]);
         }

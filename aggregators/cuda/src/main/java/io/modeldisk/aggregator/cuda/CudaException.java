@@ -10,7 +10,13 @@ public final class CudaException extends RuntimeException {
     private final int error;
 
     CudaException(String call, int error, String circumstances) {
-        super(call + circumstances + " has failed: " + CUresult.stringFor(error) + " (" + error + ")");
+        this(call, error, circumstances, "");
+    }
+
+    /** Creates an exception. {@code log}: what the driver says about the failure, in one line; empty if it says nothing. */
+    CudaException(String call, int error, String circumstances, String log) {
+        super(call + circumstances + " has failed: " + CUresult.stringFor(error) + " (" + error + ")"
+            + (log.isEmpty() ? "" : ": " + log));
         this.call = call;
         this.error = error;
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator.cuda;
 
+import io.modeldisk.aggregator.Aggregator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -35,8 +36,23 @@ final class FoldDescriptor {
         folds.set(FLOAT, at + 48, shrink);
     }
 
-    /** Writes whether the gradient is the first one of a round. */
-    static void first(MemorySegment folds, int index, boolean first) {
-        folds.set(INT, (long) index * BYTES + 52, first ? 1 : 0);
+    /**
+     * Writes the type of a gradient, and which descriptors belong to it: those from {@code first} to before {@code end}. Only the
+     * first one of them gets the number of logical blocks of the gradient.
+     */
+    static void gradient(MemorySegment folds, int first, int end, GradientType type, long lengthBytes) {
+        for (int i = first; i < end; i++) {
+            long at = (long) i * BYTES;
+            folds.set(INT, at + 52, type.ordinal());
+            folds.set(INT, at + 56, i == first ? (int) (lengthBytes / Aggregator.LOGICAL_BLOCK_BYTES) : 0);
+            folds.set(INT, at + 60, i == first ? end - first : 0);
+        }
+    }
+
+    /** Writes the type of a gradient for a sum, and whether it is the first one of a round. */
+    static void accumulation(MemorySegment folds, int index, GradientType type, boolean first) {
+        long at = (long) index * BYTES;
+        folds.set(INT, at + 52, type.ordinal());
+        folds.set(INT, at + 56, first ? 1 : 0);
     }
 }

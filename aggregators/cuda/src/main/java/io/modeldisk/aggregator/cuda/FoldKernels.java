@@ -43,8 +43,7 @@ public final class FoldKernels implements AutoCloseable {
      *
      * @param foldsPerBatch the most ranges of a batch, from 1 to {@value #MAX_FOLDS}
      * @param batches the number of batches that exist, at least 1
-     * @throws IllegalArgumentException if the aggregator or one of its options is not available on a GPU, or if a number is out
-     *     of range
+     * @throws IllegalArgumentException if the aggregator is not available on a GPU, or if a number is out of range
      * @throws CudaException if a call of the driver has failed, for example because the driver refuses the PTX; nothing stays
      *     open then
      */
@@ -73,6 +72,8 @@ public final class FoldKernels implements AutoCloseable {
     }
 
     private void createBatches(CudaDevice device, KernelCall call, int foldsPerBatch, int batches, int maxGroups) {
+        KernelCall norm = KernelCall.ofNorm(formula);
+        Kernel normKernel = norm == null ? null : load(device, norm);
         Kernel[] kernels = new Kernel[Work.values().length];
         kernels[Work.FOLD.ordinal()] = call == null ? null : load(device, call);
         kernels[Work.ACCUMULATE.ordinal()] = load(device, KernelCall.ACCUMULATE);
@@ -86,7 +87,8 @@ public final class FoldKernels implements AutoCloseable {
             CudaEvent done = device.newEvent();
             opened.push(done::close);
             free.add(
-                new Batch(this, kernels, staging.slice(i * bytes, bytes), descriptors.slice(i * bytes, bytes), done,
+                new Batch(this, kernels, normKernel, staging.slice(i * bytes, bytes),
+                    descriptors.slice(i * bytes, bytes), done,
                     maxGroups));
         }
     }

@@ -6,15 +6,26 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import jcuda.Pointer;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUjit_option;
 import jcuda.driver.CUmodule;
 import jcuda.driver.JCudaDriver;
+import jcuda.driver.JITOptions;
 
 /** A kernel that is loaded on a device. Thread-safe. */
 final class Kernel extends CudaResource {
     /** The number of threads that work on the same descriptor, as the PTX states it. One pass of them computes 4096 bytes. */
     private static final int THREADS = 256;
+
+    private static final Pattern INCLUDE = Pattern.compile("(?m)^#include \"(\\w+)\\.ptx\"\\R");
+
+    /** The size of the log in which the driver says why it refuses PTX, and the number of its lines that a message repeats. */
+    private static final int LOG_BYTES = 8192;
+    private static final int LOG_LINES = 3;
 
     private final CUmodule module;
     private final CUfunction function;
@@ -27,14 +38,25 @@ final class Kernel extends CudaResource {
         this.constants = constants;
     }
 
-    /** Loads a kernel. */
+    /**
+     * Loads a kernel.
+     *
+     * @throws CudaException if a call of the driver has failed; if the driver refuses the PTX, the message says why
+     */
     static Kernel load(CudaDevice device, KernelCall call) {
-        String ptx = ptx(call.file());
+        byte[] ptx = ptx(call.file()).getBytes(StandardCharsets.UTF_8);
+        // The byte behind the text stays 0, which ends it.
+        ByteBuffer image = direct(ptx.length + 1).put(0, ptx);
+        JITOptions options = new JITOptions();
+        options.putInt(CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES);
+        options.putBytes(CUjit_option.CU_JIT_ERROR_LOG_BUFFER, new byte[LOG_BYTES]);
         CUmodule module = new CUmodule();
         device.enter();
-        int result = JCudaDriver.cuModuleLoadData(module, ptx);
+        int result = JCudaDriver.cuModuleLoadDataJIT(module, Pointer.to(image), options);
         if (result != 0) {
-            throw new CudaException("cuModuleLoadData", result, " of " + call.file() + ".ptx on " + device);
+            throw new CudaException("cuModuleLoadDataEx", result, " of " + call.file() + ".ptx on " + device,
+                options.getString(CUjit_option.CU_JIT_ERROR_LOG_BUFFER).lines().map(String::strip)
+                    .filter(line -> !line.isEmpty()).limit(LOG_LINES).collect(Collectors.joining("; ")));
         }
         CUfunction function = new CUfunction();
         Kernel kernel = new Kernel(device, module, function, call.constants());
@@ -48,8 +70,12 @@ final class Kernel extends CudaResource {
         return kernel;
     }
 
-    /** Returns the text of a PTX file of this package. */
+    /** Returns the text of a PTX file of this package, with the text of the files that it includes. */
     static String ptx(String file) {
+        return INCLUDE.matcher(read(file)).replaceAll(line -> Matcher.quoteReplacement(read(line.group(1))));
+    }
+
+    private static String read(String file) {
         try (InputStream stream = Kernel.class.getResourceAsStream(file + ".ptx")) {
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

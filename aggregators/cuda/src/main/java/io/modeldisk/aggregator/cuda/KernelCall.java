@@ -30,23 +30,25 @@ record KernelCall(String file, String entry, int stateArrays, float... constants
             case Formula.Assign _ -> ASSIGN;
             case Formula.Sgd(GradientRules rules) when rules.changeNothing() -> SUM;
             case Formula.Sgd(GradientRules rules) ->
-                new KernelCall("sgd", "sgd", 0, limit(rules), rules.weightDecay());
+                new KernelCall("sgd", "sgd", 0, rules.clipValue(), rules.weightDecay());
             case Formula.Momentum(GradientRules rules, float momentum, boolean nesterov) ->
-                new KernelCall("sgd", nesterov ? "nesterov" : "momentum", 1, limit(rules), rules.weightDecay(),
-                    momentum);
+                new KernelCall("sgd", nesterov ? "nesterov" : "momentum", 1, rules.clipValue(),
+                    rules.weightDecay(), momentum);
             case Formula.ScaledBySquares(GradientRules rules, float keep, float add, float epsilon) ->
-                new KernelCall("squares", "scaled_by_squares", 1, limit(rules), rules.weightDecay(), keep, add,
-                    epsilon);
+                new KernelCall("squares", "scaled_by_squares", 1, rules.clipValue(), rules.weightDecay(), keep,
+                    add, epsilon);
             case Formula.Adam adam ->
-                new KernelCall("adam", "adam", 2, limit(adam.rules()), adam.decayOfGradient(), (float) adam.beta1(),
-                    (float) adam.beta2(), (float) (1 - adam.beta1()), (float) (1 - adam.beta2()), adam.epsilon());
+                new KernelCall("adam", "adam", 2, adam.rules().clipValue(), adam.decayOfGradient(),
+                    (float) adam.beta1(), (float) adam.beta2(), (float) (1 - adam.beta1()), (float) (1 - adam.beta2()),
+                    adam.epsilon());
         };
     }
 
-    private static float limit(GradientRules rules) {
-        if (rules.clipNorm() != Float.POSITIVE_INFINITY) {
-            throw new IllegalArgumentException("clip-norm is not available on a GPU yet");
-        }
-        return rules.clipValue();
+    /** Returns the kernel that limits the norm of gradients before they are applied; null if their norm is not limited. */
+    static KernelCall ofNorm(Formula formula) {
+        GradientRules rules = formula.rules();
+        return rules == null || rules.clipNorm() == Float.POSITIVE_INFINITY
+            ? null
+            : new KernelCall("norm", "clip_norm", 0, rules.clipNorm());
     }
 }

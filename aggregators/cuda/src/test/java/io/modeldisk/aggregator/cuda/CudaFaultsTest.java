@@ -23,12 +23,13 @@ class CudaFaultsTest {
         "cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost", "cuMemHostRegister",
         "cuMemHostUnregister",
         "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy", "cuEventRecord",
-        "cuEventQuery", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
+        "cuEventQuery", "cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
         "cuMemcpyHtoDAsync",
         "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async");
 
     @BeforeEach
     void setUp() {
+        Emulator.assumeEmulated();
         Emulator.reset(1);
         Cuda.ensureAvailability();
     }
@@ -128,7 +129,7 @@ class CudaFaultsTest {
             CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
             Emulator.fail(2, CUresult.CUDA_ERROR_INVALID_PTX, false);
             assertThatThrownBy(() -> new FoldKernels(device, sum, 1, 1)).hasMessage(
-                "cuModuleLoadData of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
+                "cuModuleLoadDataEx of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
         }
     }
 }

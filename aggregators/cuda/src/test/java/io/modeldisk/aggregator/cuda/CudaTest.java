@@ -21,6 +21,7 @@ class CudaTest {
 
     @BeforeEach
     void setUp() {
+        Emulator.assumeEmulated();
         Emulator.reset(1);
     }
 

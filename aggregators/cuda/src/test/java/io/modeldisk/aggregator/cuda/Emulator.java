@@ -17,6 +17,9 @@ import java.nio.file.Path;
 /**
  * The stand-in for NVIDIA's driver in src/test/native: a device that this process emulates. It is compiled by gcc and loaded
  * before JCuda, which then uses it because of its name, libcuda.so.1.
+ *
+ * <p>With {@code -Dcuda.driver=real}, the tests use the driver and the first GPU of this machine instead. Those that need more of
+ * the emulated driver are skipped.
  */
 @SuppressWarnings("restricted")
 public final class Emulator {
@@ -24,6 +27,11 @@ public final class Emulator {
     static final long MEMORY_BYTES = 256L << 20;
 
     private static final int NO_COMPILER = 127;
+    private static final boolean REAL = switch (System.getProperty("cuda.driver", "emulated")) {
+        case "emulated" -> false;
+        case "real" -> true;
+        case String other -> throw new IllegalArgumentException("cuda.driver=" + other + " must be emulated or real");
+    };
     private static final Path MODULE = Path.of(System.getProperty("project.root"), "aggregators", "cuda");
     private static final Path LIBRARY = MODULE.resolve("target/emulator/libcuda.so.1");
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -72,12 +80,22 @@ public final class Emulator {
         }
     }
 
-    /** Sets up one good device. Skips the test if gcc is missing. */
+    /** Skips the test if it would use the real driver. */
+    static void assumeEmulated() {
+        assumeTrue(!REAL, "this test needs the emulated driver");
+    }
+
+    /** Sets up one good device. Skips the test if gcc is missing. Does nothing to the real driver, which must be there. */
     public static void reset(long seed) {
-        reset(1, VERSION, 7, 0, seed);
+        if (REAL) {
+            Cuda.ensureAvailability();
+        } else {
+            reset(1, VERSION, 7, 0, seed);
+        }
     }
 
     static void reset(int devices, int version, int major, int minor, long seed) {
+        assumeEmulated();
         assumeTrue(Loaded.FAILURE == null, Loaded.FAILURE);
         assumeTrue(System.getProperty("os.arch").equals("amd64"), "JCuda has no native library for this processor");
         call(Loaded.RESET, devices, version, major, minor, MEMORY_BYTES, seed);
@@ -85,6 +103,7 @@ public final class Emulator {
 
     /** Lets call number {@code call} from now on fail, and with {@code always} all calls after it; 0 for no failure. */
     public static void fail(int call, int error, boolean always) {
+        assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);
     }
 
@@ -98,19 +117,19 @@ public final class Emulator {
         return text(Loaded.FAILED_CALL);
     }
 
-    /** Returns the reason of the newest failure. */
+    /** Returns the reason of the newest failure; empty with the real driver. */
     public static String message() {
-        return text(Loaded.MESSAGE);
+        return REAL ? "" : text(Loaded.MESSAGE);
     }
 
-    /** Returns the number of objects that a context had to free because nobody else did. */
+    /** Returns the number of objects that a context had to free because nobody else did; 0 with the real driver. */
     static int leaked() {
-        return (int) call(Loaded.LEAKED);
+        return REAL ? 0 : (int) call(Loaded.LEAKED);
     }
 
-    /** Returns the number of objects that exist now. */
+    /** Returns the number of objects that exist now; 0 with the real driver. */
     public static int live() {
-        return (int) call(Loaded.LIVE);
+        return REAL ? 0 : (int) call(Loaded.LIVE);
     }
 
     private static String text(MethodHandle function) {

@@ -8,8 +8,10 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -18,11 +20,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compares the aggregators on an emulated device with those of the CPU. */
+/** Compares the aggregators on a device with those of the CPU. */
 class FoldKernelsTest {
-    private static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
+    static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
     private static final int BLOCK = TwinModel.LOGICAL_BLOCK;
 
     static Stream<String> specifications() {
@@ -33,7 +36,10 @@ class FoldKernelsTest {
             "nesterov:lr=0.1,clip-value=0.9,weight-decay=0.2",
             "adagrad:lr=0.1,clip-value=0.5", "rmsprop:lr=0.01,alpha=0.9,weight-decay=0.1", "adam:lr=0.01",
             "adam:lr=0.01,beta1=0.5,beta2=0.8,weight-decay=0.1,clip-value=0.4",
-            "adamw:lr=0.01,weight-decay=0.3,eps=0.001");
+            "adamw:lr=0.01,weight-decay=0.3,eps=0.001", "sgd:lr=0.1,clip-norm=5", "sgd:lr=0.1,clip-norm=1e-6",
+            "momentum:lr=0.1,clip-norm=20,weight-decay=0.1", "nesterov:lr=0.1,clip-norm=3",
+            "adagrad:lr=0.1,clip-norm=1e20", "rmsprop:lr=0.1,clip-norm=1e-6",
+            "adam:lr=0.01,clip-norm=1,weight-decay=0.1", "adamw:lr=0.01,clip-norm=1e-6");
     }
 
     @BeforeEach
@@ -77,26 +83,54 @@ class FoldKernelsTest {
 
     @Test
     void assignWithAFactorOfOneKeepsThePayloadOfANaN() throws InterruptedException {
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
-            Aggregator assign = Aggregators.parse("assign")) {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            PinnedMemory values = device.allocatePinned(BLOCK);
+            for (int i = 0; i < BLOCK / Float.BYTES; i++) {
+                values.segment().setAtIndex(ValueLayout.JAVA_INT, i, 0x7f912345 + i);
+            }
+            assertThat(assigned(device, values, GradientType.FLOAT32, BLOCK).mismatch(values.segment())).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BFLOAT16", "FLOAT16"})
+    void everyValueOf16BitsBecomesTheFloat32OfTheCpuWithTheBitsOfANaN(GradientType type) throws InterruptedException {
+        int count = 1 << Short.SIZE;
+        long bytes = (long) count * Float.BYTES;
+        try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            PinnedMemory values = device.allocatePinned(bytes / 2);
+            for (int i = 0; i < count; i++) {
+                // A product with an odd number visits all values, with different exponents beside each other.
+                values.segment().setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (i * 40_503));
+            }
+            MemorySegment expected = arena.allocate(bytes, 4);
+            if (type == GradientType.BFLOAT16) {
+                HalfKernels.bfloat16ToFloat32(expected, 0, values.segment(), 0, count);
+            } else {
+                HalfKernels.float16ToFloat32(expected, 0, values.segment(), 0, count);
+            }
+            assertThat(assigned(device, values, type, bytes).mismatch(expected)).isEqualTo(-1);
+        }
+    }
+
+    /** Returns weights to which the device has assigned a gradient. */
+    private static MemorySegment assigned(CudaDevice device, PinnedMemory values, GradientType type, long bytes)
+        throws InterruptedException {
+        try (Aggregator assign = Aggregators.parse("assign")) {
             FoldKernels kernels = new FoldKernels(device, assign, 1, 1);
             CudaStream stream = device.newStream();
-            DeviceMemory weights = device.allocate(BLOCK);
-            DeviceMemory gradient = device.allocate(BLOCK);
-            PinnedMemory host = device.allocatePinned(BLOCK);
-            for (int i = 0; i < BLOCK / Float.BYTES; i++) {
-                host.segment().setAtIndex(ValueLayout.JAVA_INT, i, 0x7f912345 + i);
-            }
-            stream.copyToDevice(host, gradient, BLOCK);
+            DeviceMemory weights = device.allocate(bytes);
+            DeviceMemory gradient = device.allocate(type.gradientBytes(bytes));
+            stream.copyToDevice(values, gradient, gradient.lengthBytes());
             Batch batch = kernels.tryBegin(Work.FOLD);
-            batch.fold(new DeviceBlock(weights, null, null), 0, gradient, 0, BLOCK, 1, 1);
+            batch.fold(new DeviceBlock(weights, null, null), 0, gradient, 0, type, bytes, 1, 1);
             batch.launch(stream);
-            PinnedMemory result = device.allocatePinned(BLOCK);
+            PinnedMemory result = device.allocatePinned(bytes);
             CudaEvent copied = device.newEvent();
-            stream.copyToHost(weights, result, BLOCK);
+            stream.copyToHost(weights, result, bytes);
             stream.record(copied);
-            assertThat(copied.await(10_000)).isTrue();
-            assertThat(result.segment().mismatch(host.segment())).isEqualTo(-1);
+            assertThat(copied.await(10_000)).as(Emulator.message()).isTrue();
+            return result.segment();
         }
     }
 
@@ -184,16 +218,20 @@ class FoldKernelsTest {
                 .hasMessageContaining("lengthBytes=100");
             assertThatThrownBy(() -> batch.fold(block, 0, memory, BLOCK, 2 * BLOCK, 1, 1))
                 .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(
+                () -> batch.fold(block, 0, memory, 2 * BLOCK - BLOCK / 2 + 16, GradientType.FLOAT16, BLOCK,
+                    1, 1))
+                .isInstanceOf(IndexOutOfBoundsException.class);
             assertThat(batch.size()).isZero();
         }
     }
 
     @Test
-    void clippingByNormIsRefused() {
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
-            Aggregator sgd = Aggregators.parse("sgd:lr=1,clip-norm=2")) {
-            assertThatThrownBy(() -> new FoldKernels(device, sgd, 1, 1))
-                .hasMessage("clip-norm is not available on a GPU yet");
+    void kernelThatTheDriverRefusesIsNamedWithTheFirstLinesOfItsLog() {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessageMatching(
+                "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* has failed: CUDA_ERROR_INVALID_PTX \\(218\\): "
+                    + ".*line 12.*nonsense.*; .*fatal.*");
         }
         assertThat(Emulator.leaked()).isZero();
     }

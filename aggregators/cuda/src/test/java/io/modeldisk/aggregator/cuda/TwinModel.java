@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
@@ -30,6 +31,10 @@ final class TwinModel implements AutoCloseable {
     private static final float[] SPECIAL = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
         Float.MIN_VALUE,
         -Float.MIN_VALUE, Float.MIN_NORMAL / 3, 0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-30f, -1e-30f};
+    /** The number of the first special value that is finite. */
+    private static final int FINITE = 3;
+    /** The factors of the values of a gradient. With 1e-8, the norm is about 1e-6, the number that is added to norms. */
+    private static final float[] SIZES = {1, 1, 1e-8f, 1e20f};
 
     final CudaDevice device;
     final FoldKernels kernels;
@@ -45,6 +50,7 @@ final class TwinModel implements AutoCloseable {
     private final CudaEvent folded;
     private final CudaEvent mirrored;
     private final PinnedMemory pushes;
+    private final MemorySegment widened;
     private final DeviceMemory gradients;
     private final List<Batch> launched = new ArrayList<>();
     private long pushed;
@@ -111,6 +117,7 @@ final class TwinModel implements AutoCloseable {
             mirrored = device.newEvent();
             long bytes = (long) MAX_UPDATES * MAX_BLOCKS * MAX_LOGICAL_BLOCKS * LOGICAL_BLOCK;
             pushes = device.allocatePinned(bytes);
+            widened = arena.allocate(bytes, 64);
             gradients = device.allocate(bytes);
             int count = 1 + random.nextInt(MAX_BLOCKS);
             for (int i = 0; i < count; i++) {
@@ -130,32 +137,62 @@ final class TwinModel implements AutoCloseable {
                 int logicalBlocks = (int) (block.weights.byteSize() / LOGICAL_BLOCK);
                 long offset = random.nextInt(logicalBlocks) * (long) LOGICAL_BLOCK;
                 long bytes = piece(block.weights.byteSize() - offset);
-                long at = push(bytes);
+                GradientType type = anyType();
+                long at = push(type, bytes);
                 float scale = random.nextBoolean() ? 1 : 1 / 3f;
-                if (!batch.fold(block.onDevice, offset, gradients, at, bytes, scale, round)) {
+                if (!batch.fold(block.onDevice, offset, gradients, at, type, bytes, scale, round)) {
                     launch(batch);
                     batch = begin(Work.FOLD);
-                    assertThat(batch.fold(block.onDevice, offset, gradients, at, bytes, scale, round)).isTrue();
+                    assertThat(batch.fold(block.onDevice, offset, gradients, at, type, bytes, scale, round)).isTrue();
                 }
-                aggregator.aggregate(block, offset, pushes.segment(), at, bytes, scale);
+                aggregator.aggregate(block, offset, widened, at, bytes, scale);
             }
             launch(batch);
         }
         mirror();
     }
 
-    /** Adds a random gradient to the pushes, copies it to the device, and returns its offset in both. */
-    private long push(long bytes) {
+    private GradientType anyType() {
+        return GradientType.values()[random.nextInt(GradientType.values().length)];
+    }
+
+    /**
+     * Adds a random gradient to the pushes, copies it to the device, and returns its offset in both. At this offset,
+     * {@link #widened} has the values as float32.
+     */
+    private long push(GradientType type, long bytes) {
         long at = pushed;
         pushed += bytes;
+        // A value that is not finite determines the norm of the whole gradient.
+        int firstSpecial = random.nextInt(3) == 0 ? 0 : FINITE;
+        int distance = random.nextInt(3) == 0 ? 64 : Integer.MAX_VALUE;
+        float size = SIZES[random.nextInt(SIZES.length)];
         for (long i = at; i < pushed; i += Float.BYTES) {
-            float value = random.nextInt(64) == 0
-                ? SPECIAL[random.nextInt(SPECIAL.length)]
-                : (float) random.nextGaussian();
-            pushes.segment().set(ValueLayout.JAVA_FLOAT, i, value);
+            float value = random.nextInt(distance) == 0
+                ? SPECIAL[random.nextInt(firstSpecial, SPECIAL.length)]
+                : size * (float) random.nextGaussian();
+            widened.set(ValueLayout.JAVA_FLOAT, i, value);
         }
-        arrivals.copyToDevice(pushes.slice(at, bytes), gradients.slice(at, bytes), bytes);
+        narrow(type, at, bytes / Float.BYTES);
+        long gradientBytes = type.gradientBytes(bytes);
+        arrivals.copyToDevice(pushes.slice(at, gradientBytes), gradients.slice(at, gradientBytes), gradientBytes);
         return at;
+    }
+
+    /** Writes the values at an offset of {@link #widened} to the pushes, and back as they are then. */
+    private void narrow(GradientType type, long at, long count) {
+        MemorySegment pushed = pushes.segment();
+        switch (type) {
+            case FLOAT32 -> MemorySegment.copy(widened, at, pushed, at, count * Float.BYTES);
+            case BFLOAT16 -> {
+                HalfKernels.float32ToBfloat16(pushed, at, widened, at, count);
+                HalfKernels.bfloat16ToFloat32(widened, at, pushed, at, count);
+            }
+            case FLOAT16 -> {
+                HalfKernels.float32ToFloat16(pushed, at, widened, at, count);
+                HalfKernels.float16ToFloat32(widened, at, pushed, at, count);
+            }
+        }
     }
 
     /**
@@ -170,17 +207,18 @@ final class TwinModel implements AutoCloseable {
         PinnedMemory sumMirror = device.allocatePinned(bytes);
         for (round = 1; round <= rounds; round++) {
             for (int learner = 0; learner < learners; learner++) {
-                long at = push(bytes);
+                GradientType type = anyType();
+                long at = push(type, bytes);
                 Batch batch = begin(Work.ACCUMULATE);
                 for (long offset = 0; offset < bytes;) {
                     long piece = piece(bytes - offset);
-                    assertThat(batch.accumulate(deviceSum, offset, gradients, at + offset, piece, learner == 0))
-                        .isTrue();
+                    assertThat(batch.accumulate(deviceSum, offset, gradients, at + type.gradientBytes(offset), type,
+                        piece, learner == 0)).isTrue();
                     offset += piece;
                 }
                 launch(batch);
                 for (long i = 0; i < bytes; i += Float.BYTES) {
-                    float value = pushes.segment().get(ValueLayout.JAVA_FLOAT, at + i);
+                    float value = widened.get(ValueLayout.JAVA_FLOAT, at + i);
                     sum.set(ValueLayout.JAVA_FLOAT, i,
                         learner == 0 ? value : sum.get(ValueLayout.JAVA_FLOAT, i) + value);
                 }

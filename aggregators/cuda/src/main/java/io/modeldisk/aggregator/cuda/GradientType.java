@@ -1,0 +1,22 @@
+package io.modeldisk.aggregator.cuda;
+
+/** The type of the values of a gradient on a device, in native byte order. The kernels know a type by its number here. */
+public enum GradientType {
+    /** 32 bits, as the weights. */
+    FLOAT32(Float.BYTES),
+    /** 16 bits: the upper half of a float32. */
+    BFLOAT16(Short.BYTES),
+    /** 16 bits: IEEE 754 binary16. */
+    FLOAT16(Short.BYTES);
+
+    private final int bytes;
+
+    GradientType(int bytes) {
+        this.bytes = bytes;
+    }
+
+    /** Returns the bytes of a gradient for weights of {@code weightBytes} bytes. */
+    public long gradientBytes(long weightBytes) {
+        return weightBytes / Float.BYTES * bytes;
+    }
+}

@@ -1,0 +1,128 @@
+package io.modeldisk.aggregator.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.HalfKernels;
+import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.platform.time.NanoClock;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Tests that the norm of a gradient has the same bits as on the CPU. */
+class NormTest {
+    private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
+    private static final int SEEDS = Math.ceilDiv(FoldKernelsTest.SEEDS, 10);
+
+    /** The number of values that bring the norm near to {@link #EPSILON}. */
+    private static final int FIRST = 9;
+
+    /** The number that is added to a norm. */
+    private static final double EPSILON = 1e-6;
+
+    @BeforeEach
+    void setUp() {
+        Emulator.reset(1);
+    }
+
+    static Stream<Arguments> gradients() {
+        // The kernel computes 64 logical blocks in a pass.
+        return Stream.of(1, 2, 63, 64, 65, 150).flatMap(blocks -> Stream
+            .of(GradientType.FLOAT32, GradientType.BFLOAT16).map(type -> Arguments.of(blocks, type)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("gradients")
+    void squaresAreAddedInTheOrderOfTheCpu(int logicalBlocks, GradientType type) throws InterruptedException {
+        long bytes = (long) logicalBlocks * BLOCK;
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            Emulator.reset(seed);
+            try (Arena arena = Arena.ofConfined();
+                Aggregator sgd = Aggregators.parse("sgd:lr=1,clip-norm=1e-19");
+                CudaDevice device = CudaDevice.open(0, 4 * bytes, NanoClock.SYSTEM)) {
+                MemorySegment gradient = arena.allocate(bytes, 64);
+                fill(gradient, type, new SplittableRandom(seed));
+                Weights expected = new Weights(arena.allocate(bytes, 64));
+                // With a scale of -1, the factor is the limit divided by the small difference of EPSILON and the norm. So it
+                // shows the last bits of the norm, which a float32 does not have otherwise.
+                sgd.aggregate(expected, 0, gradient, 0, bytes, -1);
+                MemorySegment weights = fold(device, sgd, gradient, type);
+                assertThat(weights.mismatch(expected.weights())).as("seed %d: %s", seed, Emulator.message())
+                    .isEqualTo(-1);
+                float ratio = weights.get(ValueLayout.JAVA_FLOAT, 0) / gradient.get(ValueLayout.JAVA_FLOAT, 0);
+                assertThat(ratio).isStrictlyBetween(0.001f, 0.999f);
+            }
+        }
+    }
+
+    private static MemorySegment fold(
+        CudaDevice device, Aggregator aggregator, MemorySegment gradient, GradientType type)
+        throws InterruptedException {
+        long bytes = gradient.byteSize();
+        FoldKernels kernels = new FoldKernels(device, aggregator, 1, 1);
+        CudaStream stream = device.newStream();
+        PinnedMemory push = device.allocatePinned(type.gradientBytes(bytes));
+        if (type == GradientType.FLOAT32) {
+            push.segment().copyFrom(gradient);
+        } else {
+            HalfKernels.float32ToBfloat16(push.segment(), 0, gradient, 0, bytes / Float.BYTES);
+        }
+        DeviceMemory deviceGradient = device.allocate(push.segment().byteSize());
+        DeviceMemory deviceWeights = device.allocate(bytes);
+        stream.copyToDevice(push, deviceGradient, deviceGradient.lengthBytes());
+        stream.clear(deviceWeights);
+        Batch batch = kernels.tryBegin(Work.FOLD);
+        batch.fold(new DeviceBlock(deviceWeights, null, null), 0, deviceGradient, 0, type, bytes, -1, 1);
+        batch.launch(stream);
+        PinnedMemory weights = device.allocatePinned(bytes);
+        stream.copyToHost(deviceWeights, weights, bytes);
+        CudaEvent copied = device.newEvent();
+        stream.record(copied);
+        assertThat(copied.await(60_000)).isTrue();
+        return weights.segment();
+    }
+
+    /** Writes random values of many sizes, whose norm is less than {@link #EPSILON} by only about 1e-12 to 1e-11 of it. */
+    private static void fill(MemorySegment gradient, GradientType type, SplittableRandom random) {
+        int count = (int) (gradient.byteSize() / Float.BYTES);
+        double rest = EPSILON * EPSILON;
+        double size = EPSILON / Math.sqrt(2.0 * count);
+        for (int i = FIRST; i < count; i++) {
+            rest -= set(gradient, type, i, size * random.nextGaussian() * Math.exp(-random.nextDouble(8)));
+        }
+        // Each of the first values takes all but a twentieth of the rest.
+        for (int i = 0; i < FIRST; i++) {
+            rest -= set(gradient, type, i, Math.sqrt(rest * 0.95));
+        }
+    }
+
+    /** Returns the square of the value that is written. Without its last 16 bits, a float32 is a bfloat16. */
+    private static double set(MemorySegment gradient, GradientType type, int index, double value) {
+        int bits = Float.floatToRawIntBits((float) value) & (type == GradientType.BFLOAT16 ? 0xFFFF_0000 : -1);
+        gradient.setAtIndex(ValueLayout.JAVA_INT, index, bits);
+        double written = Float.intBitsToFloat(bits);
+        return written * written;
+    }
+
+    /** A block without state. */
+    private record Weights(MemorySegment weights) implements BlockMemory {
+        @Override
+        public MemorySegment state() {
+            return MemorySegment.NULL;
+        }
+
+        @Override
+        public long round() {
+            return 1;
+        }
+    }
+}
