@@ -54,16 +54,13 @@ final class CudaBlocks implements DeviceBlocks {
         long bytes = ShardMemory.deviceBytes(shape, stateArrays, places)
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
         CudaDevice device = CudaDevice.open(ordinal, bytes, shape.clock());
-        boolean open = false;
         try {
             CudaBlocks blocks = new CudaBlocks(device, shape, bytes, places);
             blocks.thread.start();
-            open = true;
             return blocks;
-        } finally {
-            if (!open) {
-                device.close();
-            }
+        } catch (RuntimeException | Error e) {
+            CudaDevice.closeAfter(e, device);
+            throw e;
         }
     }
 

@@ -126,7 +126,7 @@ public final class CudaDevice implements AutoCloseable {
     }
 
     /** Closes what was opened before a failure. An error of this is added to the failure. */
-    static void closeAfter(RuntimeException failure, AutoCloseable opened) {
+    static void closeAfter(Throwable failure, AutoCloseable opened) {
         try {
             opened.close();
         } catch (Exception e) {
