@@ -121,7 +121,8 @@ class DeviceShardTest {
         return Stream.of("sum", "assign", "null", "sgd:lr=0.1,schedule=step,every=2,factor=0.5",
             "momentum:lr=0.1,weight-decay=0.01", "nesterov:lr=0.1,clip-value=0.5", "adagrad:lr=0.1", "rmsprop:lr=0.01",
             "adam:lr=0.01", "adamw:lr=0.01", "sgd:lr=0.1,clip-norm=3", "adam:lr=0.1,clip-norm=2").flatMap(
-                aggregator -> Stream.of("asp", "ssp:1", "bsp").filter(mode -> mode.equals("bsp") || !aggregator.contains("norm"))
+                aggregator -> Stream.of("asp", "ssp:1", "bsp")
+                    .filter(mode -> mode.equals("bsp") || !aggregator.contains("norm"))
                     .map(mode -> Arguments.of(aggregator, mode)));
     }
 
@@ -284,7 +285,8 @@ class DeviceShardTest {
                 status.get(30, TimeUnit.SECONDS);
             }
             assertThat(gpu.state(0)).isEqualTo(cpu.state(0));
-            assertThat(gpu.pull(0, LEARNERS.getFirst(), 0, BLOCK)).isEqualTo(cpu.pull(0, LEARNERS.getFirst(), 0, BLOCK));
+            assertThat(gpu.pull(0, LEARNERS.getFirst(), 0, BLOCK))
+                .isEqualTo(cpu.pull(0, LEARNERS.getFirst(), 0, BLOCK));
         }
     }
 

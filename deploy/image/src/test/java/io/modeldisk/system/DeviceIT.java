@@ -58,7 +58,8 @@ final class DeviceIT {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
-        Object[] options = {"--datamover", datamover, "--state", sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
+        Object[] options = {"--datamover", datamover, "--state", sandbox.path("state"), "--durability", "journal",
+            "--pull-from", pullFrom};
         Running shard = serve(0, options);
         int port = Command.port(shard);
         Path mount = sandbox.directory("d");

@@ -145,8 +145,9 @@ public final class BlockStore implements AutoCloseable {
         DeviceTarget target, Aggregator aggregator, boolean withSums, NanoClock clock, String name,
         Consumer<DeviceException> lost) throws IOException {
         try {
-            device = target.device().open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
-            memory.slabs(), i -> blocks[i].hostState(), clock, name));
+            device = target.device()
+                .open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
+                    memory.slabs(), i -> blocks[i].hostState(), clock, name));
         } catch (DeviceException e) {
             throw new IOException(e.getMessage(), e);
         }
