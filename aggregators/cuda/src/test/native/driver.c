@@ -17,7 +17,7 @@
 
 enum {
     SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-    INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600
+    INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719
 };
 
 static const uint64_t ADDRESSES = 1ull << 36;
@@ -106,11 +106,17 @@ __attribute__((constructor)) static void configure(void)
 {
     const char *megabytes = getenv("EMULATED_CUDA_MEGABYTES");
     const char *start = getenv("EMULATED_CUDA_SEED");
+    const char *lost = getenv("EMULATED_CUDA_LOST_AT_CALL");
     if (megabytes) {
         total_bytes = strtoull(megabytes, NULL, 10) << 20;
     }
     if (start) {
         seed = strtoull(start, NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
+    }
+    if (lost) {
+        failing_call = atoi(lost);
+        failing_error = LAUNCH_FAILED;
+        permanent = 1;
     }
 }
 

@@ -41,10 +41,14 @@ final class DeviceIT {
     private final Sandbox sandbox = new Sandbox();
 
     private Running serve(int port, Object... options) throws Exception {
+        return serve(Map.of(), port, options);
+    }
+
+    private Running serve(Map<String, String> environment, int port, Object... options) throws Exception {
         List<Object> all = new ArrayList<>(List.of("serve", "--model", "m", "--listen", "127.0.0.1:" + port, "--size",
             SIZE, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", "bsp", "--lease", "60s"));
         all.addAll(List.of(options));
-        return sandbox.start("serve", modeldisk(all.toArray()));
+        return sandbox.start("serve", environment, modeldisk(all.toArray()));
     }
 
     private void train(Path mount, int first, int last) throws Exception {
@@ -58,19 +62,41 @@ final class DeviceIT {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
-        Object[] options = {"--datamover", datamover, "--state", sandbox.path("state"), "--durability", "journal",
-            "--pull-from", pullFrom};
+        Object[] options = {"--datamover", "tcp,shm", "--shm-directory", sandbox.path("run"), "--state",
+            sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
         Running shard = serve(0, options);
         int port = Command.port(shard);
         Path mount = sandbox.directory("d");
         String address = new Shards("m", List.of(port)).address();
-        sandbox.run(modeldisk("mount", address, mount, "--datamover", datamover, "--reconnect", "60s")).succeeded();
+        sandbox.run(modeldisk("mount", address, mount, "--datamover", datamover, "--shm-directory",
+            sandbox.path("run"), "--reconnect", "60s")).succeeded();
         train(mount, 1, 10);
         assertThat(sandbox.run(modeldisk("status", address, "--json")).succeeded()).contains("emulated 0");
         shard.signal("KILL");
         await("the shard has exited", () -> !shard.process().isAlive());
         Command.port(serve(port, options));
         train(mount, 11, 20);
+    }
+
+    @Tag("mount")
+    @Test
+    void learnersWaitForTheNextProcessIfADeviceIsLost() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        sandbox.useDevice();
+        Object[] options = {"--state", sandbox.path("state"), "--durability", "journal"};
+        Running shard = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "4000"), 0, options);
+        int port = Command.port(shard);
+        Path mount = sandbox.directory("d");
+        sandbox.run(modeldisk("mount", new Shards("m", List.of(port)).address(), mount, "--reconnect", "60s"))
+            .succeeded();
+        Running learner = sandbox.start("learner", "python3", "-c", TRAIN, mount.resolve("model").toString(), "1",
+            "200");
+        assertThat(shard.awaitEnd()).isEqualTo(1);
+        assertThat(shard.output()).contains("the device cuda:0 (emulated 0) has failed: cu", "; this process ends");
+        assertThat(learner.process().isAlive()).isTrue();
+        Command.port(serve(Map.of(), port, options));
+        assertThat(learner.awaitEnd()).as(learner.output()).isZero();
     }
 
     @Test
