@@ -19,7 +19,7 @@ import jdk.incubator.vector.VectorSpecies;
  * {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is {@code ((t[0] + t[1]) + t[2]) + t[3]}.
  */
 final class SumOfSquares {
-    // Vectors have at most 256 bits, as in FloatKernels. The widening, not the sum, limits the speed.
+    // Vectors have at most 256 bits. The widening, not the sum, limits the speed.
     private static final boolean WIDE = DoubleVector.SPECIES_PREFERRED.vectorBitSize() >= 256;
     private static final VectorSpecies<Double> DOUBLES = WIDE ? DoubleVector.SPECIES_256 : DoubleVector.SPECIES_128;
     private static final VectorSpecies<Float> FLOATS = WIDE ? FloatVector.SPECIES_128 : FloatVector.SPECIES_64;
