@@ -180,7 +180,9 @@ class DeviceShardTest {
             return task.ofRound(round);
         }
         ValueType type = lun == ValueType.BFLOAT16.lun() ? ValueType.BFLOAT16 : ValueType.FLOAT16;
-        FakeTask task = new FakeTask(learner, offset / 2, lengthBytes / 2);
+        FakeTask task = lengthBytes > 2 * PAGE
+            ? new FakeTask(learner, offset / 2, PAGE, lengthBytes / 2 - PAGE)
+            : new FakeTask(learner, offset / 2, lengthBytes / 2);
         for (long i = 0; i < lengthBytes / 2; i += Short.BYTES) {
             short value = type == ValueType.FLOAT16
                 ? Float.floatToFloat16((float) random.nextGaussian())

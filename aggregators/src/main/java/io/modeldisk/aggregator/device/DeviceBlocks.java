@@ -22,20 +22,24 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Applies {@code scale} times a gradient to weights, as {@link io.modeldisk.aggregator.Aggregator#aggregate} does.
      *
+     * @param lengthBytes the length of the weights; the length of the gradient depends on its type
      * @param round the round to which the gradient belongs, from 1
      * @return the ticket
      */
     long fold(
-        int block, long round, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes, float scale);
+        int block, long round, long offset, MemorySegment gradient, long gradientOffset, GradientType type,
+        int lengthBytes, float scale);
 
     /**
      * Adds a gradient to the sum of its block.
      *
+     * @param lengthBytes the length of the range of the sum
      * @param first whether the gradient replaces the earlier sum
      * @return the ticket
      */
     long accumulate(
-        int block, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes, boolean first);
+        int block, long offset, MemorySegment gradient, long gradientOffset, GradientType type, int lengthBytes,
+        boolean first);
 
     /** Applies {@code scale} times the sum of a block to its weights. Returns the ticket. */
     long foldSum(int block, long round, long offset, int lengthBytes, float scale);

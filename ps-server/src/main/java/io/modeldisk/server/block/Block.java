@@ -2,6 +2,7 @@ package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -69,16 +70,19 @@ public final class Block {
      *
      * @param ofRound the round to which the gradient belongs, from 1
      * @param offset the offset of the range in the block, a multiple of 4096
+     * @param type the type of the gradient; only a device converts gradients
+     * @param applyBytes the length of the range in the block
      */
     public void apply(
         Aggregator aggregator, long ofRound, long offset, MemorySegment gradient, long gradientOffset,
-        long applyBytes, float scale) {
+        GradientType type, long applyBytes, float scale) {
         round = ofRound;
         if (onDevice == null) {
             aggregator.aggregate(writable(), offset, gradient, gradientOffset, applyBytes, scale);
         } else {
             watch.beforeChange(this);
-            onDevice.fold(current.weights(), round, offset, gradient, gradientOffset, (int) applyBytes, scale);
+            onDevice.fold(current.weights(), round, offset, gradient, gradientOffset, type, (int) applyBytes,
+                scale);
         }
     }
 

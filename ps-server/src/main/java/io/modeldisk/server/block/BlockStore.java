@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
@@ -313,31 +314,54 @@ public final class BlockStore implements AutoCloseable {
     }
 
     /**
-     * Passes the data of a write to a visitor as float32 values, in ascending order of offsets. Locks one block at a time. Data
-     * of a 16-bit type is converted before, and reaches the visitor in one part for each block.
+     * Returns the type in which {@link #visit(IoTask, PieceVisitor, Object, GradientType) visit} passes the gradient of a push.
+     * Only a device converts gradients of 16-bit types, and records have float32.
      */
+    public GradientType typeOf(IoTask push, boolean isRecorded) {
+        if (device == null || isRecorded) {
+            return GradientType.FLOAT32;
+        }
+        return switch (push.valueType()) {
+            case FLOAT32 -> GradientType.FLOAT32;
+            case BFLOAT16 -> GradientType.BFLOAT16;
+            case FLOAT16 -> GradientType.FLOAT16;
+        };
+    }
+
+    /** Passes the data of a write to a visitor as float32 values. */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
-        if (task.valueType() != ValueType.FLOAT32) {
+        visit(task, visitor, context, GradientType.FLOAT32);
+    }
+
+    /**
+     * Passes the data of a write to a visitor, in ascending order of offsets. Locks one block at a time. If 16-bit data is passed
+     * as float32 values, it is converted before, and reaches the visitor in one part for each block.
+     */
+    public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context, GradientType type) {
+        if (task.valueType() != ValueType.FLOAT32 && type == GradientType.FLOAT32) {
             halves.visit(task, visitor, context);
             return;
         }
+        int widening = type.widening();
         int piece = 0;
         int pieceStart = 0;
         int position = 0;
-        while (position < task.lengthBytes()) {
+        // The range of a 16-bit type may end beyond the shard.
+        int endOfTask = (int) Math.min(task.lengthBytes(), layout.sizeBytes() - task.offset());
+        while (position < endOfTask) {
             Block block = blocks[layout.blockOf(task.offset() + position)];
             int blockStart = (int) (layout.offsetOf(block.index()) - task.offset());
-            int end = Math.min(task.lengthBytes(), blockStart + block.lengthBytes());
+            int end = Math.min(endOfTask, blockStart + block.lengthBytes());
             boolean changed = false;
             block.lock();
             try {
                 while (position < end) {
-                    while (position == pieceStart + task.pieceLengthBytes(piece)) {
-                        pieceStart += task.pieceLengthBytes(piece++);
+                    while (position == pieceStart + task.pieceLengthBytes(piece) * widening) {
+                        pieceStart += task.pieceLengthBytes(piece++) * widening;
                     }
-                    long data = task.pieceOffset(piece) + position - pieceStart;
-                    int left = Math.min(end, pieceStart + task.pieceLengthBytes(piece)) - position;
-                    int lengthBytes = Math.min(left, task.memory().bytesLeftInSlab(data));
+                    long data = task.pieceOffset(piece) + (position - pieceStart) / widening;
+                    int left = Math.min(end, pieceStart + task.pieceLengthBytes(piece) * widening) - position;
+                    int lengthBytes = Math.min(left / widening, task.memory().bytesLeftInSlab(data)) * widening;
                     changed |= visitor.piece(
                         task,
                         context,

@@ -1,6 +1,7 @@
 package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -30,10 +31,10 @@ final class DeviceCopy {
 
     /** Applies a gradient to the copy. {@code weights} are those on the host. */
     void fold(
-        MemorySegment weights, long round, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes,
-        float scale) {
+        MemorySegment weights, long round, long offset, MemorySegment gradient, long gradientOffset, GradientType type,
+        int lengthBytes, float scale) {
         store(weights);
-        device.fold(index, round, offset, gradient, gradientOffset, lengthBytes, scale);
+        device.fold(index, round, offset, gradient, gradientOffset, type, lengthBytes, scale);
         noteUpdate();
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -105,7 +106,7 @@ public final class Bsp implements Consistency {
                 learner.pending().add(task);
             } else {
                 if (!skipped) {
-                    store.visit(task, contribution, learner);
+                    store.visit(task, contribution, learner, store.typeOf(task, records != null));
                 }
                 for (int i = first; i <= last; i++) {
                     woken = contributed(task, rounds[i], learner, skipped, woken);
@@ -170,6 +171,7 @@ public final class Bsp implements Consistency {
         if (!isOfOpenRound(task, target)) {
             return false;
         }
+        GradientType type = store.typeOf(task, records != null);
         RoundMarks marks = learner.marks();
         boolean contributed = false;
         int first = offset / LogicalBlock.BYTES;
@@ -178,7 +180,8 @@ public final class Bsp implements Consistency {
         while (from < last) {
             int end = marks.nextMarked(block.index(), target.round(), from, last);
             int start = from * LogicalBlock.BYTES;
-            target.contribute(start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
+            target.contribute(start, data, dataOffset + (start - offset) / type.widening(), type,
+                (end - from) * LogicalBlock.BYTES);
             if (records != null) {
                 records.push(block.index(), start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES,
                     learner.number(), target.round(), block.version());
@@ -372,7 +375,8 @@ public final class Bsp implements Consistency {
                     throw new DamagedRecordException(record + " does not belong to the open round " + block.round());
                 }
                 if (!record.has(RecordHeader.WITHOUT_DATA)) {
-                    block.contribute(record.offset(), record.memory(), record.bodyStart(), record.rangeBytes());
+                    block.contribute(record.offset(), record.memory(), record.bodyStart(), GradientType.FLOAT32,
+                        record.rangeBytes());
                 }
                 if (learner != null) {
                     int from = record.offset() / LogicalBlock.BYTES;

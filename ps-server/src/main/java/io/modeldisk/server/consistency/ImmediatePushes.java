@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
@@ -41,7 +42,7 @@ final class ImmediatePushes {
 
     /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
     void take(IoTask task, Learner learner, boolean skipped) {
-        store.visit(task, skipped ? skipping : applying, learner);
+        store.visit(task, skipped ? skipping : applying, learner, store.typeOf(task, records != null));
         learner.pushed(task.dataBytes());
     }
 
@@ -62,7 +63,7 @@ final class ImmediatePushes {
         if (!record.has(RecordHeader.WITHOUT_DATA)) {
             block.apply(aggregator, roundOf(record.round(), block), record.offset(), record.memory(),
                 record.bodyStart(),
-                record.rangeBytes(), 1);
+                GradientType.FLOAT32, record.rangeBytes(), 1);
         }
         if (learner != null && record.round() != IoTask.IMPLIED_ROUND) {
             int from = record.offset() / LogicalBlock.BYTES;
@@ -100,6 +101,7 @@ final class ImmediatePushes {
         private boolean applyOnce(
             IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset,
             int lengthBytes) {
+            int widening = store.typeOf(task, records != null).widening();
             long round = task.round();
             RoundMarks marks = learner.marks();
             int index = block.index();
@@ -113,7 +115,7 @@ final class ImmediatePushes {
             while (from < last) {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
-                apply(task, block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
+                apply(task, block, start, data, dataOffset + (start - offset) / widening, (end - from) * LogicalBlock.BYTES);
                 // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
@@ -131,7 +133,8 @@ final class ImmediatePushes {
         private void apply(
             IoTask task, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
             if (applies) {
-                block.apply(aggregator, roundOf(task.round(), block), offset, data, dataOffset, lengthBytes, 1);
+                block.apply(aggregator, roundOf(task.round(), block), offset, data, dataOffset,
+                    store.typeOf(task, records != null), lengthBytes, 1);
             }
         }
 

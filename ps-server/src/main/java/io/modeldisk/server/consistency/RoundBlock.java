@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import java.lang.foreign.MemorySegment;
@@ -54,7 +55,7 @@ final class RoundBlock {
     }
 
     /** Adds the gradient of a range of logical blocks to the sum. */
-    void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+    void contribute(int offset, MemorySegment data, long dataOffset, GradientType type, int lengthBytes) {
         int start = offset / LogicalBlock.BYTES;
         int last = start + lengthBytes / LogicalBlock.BYTES;
         while (start < last) {
@@ -65,7 +66,8 @@ final class RoundBlock {
                 contributions[end++]++;
             }
             int from = start * LogicalBlock.BYTES;
-            sum.add(from, data, dataOffset + from - offset, (end - start) * LogicalBlock.BYTES, first);
+            sum.add(from, data, dataOffset + (from - offset) / type.widening(), type, (end - start) * LogicalBlock.BYTES,
+                first);
             start = end;
         }
     }

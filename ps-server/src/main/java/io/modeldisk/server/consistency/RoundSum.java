@@ -2,6 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.server.block.Block;
 import java.lang.foreign.MemorySegment;
 
@@ -11,7 +12,8 @@ import java.lang.foreign.MemorySegment;
  */
 interface RoundSum {
     /** Adds a gradient. If {@code first} is set, the gradient replaces the earlier sum of the range. */
-    void add(int offset, MemorySegment data, long dataOffset, int lengthBytes, boolean first);
+    void add(
+        int offset, MemorySegment data, long dataOffset, GradientType type, int lengthBytes, boolean first);
 
     /** Applies {@code scale} times a range of the sum to the weights of the block. */
     void apply(Block block, Aggregator aggregator, long round, int offset, int lengthBytes, float scale);
@@ -25,7 +27,11 @@ interface RoundSum {
     /** A sum in host memory, which has the length of the block. */
     record OnHost(MemorySegment sum) implements RoundSum {
         @Override
-        public void add(int offset, MemorySegment data, long dataOffset, int lengthBytes, boolean first) {
+        public void add(
+            int offset, MemorySegment data, long dataOffset, GradientType type, int lengthBytes, boolean first) {
+            if (type != GradientType.FLOAT32) {
+                throw new IllegalArgumentException("type=" + type + " must be FLOAT32 on the host");
+            }
             if (first) {
                 MemorySegment.copy(data, dataOffset, sum, offset, lengthBytes);
             } else {
@@ -35,7 +41,7 @@ interface RoundSum {
 
         @Override
         public void apply(Block block, Aggregator aggregator, long round, int offset, int lengthBytes, float scale) {
-            block.apply(aggregator, round, offset, sum, offset, lengthBytes, scale);
+            block.apply(aggregator, round, offset, sum, offset, GradientType.FLOAT32, lengthBytes, scale);
         }
 
         @Override
@@ -52,8 +58,9 @@ interface RoundSum {
     /** The sum of a block on a device. */
     record OnDevice(DeviceBlocks device, int index, int lengthBytes) implements RoundSum {
         @Override
-        public void add(int offset, MemorySegment data, long dataOffset, int addedBytes, boolean first) {
-            device.accumulate(index, offset, data, dataOffset, addedBytes, first);
+        public void add(
+            int offset, MemorySegment data, long dataOffset, GradientType type, int addedBytes, boolean first) {
+            device.accumulate(index, offset, data, dataOffset, type, addedBytes, first);
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.modeldisk.aggregator.cuda;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Formula;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
@@ -39,6 +40,7 @@ public final class Batch {
     private Work work;
     private int size;
     private long longestBytes;
+    private boolean staged;
     private boolean launched;
 
     /** Creates a batch. {@code norm}: the kernel that limits the norm of gradients before they are applied, or null. */
@@ -69,6 +71,7 @@ public final class Batch {
         work = nextWork;
         size = 0;
         longestBytes = 0;
+        staged = false;
         launched = false;
     }
 
@@ -210,9 +213,9 @@ public final class Batch {
     private void checkRange(
         Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
         long lengthBytes) {
-        if (work != wanted || launched) {
+        if (work != wanted || staged || launched) {
             throw new IllegalStateException(
-                "the batch is " + (launched ? "launched" : "for " + work) + ", and not open for "
+                "the batch is " + (launched ? "launched" : staged ? "staged" : "for " + work) + ", and not open for "
                     + wanted);
         }
         Objects.checkFromIndexSize(offset, lengthBytes, changed.lengthBytes());
@@ -251,7 +254,21 @@ public final class Batch {
     }
 
     /**
-     * Adds the work of this batch to a stream, and returns at once. The memory of the ranges must stay allocated until the batch
+     * Copies the descriptors of the ranges to the device on another stream than that of {@link #launch}, so that the copy does
+     * not delay the kernels. The caller orders the launch behind this copy. No range can be added any more.
+     */
+    public void stage(CudaStream stream) {
+        if (staged || launched) {
+            throw new IllegalStateException("the batch is " + (launched ? "launched" : "staged") + " already");
+        }
+        staged = true;
+        if (size > 0 && byWork[work.ordinal()] != null) {
+            stream.copyToDevice(staging, descriptors, (long) size * FoldDescriptor.BYTES);
+        }
+    }
+
+    /**
+     * Adds the work of this batch to a stream, and returns at once. Without {@link #stage}, the descriptors are copied first. The memory of the ranges must stay allocated until the batch
      * is complete. A batch is launched once.
      *
      * @throws CudaException if a call of the driver has failed. It is not known then which ranges will change, so the device must
@@ -261,10 +278,12 @@ public final class Batch {
         if (launched) {
             throw new IllegalStateException("the batch is launched already");
         }
+        if (!staged) {
+            stage(stream);
+        }
         launched = true;
         Kernel kernel = byWork[work.ordinal()];
         if (size > 0 && kernel != null) {
-            stream.copyToDevice(staging, descriptors, (long) size * FoldDescriptor.BYTES);
             if (norm != null && work == Work.FOLD) {
                 norm.launch(stream, 1, size, normParameters);
             }
@@ -302,7 +321,7 @@ public final class Batch {
         if (work == null) {
             throw new IllegalStateException("the batch is released already");
         }
-        if (launched ? !done.isComplete() : size > 0) {
+        if (launched ? !done.isComplete() : size > 0 || staged) {
             throw new IllegalStateException("the batch has " + size + " ranges and is not complete");
         }
         begin(null);

@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.cuda.OperationQueue.Kind;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
@@ -66,34 +67,37 @@ final class CudaBlocks implements DeviceBlocks {
 
     @Override
     public long fold(
-        int block, long round, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes, float scale) {
-        return push(Kind.FOLD, block, offset, gradient, gradientOffset, lengthBytes, scale, round);
+        int block, long round, long offset, MemorySegment gradient, long gradientOffset, GradientType type,
+        int lengthBytes, float scale) {
+        return push(Kind.FOLD, block, offset, gradient, gradientOffset, type, lengthBytes, scale, round);
     }
 
     @Override
     public long accumulate(
-        int block, long offset, MemorySegment gradient, long gradientOffset, int lengthBytes, boolean first) {
-        return push(Kind.ACCUMULATE, block, offset, gradient, gradientOffset, lengthBytes, 1, first ? 1 : 0);
+        int block, long offset, MemorySegment gradient, long gradientOffset, GradientType type, int lengthBytes,
+        boolean first) {
+        return push(Kind.ACCUMULATE, block, offset, gradient, gradientOffset, type, lengthBytes, 1, first ? 1 : 0);
     }
 
     private long push(
-        Kind kind, int block, long offset, MemorySegment data, long dataOffset, int lengthBytes, float scale,
-        long value) {
+        Kind kind, int block, long offset, MemorySegment data, long dataOffset, GradientType type, int lengthBytes,
+        float scale, long value) {
         long ticket = queue.reserve();
         boolean copied = false;
         try {
-            MemorySegment.copy(data, dataOffset, memory.push(queue.place(ticket)).segment(), 0, lengthBytes);
+            MemorySegment.copy(data, dataOffset, memory.push(queue.place(ticket)).segment(), 0,
+                type.gradientBytes(lengthBytes));
             copied = true;
         } finally {
             // The device waits for each ticket, so this one must not be left out.
-            queue.fill(ticket, copied ? kind : Kind.NOTHING, block, offset, lengthBytes, scale, value);
+            queue.fill(ticket, copied ? kind : Kind.NOTHING, block, offset, type, lengthBytes, scale, value);
         }
         return ticket;
     }
 
     private long put(Kind kind, int block, long offset, int lengthBytes, float scale, long value) {
         long ticket = queue.reserve();
-        queue.fill(ticket, kind, block, offset, lengthBytes, scale, value);
+        queue.fill(ticket, kind, block, offset, GradientType.FLOAT32, lengthBytes, scale, value);
         return ticket;
     }
 
@@ -110,10 +114,10 @@ final class CudaBlocks implements DeviceBlocks {
     @Override
     public void store(int block, MemorySegment weights) {
         int lengthBytes = shape.lengthOf(block);
-        push(Kind.STORE_WEIGHTS, block, 0, weights, 0, lengthBytes, 1, 0);
+        push(Kind.STORE_WEIGHTS, block, 0, weights, 0, GradientType.FLOAT32, lengthBytes, 1, 0);
         MemorySegment state = shape.state().apply(block);
         for (int i = 0; i < memory.stateArrays; i++) {
-            push(Kind.STORE_STATE, block, 0, state, (long) i * lengthBytes, lengthBytes, 1, i);
+            push(Kind.STORE_STATE, block, 0, state, (long) i * lengthBytes, GradientType.FLOAT32, lengthBytes, 1, i);
         }
     }
 
@@ -128,7 +132,7 @@ final class CudaBlocks implements DeviceBlocks {
     @Override
     public void storeSum(int block, MemorySegment from, long fromOffset) {
         queue.awaitDone(queue.newest());
-        push(Kind.STORE_SUM, block, 0, from, fromOffset, shape.lengthOf(block), 1, 0);
+        push(Kind.STORE_SUM, block, 0, from, fromOffset, GradientType.FLOAT32, shape.lengthOf(block), 1, 0);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -74,15 +74,15 @@ final class FoldGroup {
         Kind kind = queue.kind(ticket);
         boolean added = switch (kind) {
             case FOLD -> marks.mirrored[block] != number && updates().fold(memory.block(block), queue.offset(ticket),
-                memory.gradient(queue.place(ticket)), 0, queue.lengthBytes(ticket), queue.scale(ticket),
-                queue.value(ticket));
+                memory.gradient(queue.place(ticket)), 0, queue.type(ticket), queue.lengthBytes(ticket),
+                queue.scale(ticket), queue.value(ticket));
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
                 queue.offset(ticket), memory.sum(block), queue.offset(ticket), queue.lengthBytes(ticket),
                 queue.scale(ticket), queue.value(ticket));
             // The sums of a group change before its weights.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
-                queue.offset(ticket), memory.gradient(queue.place(ticket)), 0, queue.lengthBytes(ticket),
-                queue.value(ticket) == 1);
+                queue.offset(ticket), memory.gradient(queue.place(ticket)), 0, queue.type(ticket),
+                queue.lengthBytes(ticket), queue.value(ticket) == 1);
             case MIRROR, LOAD_STATE, LOAD_SUM -> copyCount < copies.length;
             case STORE_WEIGHTS, STORE_STATE, STORE_SUM, NOTHING -> true;
         };
@@ -99,10 +99,10 @@ final class FoldGroup {
                 marks.folded[block] = number;
                 after = Math.max(after, marks.mirrored[block]);
                 if (kind == Kind.FOLD) {
-                    copyData(queue.place(ticket), queue.lengthBytes(ticket));
+                    copyData(ticket);
                 }
             }
-            case ACCUMULATE -> copyData(queue.place(ticket), queue.lengthBytes(ticket));
+            case ACCUMULATE -> copyData(ticket);
             case MIRROR, LOAD_STATE, LOAD_SUM -> {
                 copies[copyCount++] = ticket;
                 if (kind == Kind.MIRROR) {
@@ -126,7 +126,8 @@ final class FoldGroup {
     }
 
     /** Adds the data of an operation to the present copy, if it follows the data there, or to a new one. */
-    private void copyData(int place, int lengthBytes) {
+    private void copyData(long ticket) {
+        int place = queue.place(ticket);
         boolean follows = runPlaces > 0 && place == runStart + runPlaces
             && runBytes == (long) runPlaces * blockSizeBytes;
         if (!follows) {
@@ -136,7 +137,7 @@ final class FoldGroup {
             runBytes = 0;
         }
         runPlaces++;
-        runBytes += lengthBytes;
+        runBytes += queue.type(ticket).gradientBytes(queue.lengthBytes(ticket));
     }
 
     private void copyRun() {
@@ -163,6 +164,12 @@ final class FoldGroup {
      */
     void launch(FoldGroup[] groups, long doneUpTo) {
         copyRun();
+        if (sums != null) {
+            sums.stage(streams.toDevice);
+        }
+        if (updates != null) {
+            updates.stage(streams.toDevice);
+        }
         streams.toDevice.record(copied);
         streams.kernels.waitFor(copied);
         if (after > doneUpTo) {

@@ -1,6 +1,7 @@
 package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -52,6 +53,7 @@ final class OperationQueue {
     private final int[] lengths;
     private final float[] scales;
     private final long[] values;
+    private final GradientType[] types;
     private final boolean[] filled;
     private final int mask;
     private final NanoClock clock;
@@ -79,6 +81,7 @@ final class OperationQueue {
         this.lengths = new int[capacity];
         this.scales = new float[capacity];
         this.values = new long[capacity];
+        this.types = new GradientType[capacity];
         this.filled = new boolean[capacity];
         this.mask = capacity - 1;
         this.clock = clock;
@@ -113,7 +116,8 @@ final class OperationQueue {
     }
 
     /** Describes the operation with a reserved ticket, so that the device can begin it. */
-    void fill(long ticket, Kind kind, int block, long offset, int lengthBytes, float scale, long value) {
+    void fill(
+        long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value) {
         int place = place(ticket);
         lock.lock();
         try {
@@ -123,6 +127,7 @@ final class OperationQueue {
             lengths[place] = lengthBytes;
             scales[place] = scale;
             values[place] = value;
+            types[place] = type;
             filled[place] = true;
             if (asleep) {
                 work.signal();
@@ -144,6 +149,12 @@ final class OperationQueue {
         return offsets[place(ticket)];
     }
 
+    /** The type of the data of an operation. */
+    GradientType type(long ticket) {
+        return types[place(ticket)];
+    }
+
+    /** The length of the weights, state or sum that an operation changes or copies. */
     int lengthBytes(long ticket) {
         return lengths[place(ticket)];
     }

@@ -11,6 +11,7 @@ import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -115,7 +116,7 @@ class CudaBlocksTest {
                 case 0, 1, 2 -> {
                     MemorySegment gradient = floats(bytes + 2L * PAGE);
                     block.round++;
-                    device.fold(index, block.round, offset, gradient, 2L * PAGE, bytes, 0.5f);
+                    device.fold(index, block.round, offset, gradient, 2L * PAGE, GradientType.FLOAT32, bytes, 0.5f);
                     aggregator.aggregate(block, offset, gradient, 2L * PAGE, bytes, 0.5f);
                 }
                 case 3, 4 -> accumulate(index, block);
@@ -135,7 +136,7 @@ class CudaBlocksTest {
             int bytes = (int) block.weights.byteSize();
             MemorySegment gradient = floats(bytes);
             boolean first = !block.summed || random.nextInt(3) == 0;
-            device.accumulate(index, 0, gradient, 0, bytes, first);
+            device.accumulate(index, 0, gradient, 0, GradientType.FLOAT32, bytes, first);
             for (long i = 0; i < bytes; i += Float.BYTES) {
                 float value = gradient.get(ValueLayout.JAVA_FLOAT, i);
                 block.sum.set(ValueLayout.JAVA_FLOAT, i,
@@ -152,7 +153,7 @@ class CudaBlocksTest {
                 // An update after the copy, which must not be seen.
                 MemorySegment gradient = floats(block.weights.byteSize());
                 block.round++;
-                device.fold(index, block.round, 0, gradient, 0, now.length, 1);
+                device.fold(index, block.round, 0, gradient, 0, GradientType.FLOAT32, now.length, 1);
                 aggregator.aggregate(block, 0, gradient, 0, now.length, 1);
             }
             device.awaitDone(ticket);
@@ -215,7 +216,7 @@ class CudaBlocksTest {
         try (Twin twin = new Twin("sum", 1)) {
             MemorySegment gradient = twin.floats(BLOCK);
             for (int i = 0; i < 10_000; i++) {
-                twin.device.fold(i % (BLOCKS - 1), 1, 0, gradient, 0, BLOCK, 1);
+                twin.device.fold(i % (BLOCKS - 1), 1, 0, gradient, 0, GradientType.FLOAT32, BLOCK, 1);
             }
             assertThat(twin.device.newest() - twin.device.applied()).isLessThanOrEqualTo(4096);
             twin.device.awaitDone(twin.device.newest());
@@ -242,7 +243,7 @@ class CudaBlocksTest {
     private static void use() {
         try (Twin twin = new Twin("adam:lr=0.1", 1)) {
             MemorySegment gradient = twin.floats(BLOCK);
-            twin.device.accumulate(0, 0, gradient, 0, BLOCK, true);
+            twin.device.accumulate(0, 0, gradient, 0, GradientType.FLOAT32, BLOCK, true);
             twin.device.foldSum(0, 1, 0, BLOCK, 1);
             twin.device.loadState(0);
             twin.device.awaitDone(twin.device.mirror(0, 0));

@@ -7,6 +7,7 @@ import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

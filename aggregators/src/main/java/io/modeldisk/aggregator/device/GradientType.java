@@ -1,6 +1,9 @@
-package io.modeldisk.aggregator.cuda;
+package io.modeldisk.aggregator.device;
 
-/** The type of the values of a gradient on a device, in native byte order. The kernels know a type by its number here. */
+/**
+ * The type of the values of a gradient that a device gets, in native byte order. The kernels know a type by its number here. The
+ * conversion to float32 is exact.
+ */
 public enum GradientType {
     /** 32 bits, as the weights. */
     FLOAT32(Float.BYTES),
@@ -13,6 +16,11 @@ public enum GradientType {
 
     GradientType(int bytes) {
         this.bytes = bytes;
+    }
+
+    /** Returns how many times longer the weights are than their gradient: 1 or 2. */
+    public int widening() {
+        return Float.BYTES / bytes;
     }
 
     /** Returns the bytes of a gradient for weights of {@code weightBytes} bytes. */
