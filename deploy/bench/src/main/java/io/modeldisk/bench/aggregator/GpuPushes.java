@@ -79,12 +79,13 @@ final class GpuPushes implements AutoCloseable {
             for (int n = 0; n < blocks; n++) {
                 arrivals.copyToDevice(pushes[(first + n) % pushes.length], gradients[slot * blocks + n], blockBytes);
             }
-            arrivals.record(arrived[slot]);
             Batch batch = model.begin();
             for (int n = 0; n < blocks; n++) {
                 model.fold(batch, (long) ((first + n) % weights.length) * blockBytes,
                     (long) (slot * blocks + n) * blockBytes, blockBytes);
             }
+            batch.stage(arrivals);
+            arrivals.record(arrived[slot]);
             folds.waitFor(arrived[slot]);
             // The weights are folded again only after several launches. Then their copy in this slot has ended.
             folds.waitFor(mirrored[slot]);
