@@ -235,6 +235,11 @@ public final class ShardModel implements AutoCloseable {
         return isBackup() || mayServe.getAsBoolean();
     }
 
+    /** The name of the device that applies gradients, such as {@code cuda:0 (NVIDIA H100 PCIe)}; null if the CPU does. */
+    public String device() {
+        return store.device() == null ? null : store.device().toString();
+    }
+
     /** The facts of the model and of this shard that never change, such as sizes and names. */
     public ModelFacts facts() {
         return facts;

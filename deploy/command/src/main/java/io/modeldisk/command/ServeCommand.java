@@ -313,9 +313,10 @@ final class ServeCommand implements Callable<Integer> {
     private static String ready(ParameterServer server) {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
-        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s".formatted(
+        String device = server.shard().device();
+        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
             facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
             ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
-            facts.aggregator(), facts.consistency());
+            facts.aggregator(), facts.consistency(), device == null ? "" : ", " + device);
     }
 }

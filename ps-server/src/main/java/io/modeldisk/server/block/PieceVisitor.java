@@ -18,7 +18,7 @@ public interface PieceVisitor<C> {
      * @param offset the offset of the part in the block, in bytes; a multiple of 4096
      * @param data the memory with the part
      * @param dataOffset the offset of the part in {@code data}, in bytes
-     * @param lengthBytes the length of the part in the block, a multiple of 4096; the data is half as long if its type has 16 bits
+     * @param lengthBytes the length of the part in the block, a multiple of 4096; 16-bit data is half as long
      * @return whether the visitor has changed the block
      */
     boolean piece(

@@ -115,7 +115,8 @@ final class ImmediatePushes {
             while (from < last) {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
-                apply(task, block, start, data, dataOffset + (start - offset) / widening, (end - from) * LogicalBlock.BYTES);
+                apply(task, block, start, data, dataOffset + (start - offset) / widening,
+                    (end - from) * LogicalBlock.BYTES);
                 // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);

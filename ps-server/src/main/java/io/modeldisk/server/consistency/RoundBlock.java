@@ -66,7 +66,8 @@ final class RoundBlock {
                 contributions[end++]++;
             }
             int from = start * LogicalBlock.BYTES;
-            sum.add(from, data, dataOffset + (from - offset) / type.widening(), type, (end - start) * LogicalBlock.BYTES,
+            sum.add(from, data, dataOffset + (from - offset) / type.widening(), type,
+                (end - start) * LogicalBlock.BYTES,
                 first);
             start = end;
         }

@@ -268,8 +268,8 @@ public final class Batch {
     }
 
     /**
-     * Adds the work of this batch to a stream, and returns at once. Without {@link #stage}, the descriptors are copied first. The memory of the ranges must stay allocated until the batch
-     * is complete. A batch is launched once.
+     * Adds the work of this batch to a stream, and returns at once. Copies the descriptors first, unless they are staged. The
+     * memory of the ranges must stay allocated until the batch is complete. A batch is launched once.
      *
      * @throws CudaException if a call of the driver has failed. It is not known then which ranges will change, so the device must
      *     be closed.
