@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,6 +98,31 @@ final class DeviceIT {
         assertThat(learner.process().isAlive()).isTrue();
         Command.port(serve(Map.of(), port, options));
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+    }
+
+    @Tag("mount")
+    @Test
+    void backupTakesOverIfTheDeviceOfThePrimaryIsLost() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        sandbox.useDevice();
+        String coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ")
+            .replaceFirst(".* on ([^,]*),.*", "$1");
+        Object[] options = {"--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"};
+        Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "8000"), 0, options);
+        primary.awaitLine("ready: ");
+        Running backup = serve(Map.of(), 0, options);
+        String url = "modeldisk+zk://" + coordinator + "/m";
+        await(() -> "the backup is in sync: " + backup.output(), Duration.ofSeconds(60),
+            () -> sandbox.run(modeldisk("status", url)).output().contains(" is in sync"));
+        Path mount = sandbox.directory("d");
+        sandbox.run(modeldisk("mount", url, mount, "--reconnect", "60s")).succeeded();
+        Running learner = sandbox.start("learner", "python3", "-c", TRAIN, mount.resolve("model").toString(), "1",
+            "400");
+        assertThat(primary.awaitEnd()).isEqualTo(1);
+        assertThat(learner.process().isAlive()).isTrue();
+        assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+        assertThat(backup.output()).contains("primary of epoch 2");
     }
 
     @Test
