@@ -109,7 +109,7 @@ final class DeviceIT {
         String coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ")
             .replaceFirst(".* on ([^,]*),.*", "$1");
         Object[] options = {"--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"};
-        Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "8000"), 0, options);
+        Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "4000"), 0, options);
         primary.awaitLine("ready: ");
         Running backup = serve(Map.of(), 0, options);
         String url = "modeldisk+zk://" + coordinator + "/m";
@@ -118,7 +118,7 @@ final class DeviceIT {
         Path mount = sandbox.directory("d");
         sandbox.run(modeldisk("mount", url, mount, "--reconnect", "60s")).succeeded();
         Running learner = sandbox.start("learner", "python3", "-c", TRAIN, mount.resolve("model").toString(), "1",
-            "400");
+            "200");
         assertThat(primary.awaitEnd()).isEqualTo(1);
         assertThat(learner.process().isAlive()).isTrue();
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
