@@ -137,6 +137,7 @@ void emulator_reset(int new_devices, int version, int new_major, int new_minor, 
     }
     memset(recent, 0, sizeof recent);
     current = NULL;
+    next_address = base;
     devices = new_devices;
     driver_version = version;
     major = new_major;
@@ -442,6 +443,10 @@ int cuCtxCreate_v2(struct object **context, unsigned flags, int device)
     (void) device;
     if (!base) {
         base = (uint64_t) mmap(NULL, ADDRESSES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == (uint64_t) MAP_FAILED) {
+            base = 0;
+            return end(complain(OUT_OF_MEMORY, "there are too few addresses for the emulated memory"));
+        }
         next_address = base;
     }
     broken = 0;
