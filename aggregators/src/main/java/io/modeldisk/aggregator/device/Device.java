@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 /**
  * A device of this machine that a shard may use.
  *
- * @param provider the provider of its kind
+ * @param provider what opens devices of its kind
  * @param number its number, from 0
  */
 public record Device(DeviceProvider provider, int number) {

@@ -48,7 +48,8 @@ final class GpuBenchIT {
 
     @ParameterizedTest
     @CsvSource({"cuda:1,sgd:lr=1,there is no device cuda:1; this machine has only cuda:0",
-        "gpu,sgd:lr=1,the device gpu must be cuda:N", "cuda:0,null,the aggregator null does nothing on a device"})
+        "gpu,sgd:lr=1,the device \"gpu\" must be a kind and a number",
+        "cuda:0,null,the aggregator null does nothing on a device"})
     void deviceOrAggregatorThatCannotBeMeasuredIsRefused(String device, String aggregator, String message)
         throws Exception {
         Result result = sandbox.run(EmulatedDriver.environment(sandbox), modeldisk("bench", "aggregator", "--device",

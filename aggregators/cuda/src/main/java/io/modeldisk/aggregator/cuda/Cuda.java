@@ -2,8 +2,6 @@ package io.modeldisk.aggregator.cuda;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
@@ -19,8 +17,6 @@ public final class Cuda {
     /** The first version of CUDA that knows the PTX of the kernels, as the driver states it. */
     private static final int LEAST_VERSION = 11000;
 
-    private static final Pattern DEVICE = Pattern.compile("cuda:(\\d{1,9})");
-
     private Cuda() {}
 
     /** The result of the check, which runs once. */
@@ -28,20 +24,6 @@ public final class Cuda {
         private static final String FAILURE = System.getProperty("modeldisk.cuda", "on").equals("off")
             ? "CUDA is turned off by -Dmodeldisk.cuda=off"
             : failure("libcuda.so.1");
-    }
-
-    /**
-     * Returns the number of a device.
-     *
-     * @param device the name of the device: {@code cuda:N}, where N is a number from 0
-     * @throws IllegalArgumentException if the name has another form
-     */
-    public static int ordinal(String device) {
-        Matcher name = DEVICE.matcher(device);
-        if (!name.matches()) {
-            throw new IllegalArgumentException("the device " + device + " must be cuda:N, where N is a number from 0");
-        }
-        return Integer.parseInt(name.group(1));
     }
 
     /** Returns whether this process can use a GPU. */

@@ -101,10 +101,10 @@ final class OperationQueue {
     /** Takes the next ticket. Waits until its place is free. The caller then calls {@link #fill}. */
     long reserve() {
         while (true) {
-            awaitApplied(newest + 1 - kinds.length);
+            await(newest + 1 - kinds.length, false);
             lock.lock();
             try {
-                ensureUsable();
+                check();
                 // Another thread may have taken the place.
                 if (newest + 1 - applied <= kinds.length) {
                     return ++newest;
@@ -255,19 +255,14 @@ final class OperationQueue {
         }
     }
 
-    /** Waits until all operations up to a ticket are applied. */
-    private void awaitApplied(long ticket) {
-        await(ticket, false);
-    }
-
     /** Waits until all operations up to a ticket are done. */
     void awaitDone(long ticket) {
         await(ticket, true);
     }
 
     /**
-     * Waits until the device has advanced up to a ticket, or has failed. An interrupt does not end the wait, because an operation
-     * that has begun cannot be taken back.
+     * Waits until all operations up to a ticket are applied, or with {@code wholly} done, or until the device has failed. An
+     * interrupt does not end the wait, because an operation that has begun cannot be taken back.
      */
     private void await(long ticket, boolean wholly) {
         long sinceNs = clock.nanoTime();
@@ -300,13 +295,6 @@ final class OperationQueue {
         }
     }
 
-    private void ensureUsable() {
-        DeviceException reason = failure;
-        if (reason != null) {
-            throw new DeviceException(reason.getMessage(), reason);
-        }
-    }
-
     /** Returns the failure of the device; null if it has not failed. */
     DeviceException failure() {
         return failure;
@@ -314,8 +302,9 @@ final class OperationQueue {
 
     /** Throws an exception if the device has failed. */
     void check() {
-        if (failure != null) {
-            ensureUsable();
+        DeviceException reason = failure;
+        if (reason != null) {
+            throw new DeviceException(reason.getMessage(), reason);
         }
     }
 
@@ -325,10 +314,6 @@ final class OperationQueue {
 
     long applied() {
         return applied;
-    }
-
-    long done() {
-        return done;
     }
 
     /** Lets {@link #awaitWork} return false when all operations have begun. */

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
  * The memory of a shard on a device, and the host memory with which the device exchanges data. All parts are made at the start.
  */
 final class ShardMemory {
-    /** The arrays of state of a block, each as long as its weights. */
+    /** The number of arrays of state of a block. Each array is as long as the weights. */
     final int stateArrays;
     private final DeviceBlock[] blocks;
     private final DeviceMemory[] sums;
@@ -102,5 +102,4 @@ final class ShardMemory {
     PinnedMemory loaded() {
         return loaded;
     }
-
 }

@@ -263,8 +263,10 @@ class CudaBlocksTest {
 
     @Test
     void namesOfDevicesThatDoNotExistAreRefusedInOneLine() {
-        assertThatThrownBy(() -> Device.named("gpu")).hasMessage(
-            "the device \"gpu\" must be a kind and a number, such as cuda:0");
+        for (String wrong : new String[]{"gpu", "cuda", "cuda:", "cuda:-1", "cuda:0x", "cuda:9999999999"}) {
+            assertThatThrownBy(() -> Device.named(wrong)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the device \"" + wrong + "\" must be a kind and a number, such as cuda:0");
+        }
         assertThatThrownBy(() -> Device.named("rocm:0")).hasMessage(
             "devices of the kind \"rocm\" are not supported; the kinds are: cuda");
         assertThatThrownBy(() -> Device.named("cuda:999")).hasMessageContaining("there is no device cuda:999");

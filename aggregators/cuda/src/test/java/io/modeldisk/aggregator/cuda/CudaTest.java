@@ -157,15 +157,6 @@ class CudaTest {
     }
 
     @Test
-    void deviceIsNamedByItsNumber() {
-        assertThat(Cuda.ordinal("cuda:12")).isEqualTo(12);
-        for (String wrong : new String[]{"cuda", "cuda:", "cuda:-1", "cpu:0", "cuda:0x", "cuda:9999999999"}) {
-            assertThatThrownBy(() -> Cuda.ordinal(wrong)).isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("the device " + wrong + " must be cuda:N, where N is a number from 0");
-        }
-    }
-
-    @Test
     void eventThatWasNeverRecordedIsCompleteAndAwaitEndsAtTheTimeOut() throws InterruptedException {
         try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
             CudaEvent never = device.newEvent();

@@ -2,9 +2,9 @@ package io.modeldisk.bench.aggregator;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Formula;
-import io.modeldisk.aggregator.cuda.Cuda;
 import io.modeldisk.aggregator.cuda.CudaException;
 import io.modeldisk.aggregator.cuda.DeviceMemory;
+import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.bench.report.GpuReport;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.platform.units.ByteSize;
@@ -63,7 +63,7 @@ public final class GpuBench {
         if (aggregator.formula() instanceof Formula.Nothing) {
             throw new IllegalArgumentException("the aggregator " + name + " does nothing on a device");
         }
-        int ordinal = Cuda.ordinal(device);
+        int ordinal = Device.named(device).number();
         try (GpuModel model = new GpuModel(ordinal, aggregator, bytes)) {
             String fullName = model.device.toString();
             boolean emulated = fullName.contains(EMULATED);

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 /** Weights, gradients and state on a device, and pinned host memory for gradients and weights. Used by one thread. */
 final class GpuModel implements AutoCloseable {
     static final int MOST_BLOCKS = 256;
-    /** The batches that the device has at most before the host waits. */
+    /** The maximum number of batches in flight. Then the host waits. */
     static final int IN_FLIGHT = 4;
 
     private static final long MOST_PINNED_BYTES = 256L << 20;
