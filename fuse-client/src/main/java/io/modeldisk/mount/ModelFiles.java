@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeSettings;
 import io.modeldisk.mount.exchange.LocalExchange;
 import io.modeldisk.mount.exchange.VersionProbe;
@@ -113,6 +114,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     @Override
     public Optional<String> attribute(String name) {
         return model.attribute(name);
+    }
+
+    ExchangeCounters counters() {
+        return exchange.counters();
     }
 
     IterationTrace trace() {

@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.Unmounter;
@@ -9,6 +10,7 @@ import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -97,6 +99,21 @@ public final class ModelMount implements AutoCloseable {
     /** Returns the phases of the last iterations. */
     public IterationTrace trace() {
         return files.trace();
+    }
+
+    /**
+     * Checks that the threads of the mount serve requests of the kernel, by a statfs(2) on the directory. The call does not
+     * return as long as they do not.
+     *
+     * @throws IOException if the file system does not work, for example because it was unmounted
+     */
+    public void check() throws IOException {
+        Files.getFileStore(directory()).getTotalSpace();
+    }
+
+    /** Returns the counters of the exchange with the shards. */
+    public ExchangeCounters counters() {
+        return files.counters();
     }
 
     /** Returns a future that completes after an unmount by any process. The caller must still close this object. */

@@ -2,9 +2,12 @@ package io.modeldisk.server;
 
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Optional;
 
 /**
  * An iSCSI server for one shard of a model. {@link #launch} starts the server, and {@link #close} stops the server. To use a
@@ -74,6 +77,25 @@ public final class ParameterServer implements AutoCloseable {
     /** The shard that the server serves. */
     public ShardModel shard() {
         return shard;
+    }
+
+    /**
+     * Checks that the server works: that it serves its connections, and that no thread keeps the lock of a block. The call does
+     * not return as long as a lock is kept. Returns the progress of the shard, or nothing if the server is closed.
+     *
+     * @throws IOException if the server does not serve its connections
+     */
+    public Optional<ShardCounters> check() throws IOException {
+        if (server.isClosed()) {
+            return Optional.empty();
+        }
+        if (!server.isResponsive()) {
+            throw new IOException("the server at " + TargetAddress.text(localAddress())
+                + " accepts no connections, or has not checked them for 10 s");
+        }
+        // The status acquires the lock of each block.
+        shard.status();
+        return Optional.of(shard.counters());
     }
 
     /**

@@ -36,6 +36,8 @@ final class Background {
         command.add("--foreground");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
+        // The background process becomes the main process of a service, so the watchdog watches it.
+        builder.environment().remove("WATCHDOG_PID");
         if (log != null) {
             // A mount with a log file logs at level info, unless the user has set another level.
             builder.environment().put("MODELDISK_LOG_LEVEL",

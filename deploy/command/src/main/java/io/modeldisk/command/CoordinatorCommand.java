@@ -54,10 +54,12 @@ final class CoordinatorCommand implements Callable<Integer> {
             + " --secrets FILE, or --insecure");
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> ServeCommand.stop(main, closed), "stop"));
-        try (Coordinator coordinator = Coordinator.launch(address, state, secret)) {
-            System.out.printf("ready: coordinator on %s, state in %s%n",
-                TargetAddress.text(coordinator.localAddress()), state);
+        ServiceNotices notices = ServiceNotices.ofThisProcess();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> ServeCommand.stop(main, closed, notices), "stop"));
+        try (notices; Coordinator coordinator = Coordinator.launch(address, state, secret)) {
+            notices.ready("ready: coordinator on %s, state in %s"
+                .formatted(TargetAddress.text(coordinator.localAddress()), state),
+                () -> Plural.counted(coordinator.check(), "connection"));
             coordinator.awaitFailure(NanoClock.SYSTEM);
             return 1;
         } catch (InterruptedException e) {

@@ -179,21 +179,23 @@ final class MountCommand implements Callable<Integer> {
             // If the trace file cannot be written, the mount must fail now, not after hours of training.
             Files.write(trace, new byte[0]);
         }
-        try (ShardLocator shards = ModelLocators.open(address);
+        try (ServiceNotices notices = ServiceNotices.ofThisProcess();
+            ShardLocator shards = ModelLocators.open(address);
             StripedModel remote = StripedModel.connect(connection(shards, label, sizes));
             ModelMount mount = ModelMount
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
             LOG.info("effective configuration:\n{}", context);
-            Thread stopper = new Thread(() -> stop(mount), "stop");
+            Thread stopper = new Thread(() -> stop(mount, notices), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
-            System.out.printf(
-                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%n",
-                remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
-                Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
-                datamovers(remote.routes()), readOnly ? "follower" : "learner", label);
+            notices.ready(
+                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s".formatted(
+                    remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
+                    Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
+                    readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
+                    datamovers(remote.routes()), readOnly ? "follower" : "learner", label),
+                () -> progress(mount));
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -255,7 +257,15 @@ final class MountCommand implements Callable<Integer> {
         return used;
     }
 
-    private void stop(ModelMount mount) {
+    private static String progress(ModelMount mount) throws IOException {
+        mount.check();
+        String error = mount.counters().lastError();
+        return Plural.counted((int) mount.counters().iterations(), "iteration")
+            + (error.isEmpty() ? "" : "; last error: " + error);
+    }
+
+    private void stop(ModelMount mount, ServiceNotices notices) {
+        notices.stopping();
         mount.close();
         try {
             leaveTrace(mount);

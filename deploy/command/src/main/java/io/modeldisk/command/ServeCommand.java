@@ -187,12 +187,13 @@ final class ServeCommand implements Callable<Integer> {
         Tuning sizes = tuning.read();
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed), "stop"));
-        try {
-            ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination,
+        ServiceNotices notices = ServiceNotices.ofThisProcess();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed, notices), "stop"));
+        try (notices) {
+            ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination, notices,
                 server -> announce(server, sizes));
             if (state.hasBackups()) {
-                serveWithBackups(sizes);
+                serveWithBackups(sizes, notices);
             } else if (coordination.isUsed()) {
                 InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
                 AccessPolicy access = access();
@@ -210,7 +211,8 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     /** Lets the main thread close the server after a signal, and waits until the server is closed. */
-    static void stop(Thread main, CountDownLatch closed) {
+    static void stop(Thread main, CountDownLatch closed, ServiceNotices notices) {
+        notices.stopping();
         main.interrupt();
         try {
             closed.await();
@@ -280,7 +282,7 @@ final class ServeCommand implements Callable<Integer> {
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
     }
 
-    private void serveWithBackups(Tuning sizes) throws IOException, InterruptedException {
+    private void serveWithBackups(Tuning sizes, ServiceNotices notices) throws IOException, InterruptedException {
         if (!coordination.isUsed()) {
             throw new IllegalArgumentException(
                 "--durability replica needs a coordinator, which decides which process is the "
@@ -292,22 +294,29 @@ final class ServeCommand implements Callable<Integer> {
         new ReplicaServer(
             startAtMost -> context(sizes, startAtMost).backups(settings).portGroups(coordination.portGroups()),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
-            replicas.backups(), ServeCommand::announceRole).run();
+            replicas.backups(), replica -> announceRole(replica, notices)).run();
     }
 
-    private static void announceRole(ReplicaServer replica) {
+    private static void announceRole(ReplicaServer replica, ServiceNotices notices) {
         ParameterServer server = replica.server();
-        System.out.println(server.shard().isBackup()
+        notices.ready(server.shard().isBackup()
             ? "backup: shard %d/%d of model %s on %s".formatted(server.shard().facts().shard(),
                 server.shard().facts().shards(),
                 server.shard().facts().model(), TargetAddress.text(server.localAddress()))
-            : ready(server) + ", primary of epoch " + replica.role().epoch());
+            : ready(server) + ", primary of epoch " + replica.role().epoch(), () -> progress(replica.server()));
     }
 
-    private static void announce(ParameterServer server, Tuning sizes) {
+    /** Checks that a shard makes progress. Returns a few words about it. */
+    static String progress(ParameterServer server) throws IOException {
+        return server.check().map(counters -> "version %d, round %d, %s%s".formatted(counters.maxVersion(),
+            counters.openedRound(), Plural.counted(counters.learners(), "learner"),
+            counters.stopped() ? ", stopped because too few learners are left" : "")).orElse("starts again");
+    }
+
+    private static String announce(ParameterServer server, Tuning sizes) {
         LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
             Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
-        System.out.println(ready(server));
+        return ready(server);
     }
 
     private static String ready(ParameterServer server) {

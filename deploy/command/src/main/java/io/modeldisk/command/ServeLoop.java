@@ -15,7 +15,7 @@ import io.modeldisk.server.checkpoint.StartAgainException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -50,7 +50,8 @@ final class ServeLoop {
 
     private final Contexts contexts;
     private final ServeCoordination coordination;
-    private final Consumer<ParameterServer> ready;
+    private final ServiceNotices notices;
+    private final Function<ParameterServer, String> ready;
     private final TargetPortGroups portGroups;
     private final Semaphore wake = new Semaphore(0);
     private volatile boolean goBack;
@@ -64,11 +65,14 @@ final class ServeLoop {
     /**
      * Creates a loop.
      *
-     * @param ready the action when the shard is ready for the first time, or ready again after another process has served
+     * @param notices gets a line when the shard is ready for the first time, or ready again after another process has served
+     * @param ready returns the line
      */
-    ServeLoop(Contexts contexts, ServeCoordination coordination, Consumer<ParameterServer> ready) {
+    ServeLoop(Contexts contexts, ServeCoordination coordination, ServiceNotices notices,
+        Function<ParameterServer, String> ready) {
         this.contexts = contexts;
         this.coordination = coordination;
+        this.notices = notices;
         this.portGroups = coordination.portGroups();
         this.ready = ready;
     }
@@ -98,12 +102,13 @@ final class ServeLoop {
             announced = false;
             launchStandby(role);
             Leader leader = role.leader();
-            System.out.printf("standby: shard %d/%d of model %s waits%s%s%n", facts.shard(), facts.shards(),
+            notices.ready("standby: shard %d/%d of model %s waits%s%s".formatted(facts.shard(), facts.shards(),
                 facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
                 leader == null
                     ? ""
                     : "; epoch %d belongs to %s".formatted(leader.epoch(),
-                        leader.address() == null ? "a process that is not ready" : leader.address()));
+                        leader.address() == null ? "a process that is not ready" : leader.address())),
+                null);
         }
         role.awaitTurn();
     }
@@ -145,8 +150,9 @@ final class ServeLoop {
             startAtMost = CheckpointSettings.ANY;
             if (!announced) {
                 announced = true;
-                ready.accept(server);
+                notices.ready(ready.apply(server), null);
             }
+            notices.work(() -> ServeCommand.progress(server));
             if (role != null) {
                 role.serves(coordination.address(address));
             }
@@ -158,6 +164,8 @@ final class ServeLoop {
             } catch (InterruptedException e) {
                 server.stop();
                 throw e;
+            } finally {
+                notices.work(null);
             }
         } catch (StartAgainException e) {
             startAtMost = Math.min(startAtMost, e.startAtMost());

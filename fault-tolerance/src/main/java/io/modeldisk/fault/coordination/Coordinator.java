@@ -5,6 +5,8 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +31,9 @@ public final class Coordinator implements AutoCloseable {
     private static final int SNAPSHOTS = 3;
     private static final int PURGE_HOURS = 1;
     private static final long CHECK_MS = 1000;
+    private static final int ANSWER_TIMEOUT_MS = 5000;
+    /** The command of ZooKeeper that is allowed by default. */
+    private static final String QUESTION = "srvr";
 
     private final InetSocketAddress listen;
     private final CoordinatorDirectory directory;
@@ -97,12 +102,9 @@ public final class Coordinator implements AutoCloseable {
 
     /** Lets only clients with the secret change the root and the znodes of modeldisk. */
     private void protect(CoordinatorSecret secret) throws IOException {
-        InetAddress bound = localAddress().getAddress();
-        InetSocketAddress self = new InetSocketAddress(
-            bound.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : bound, localAddress().getPort());
         List<ACL> rights = CoordinatorSecret.rights(secret);
         try (CoordinatorClient client = CoordinatorClient
-            .connect(new CoordinatorContext(List.of(self)).secret(secret))) {
+            .connect(new CoordinatorContext(List.of(self())).secret(secret))) {
             for (String path : List.of("/", ModelPaths.ROOT)) {
                 client.run(curator -> {
                     if (curator.checkExists().forPath(path) == null) {
@@ -122,6 +124,32 @@ public final class Coordinator implements AutoCloseable {
     /** The address at which the server listens. */
     public InetSocketAddress localAddress() {
         return new InetSocketAddress(listen.getAddress(), connections.getLocalPort());
+    }
+
+    /** The address at which this process reaches its own server. */
+    private InetSocketAddress self() {
+        InetAddress bound = localAddress().getAddress();
+        return new InetSocketAddress(bound.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : bound,
+            localAddress().getPort());
+    }
+
+    /**
+     * Checks that the server answers a question of a client. Returns the number of connections, without that of this question.
+     *
+     * @throws IOException if the server does not answer within 5 s
+     */
+    public int check() throws IOException {
+        try (Socket client = new Socket()) {
+            client.connect(self(), ANSWER_TIMEOUT_MS);
+            client.setSoTimeout(ANSWER_TIMEOUT_MS);
+            client.getOutputStream().write(QUESTION.getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(client.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            if (!answer.contains("Mode: ")) {
+                throw new IOException("ZooKeeper's server does not serve; it answered '" + answer.strip() + "' to '"
+                    + QUESTION + "'");
+            }
+        }
+        return Math.max(0, connections.getNumAliveConnections() - 1);
     }
 
     /**

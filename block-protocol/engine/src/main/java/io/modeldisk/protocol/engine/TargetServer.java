@@ -35,6 +35,8 @@ public final class TargetServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(TargetServer.class);
     private static final Duration WATCH_PERIOD = Duration.ofMillis(100);
     private static final Duration ACCEPT_RETRY = Duration.ofMillis(100);
+    /** Much longer than the time from one check of all connections to the next. */
+    private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
 
     private final TargetContext context;
     private final BufferPool pool;
@@ -49,6 +51,8 @@ public final class TargetServer implements AutoCloseable {
     private final RunningClock clock;
     private final FailureDelays failureDelays;
     private final RefusalLog refusals;
+    /** The time at which the connections were last checked. */
+    private volatile long checkedNs;
     private volatile boolean closed;
 
     private TargetServer(TargetContext context) throws IOException {
@@ -78,6 +82,7 @@ public final class TargetServer implements AutoCloseable {
     public static TargetServer launch(TargetContext context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
         server.portGroups.watch(server.tellSessions);
+        server.checkedNs = context.clock().nanoTime();
         server.acceptors.forEach(Thread::start);
         server.watchdog.start();
         return server;
@@ -211,6 +216,7 @@ public final class TargetServer implements AutoCloseable {
             }
         }
         serveWaiting();
+        checkedNs = context.clock().nanoTime();
         if (failure != null) {
             throw failure;
         }
@@ -302,6 +308,17 @@ public final class TargetServer implements AutoCloseable {
     /** Returns the number of connections, including those that have not logged in. */
     public int connectionCount() {
         return connections.size();
+    }
+
+    /** Returns whether {@link #close} was called. */
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /** Returns whether the server accepts connections and has checked all connections in the last 10 s. */
+    public boolean isResponsive() {
+        return acceptors.stream().allMatch(Thread::isAlive)
+            && context.clock().nanoTime() - checkedNs < RESPONSE_LIMIT.toNanos();
     }
 
     /** Returns the buffer memory that no session occupies, in bytes. */

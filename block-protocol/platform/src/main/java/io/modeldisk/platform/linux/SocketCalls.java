@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandle;
 final class SocketCalls {
     static final int AF_UNIX = 1;
     static final int SOCK_STREAM = 1;
+    static final int SOCK_DGRAM = 2;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;

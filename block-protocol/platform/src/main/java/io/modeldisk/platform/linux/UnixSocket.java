@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A non-blocking stream socket between processes of this host (unix(7)). After {@link #close()}, the descriptor stays open until
- * the last call that uses it has returned. Otherwise, a call could use another file that has received the same descriptor number.
- * Thread-safe.
+ * A socket between processes of this host (unix(7)): a non-blocking stream socket, or one end of a datagram socket. After
+ * {@link #close()}, the descriptor stays open until the last call that uses it has returned. Otherwise, a call could use another
+ * file that has received the same descriptor number. Thread-safe.
  */
 public final class UnixSocket implements AutoCloseable {
     /** The argument of {@link #shutdown} that stops receiving. */
@@ -32,8 +32,7 @@ public final class UnixSocket implements AutoCloseable {
     private static final int CREDENTIALS_BYTES = 12;
     private static final int TIME_BYTES = 16;
     private static final int BACKLOG = 128;
-    private static final int BLOCKING_TYPE = SocketCalls.SOCK_STREAM | SocketCalls.SOCK_CLOEXEC;
-    private static final int TYPE = BLOCKING_TYPE | SocketCalls.SOCK_NONBLOCK;
+    private static final int TYPE = SocketCalls.SOCK_STREAM | SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK;
 
     private final int descriptor;
     private final AtomicInteger users = new AtomicInteger(1);
@@ -55,8 +54,49 @@ public final class UnixSocket implements AutoCloseable {
      */
     public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
         // The socket is blocking until it is connected, because the kernel waits for a free slot only on a blocking socket.
-        UnixSocket socket = new UnixSocket(
-            (int) Errno.check("cannot create a socket", SocketCalls.socket(BLOCKING_TYPE)));
+        UnixSocket socket = connect(SocketCalls.SOCK_STREAM, path.toString(), timeoutMs);
+        try {
+            Errno.check("cannot set O_NONBLOCK of a socket",
+                Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Creates a datagram socket that sends to the socket with this name. A send waits at most {@code timeoutMs} for room in the
+     * queue of the receiver, and then fails with EAGAIN.
+     *
+     * @param name a path; with {@code @} as its first character, a name in the abstract namespace of Linux
+     * @param timeoutMs the maximum wait in milliseconds, more than 0
+     * @throws NoListenerException if no process receives at the name
+     */
+    public static UnixSocket connectDatagram(String name, long timeoutMs) throws IOException {
+        return connect(SocketCalls.SOCK_DGRAM, name, timeoutMs);
+    }
+
+    /**
+     * Creates a non-blocking datagram socket that receives at a name.
+     *
+     * @param name a path at which no file exists, or a name as in {@link #connectDatagram}
+     */
+    public static UnixSocket receiveDatagrams(String name) throws IOException {
+        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket",
+            SocketCalls.socket(SocketCalls.SOCK_DGRAM | SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK)));
+        try (Arena arena = Arena.ofConfined()) {
+            Errno.check("cannot receive at " + name, SocketCalls.bind(socket.descriptor, address(name, arena)));
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static UnixSocket connect(int type, String name, long timeoutMs) throws IOException {
+        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket",
+            SocketCalls.socket(type | SocketCalls.SOCK_CLOEXEC)));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(TIME_BYTES, Long.BYTES);
             time.set(JAVA_LONG, 0, timeoutMs / 1000);
@@ -64,21 +104,19 @@ public final class UnixSocket implements AutoCloseable {
             Errno.check("cannot set SO_SNDTIMEO of a socket",
                 SocketCalls.setsockopt(socket.descriptor, SocketCalls.SOL_SOCKET,
                     SocketCalls.SO_SNDTIMEO, time, TIME_BYTES));
-            MemorySegment address = address(path, arena);
+            MemorySegment address = address(name, arena);
             int result;
             do {
                 result = SocketCalls.connect(socket.descriptor, address);
             } while (Errno.EINTR.is(result));
             if (Errno.ENOENT.is(result) || Errno.ECONNREFUSED.is(result)) {
-                throw new NoListenerException(path + ": " + Errno.text(-result));
+                throw new NoListenerException(name + ": " + Errno.text(-result));
             }
             if (Errno.EAGAIN.is(result)) {
-                throw new IOException("cannot connect to " + path + ": the listener accepted no connection within "
+                throw new IOException("cannot connect to " + name + ": the listener accepted no connection within "
                     + timeoutMs + " ms");
             }
-            Errno.check("cannot connect to " + path, result);
-            Errno.check("cannot set O_NONBLOCK of a socket",
-                Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
+            Errno.check("cannot connect to " + name, result);
             return socket;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -90,7 +128,8 @@ public final class UnixSocket implements AutoCloseable {
     public static UnixSocket listen(Path path) throws IOException {
         UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket", SocketCalls.socket(TYPE)));
         try (Arena arena = Arena.ofConfined()) {
-            Errno.check("cannot listen on " + path, SocketCalls.bind(socket.descriptor, address(path, arena)));
+            Errno.check("cannot listen on " + path,
+                SocketCalls.bind(socket.descriptor, address(path.toString(), arena)));
             Errno.check("cannot listen on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
             return socket;
         } catch (IOException | RuntimeException e) {
@@ -110,15 +149,20 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /** Returns a {@code struct sockaddr_un} for the path. */
-    private static MemorySegment address(Path path, Arena arena) throws IOException {
-        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+    private static MemorySegment address(String socketName, Arena arena) throws IOException {
+        byte[] name = socketName.getBytes(StandardCharsets.UTF_8);
         if (name.length >= PATH_BYTES) {
-            throw new IOException("the socket path " + path + " has " + name.length + " bytes, but the limit is "
+            throw new IOException("the socket path " + socketName + " has " + name.length + " bytes, but the limit is "
                 + (PATH_BYTES - 1) + "; choose a directory with a shorter path");
         }
-        MemorySegment address = arena.allocate(FAMILY_BYTES + PATH_BYTES, Long.BYTES);
+        boolean isAbstract = socketName.startsWith("@");
+        // All bytes of an abstract name count, so its address ends with the name. A path ends with a zero byte.
+        MemorySegment address = arena.allocate(FAMILY_BYTES + (isAbstract ? name.length : PATH_BYTES), Long.BYTES);
         address.set(JAVA_SHORT, 0, (short) SocketCalls.AF_UNIX);
         MemorySegment.copy(name, 0, address, JAVA_BYTE, FAMILY_BYTES, name.length);
+        if (isAbstract) {
+            address.set(JAVA_BYTE, FAMILY_BYTES, (byte) 0);
+        }
         return address;
     }
 

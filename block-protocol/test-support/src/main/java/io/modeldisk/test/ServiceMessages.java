@@ -1,0 +1,52 @@
+package io.modeldisk.test;
+
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.linux.SocketMessage;
+import io.modeldisk.platform.linux.UnixSocket;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** Receives the messages of a process for its service manager (sd_notify(3)). */
+public final class ServiceMessages implements AutoCloseable {
+    private static final int MAX_BYTES = 4096;
+
+    private final UnixSocket socket;
+    private final ByteBuffer bytes = ByteBuffer.allocateDirect(MAX_BYTES);
+    private final SocketMessage message;
+
+    private ServiceMessages(UnixSocket socket) {
+        this.socket = socket;
+        this.message = new SocketMessage(socket, bytes);
+    }
+
+    /** Receives at a name, the value of the variable {@code NOTIFY_SOCKET} of the process. */
+    public static ServiceMessages at(String name) throws IOException {
+        return new ServiceMessages(UnixSocket.receiveDatagrams(name));
+    }
+
+    /** Waits for a message. Fails if no message arrives within {@link Await#BOUND}. */
+    public String next() throws IOException {
+        message.awaitReadable((int) Await.BOUND.toMillis());
+        return received();
+    }
+
+    /** Waits for a message that contains this text, and discards the messages before. */
+    public String awaitMessage(String text) throws IOException {
+        String next = next();
+        while (!next.contains(text)) {
+            next = next();
+        }
+        return next;
+    }
+
+    private String received() throws IOException {
+        int length = (int) Errno.check("no message for the service manager arrived", message.receive(0, MAX_BYTES));
+        return StandardCharsets.UTF_8.decode(bytes.slice(0, length)).toString();
+    }
+
+    @Override
+    public void close() {
+        socket.close();
+    }
+}

@@ -1,0 +1,127 @@
+package io.modeldisk.command;
+
+import io.modeldisk.platform.linux.ServiceManager;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.time.PeriodicThread;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Tells the service manager, such as systemd, when this process is ready, what it does, and that it makes progress. If no service
+ * manager wants to know it, only prints the ready line. Thread-safe.
+ */
+final class ServiceNotices implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ServiceNotices.class);
+    private static final Duration STATUS_PERIOD = Duration.ofSeconds(5);
+
+    /** The work of this process that the service manager watches. */
+    @FunctionalInterface
+    interface Work {
+        /**
+         * Checks that the work makes progress. The call may wait as long as there is none.
+         *
+         * @return a few words about the progress
+         * @throws IOException if there is no progress; after some time, the service manager then restarts this process
+         */
+        String check() throws IOException;
+    }
+
+    /**
+     * Work with the line that announced it.
+     *
+     * @param line the ready line
+     * @param work the work; null if this process only waits, for example for another process
+     */
+    private record Announced(String line, Work work) {}
+
+    private final Optional<ServiceManager> manager;
+    private final PeriodicThread thread;
+    private volatile Announced announced;
+    /** Whether the last check has failed. Used only by the thread. */
+    private boolean failing;
+
+    /** Creates the connection to a service manager. The first message is sent by {@link #ready}. */
+    ServiceNotices(Optional<ServiceManager> manager) {
+        this.manager = manager;
+        Duration half = manager.map(ServiceManager::watchdog).orElse(Duration.ZERO).dividedBy(2);
+        Duration period = half.isZero() || half.compareTo(STATUS_PERIOD) > 0 ? STATUS_PERIOD : half;
+        this.thread = new PeriodicThread("service-notices", NanoClock.SYSTEM, period, this::tell);
+        if (manager.isPresent()) {
+            thread.start();
+        }
+    }
+
+    static ServiceNotices ofThisProcess() {
+        return new ServiceNotices(ServiceManager.ofThisProcess());
+    }
+
+    /**
+     * Prints the line, and tells the service manager that this process is ready.
+     *
+     * @param line for example {@code ready: ...} or {@code standby: ...}
+     * @param work the work that the service manager watches from now on; null for none
+     */
+    void ready(String line, Work work) {
+        System.out.println(line);
+        String status = line.replaceFirst("^ready: ", "");
+        send("READY=1", "MAINPID=" + ProcessHandle.current().pid(), "STATUS=" + status);
+        announced = new Announced(status, work);
+    }
+
+    /** Sets other work with the same ready line; null for none. */
+    void work(Work work) {
+        Announced before = announced;
+        if (before != null) {
+            announced = new Announced(before.line(), work);
+        }
+    }
+
+    /** Tells the service manager that this process stops. */
+    void stopping() {
+        announced = null;
+        send("STOPPING=1", "STATUS=stops");
+    }
+
+    private void tell() {
+        Announced now = announced;
+        if (now == null) {
+            return;
+        }
+        try {
+            String progress = now.work() == null ? "" : "; " + now.work().check();
+            failing = false;
+            if (announced == now) {
+                send("WATCHDOG=1", "STATUS=" + now.line() + progress);
+            }
+        } catch (IOException | RuntimeException e) {
+            // The work may have ended during the check. Then its failure says nothing about the work that follows.
+            if (announced != now) {
+                return;
+            }
+            if (!failing) {
+                failing = true;
+                LOG.error("no progress: {}", e.toString());
+            }
+            send("STATUS=" + now.line() + "; no progress: " + e.getMessage());
+        }
+    }
+
+    private void send(String... assignments) {
+        if (manager.isEmpty()) {
+            return;
+        }
+        try {
+            manager.get().tell(assignments);
+        } catch (IOException e) {
+            LOG.warn("the service manager does not get '{}': {}", assignments[0], e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}
