@@ -1,7 +1,10 @@
 package io.modeldisk.platform.linux;
 
 import java.io.IOException;
-import java.util.OptionalLong;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 
 /** Allocates the pages of a mapping before anything else uses them. */
@@ -11,6 +14,8 @@ final class Pages {
     /** The kernel locks the address space of the process during a call, so a call must not be long. */
     private static final long CALL_BYTES = 64 << 20;
 
+    private static final ThreadFactory THREADS = Thread.ofPlatform().name("allocate-pages").daemon().factory();
+
     private Pages() {}
 
     /** Returns a size rounded up to whole pages. */
@@ -19,9 +24,9 @@ final class Pages {
     }
 
     /**
-     * Allocates and maps all pages of a range. The threads of the common pool help, because the kernel fills each page with
-     * zeros, and one thread does not reach the throughput of the memory. Does not ask for huge pages: in a virtual machine, the
-     * host may have taken back just the free memory that is large enough for them, and gives it again several times slower.
+     * Allocates and maps all pages of a range. Several threads take part, because the kernel fills each page with zeros, and one
+     * thread does not reach the throughput of the memory. Does not ask for huge pages: in a virtual machine, the host may have
+     * taken back just the free memory that is large enough for them, and gives it again several times slower.
      *
      * @param address the start of the range, a multiple of the page size
      * @param bytes the size of the range, a multiple of the page size
@@ -29,19 +34,33 @@ final class Pages {
      * @throws IOException if there is not enough memory
      */
     static boolean allocate(long address, long bytes) throws IOException {
-        OptionalLong failed = LongStream.range(0, (bytes + CALL_BYTES - 1) / CALL_BYTES).parallel()
-            .map(call -> MemoryCalls.madvise(address + call * CALL_BYTES,
-                Math.min(CALL_BYTES, bytes - call * CALL_BYTES),
-                MemoryCalls.MADV_POPULATE_WRITE))
-            .filter(result -> result < 0).min();
-        if (failed.isEmpty()) {
+        AtomicLong next = new AtomicLong();
+        AtomicLong failed = new AtomicLong();
+        Runnable allocating = () -> {
+            long start;
+            while (failed.get() == 0 && (start = next.getAndAdd(CALL_BYTES)) < bytes) {
+                long result = MemoryCalls.madvise(address + start, Math.min(CALL_BYTES, bytes - start),
+                    MemoryCalls.MADV_POPULATE_WRITE);
+                if (result < 0) {
+                    failed.set(result);
+                }
+            }
+        };
+        // A caller in a ForkJoinPool must not wait for a task of this pool, as it would with a parallel stream. Otherwise, all
+        // threads of the pool may wait for each other's tasks forever.
+        long helpers = Math.min(Runtime.getRuntime().availableProcessors(), (bytes + CALL_BYTES - 1) / CALL_BYTES) - 1;
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(THREADS)) {
+            LongStream.range(0, helpers).forEach(_ -> threads.execute(allocating));
+            allocating.run();
+        }
+        if (failed.get() == 0) {
             return true;
         }
-        if (Errno.EINVAL.is(failed.getAsLong())) {
+        if (Errno.EINVAL.is(failed.get())) {
             return false;
         }
         // Without memory for a page of a memfd, the call fails with EFAULT, whose text "Bad address" would mislead.
-        long error = Errno.EFAULT.is(failed.getAsLong()) ? Errno.ENOMEM.number() : -failed.getAsLong();
+        long error = Errno.EFAULT.is(failed.get()) ? Errno.ENOMEM.number() : -failed.get();
         throw new IOException("cannot allocate " + bytes + " bytes of memory: " + Errno.text(error));
     }
 }

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.Test;
 
 final class PrivateMemoryTest {
@@ -49,6 +50,19 @@ final class PrivateMemoryTest {
             assertThat(residentBytes(address)).isGreaterThanOrEqualTo(BYTES);
         }
         assertThat(residentBytes(address)).isLessThan(BYTES);
+    }
+
+    @Test
+    void allocationInAForkJoinPoolHasNoTasksInThePool() {
+        try (ForkJoinPool pool = new ForkJoinPool(4)) {
+            int threads = pool.submit(() -> {
+                try (Arena arena = Arena.ofConfined()) {
+                    PrivateMemory.allocate(256 << 20, arena);
+                    return pool.getPoolSize();
+                }
+            }).join();
+            assertThat(threads).isOne();
+        }
     }
 
     @Test
