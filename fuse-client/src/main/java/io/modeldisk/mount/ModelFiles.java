@@ -125,6 +125,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     }
 
     /** Returns the contents of the file trace.json. */
+    byte[] statusJson() {
+        return report.text();
+    }
+
     byte[] traceJson() {
         return traceEvents.toJson();
     }

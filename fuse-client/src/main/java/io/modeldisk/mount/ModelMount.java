@@ -91,6 +91,11 @@ public final class ModelMount implements AutoCloseable {
         return mountPoint.path();
     }
 
+    /** Returns the contents of {@code status.json}. Asks all shards, and waits for them as a request of a learner does. */
+    public byte[] statusJson() {
+        return files.statusJson();
+    }
+
     /** Returns the contents of {@code trace.json}: the phases of the last iterations as trace events. */
     public byte[] traceJson() {
         return files.traceJson();

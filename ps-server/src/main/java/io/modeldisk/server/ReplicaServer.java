@@ -77,6 +77,7 @@ public final class ReplicaServer {
     private final Registration registration;
     private final Function<InetSocketAddress, String> advertised;
     private final Consumer<ReplicaServer> ready;
+    private final ServerObserver observer;
     private final int maxBackups;
     private final Semaphore wake = new Semaphore(0);
     private volatile ShardRole role;
@@ -97,14 +98,16 @@ public final class ReplicaServer {
      * @param advertised returns the address that mounts and other processes use for an address at which this process listens
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
+     * @param observer hears of each server that this process opens
      */
     public ReplicaServer(Contexts contexts, Registration registration, Function<InetSocketAddress, String> advertised,
-        int maxBackups, Consumer<ReplicaServer> ready) {
+        int maxBackups, Consumer<ReplicaServer> ready, ServerObserver observer) {
         this.maxBackups = maxBackups;
         this.contexts = contexts;
         this.registration = registration;
         this.advertised = advertised;
         this.ready = ready;
+        this.observer = observer;
     }
 
     /**
@@ -132,11 +135,11 @@ public final class ReplicaServer {
                     startAtMost = Math.min(startAtMost, e.startAtMost());
                     LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
                 }
-                server.close();
+                close("the shard starts again, because its role has changed");
                 launch();
             }
         } finally {
-            server.close();
+            close("the shard stops");
         }
     }
 
@@ -153,7 +156,13 @@ public final class ReplicaServer {
         newestAtLaunch = Checkpointer.newest(checkpoints).number();
         goBackWanted = false;
         server = ParameterServer.launch(context);
+        observer.opened(server);
         address = server.localAddress();
+    }
+
+    private void close(String reason) {
+        observer.closes(reason);
+        server.close();
     }
 
     private boolean mayServe() {
@@ -193,6 +202,7 @@ public final class ReplicaServer {
             serve(epoch, backups, members);
         } catch (InterruptedException e) {
             if (holds(epoch) && !tryHandOver(epoch, backups, members)) {
+                observer.closes("the shard stops");
                 server.stop();
             }
             throw e;
@@ -210,7 +220,7 @@ public final class ReplicaServer {
             || Checkpointer.newest(checkpoints).number() != newestAtLaunch) {
             LOG.warn("this process lacks updates of the shard, and loads the {}",
                 checkpoints == null ? "initial weights" : "newest checkpoint in " + checkpoints.state());
-            server.close();
+            close("the shard loads the newest checkpoint");
             launch();
         }
         server.shard().beginCheckpoints();

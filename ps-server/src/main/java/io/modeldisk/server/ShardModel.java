@@ -263,6 +263,20 @@ public final class ShardModel implements AutoCloseable {
             roster.formed(), roster.tooFew(), history());
     }
 
+    /** Returns the reason why the shard refuses pushes at the moment, in one line; null if it accepts them. Locks no block. */
+    public String refusal() {
+        if (isBackup()) {
+            return "this process is a backup; another process serves the shard";
+        }
+        if (!mayServe()) {
+            return "the coordinator does not answer, so that another process may serve the shard";
+        }
+        RecordLog log = records;
+        String failure = log == null ? null : log.status().failure();
+        Roster<Learner> roster = learners.roster();
+        return failure == null && roster.tooFew() ? stopReason(roster) : failure;
+    }
+
     /** Removes the learners whose leases have expired. The rounds continue without these learners. */
     public void expire() {
         if (isBackup()) {

@@ -79,16 +79,35 @@ class ReplicaServerTest {
     }
 
     /** A process: the thread that runs the server. */
-    private final class Process {
+    private final class Process implements ServerObserver {
         final ReplicaServer server = new ReplicaServer(this::context, this::register, this::advertise,
-            maxBackups, this::announce);
+            maxBackups, this::announce, this);
         final Thread thread = Thread.ofPlatform().daemon().name("replica").unstarted(this::run);
         volatile Throwable failure;
         private volatile Runnable roleChanged;
+        /** The server that is open, as an administrator would use it; null if there is none. */
+        private ParameterServer open;
 
         Process() {
             processes.add(this);
             thread.start();
+        }
+
+        @Override
+        public synchronized void opened(ParameterServer next) {
+            if (open != null) {
+                failure = new AssertionError("a server was opened before the last one was closed");
+            }
+            open = next;
+        }
+
+        @Override
+        public synchronized void closes(String reason) {
+            if (open != null) {
+                // Fails if the shard is closed already.
+                open.shard().status();
+            }
+            open = null;
         }
 
         private void run() {

@@ -1,5 +1,7 @@
 package io.modeldisk.command;
 
+import io.modeldisk.admin.AdminServer;
+import io.modeldisk.admin.MountSubject;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
@@ -144,6 +146,9 @@ final class MountCommand implements Callable<Integer> {
             + "system call that waits for the shards.")
     private String binding;
 
+    @Mixin
+    private AdminOptions admin;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -179,22 +184,26 @@ final class MountCommand implements Callable<Integer> {
             // If the trace file cannot be written, the mount must fail now, not after hours of training.
             Files.write(trace, new byte[0]);
         }
+        MountSubject subject = new MountSubject();
         try (ServiceNotices notices = ServiceNotices.ofThisProcess();
+            AdminServer server = admin.start(subject);
             ShardLocator shards = ModelLocators.open(address);
             StripedModel remote = StripedModel.connect(connection(shards, label, sizes));
             ModelMount mount = ModelMount
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
             LOG.info("effective configuration:\n{}", context);
+            subject.mounted(mount);
             Thread stopper = new Thread(() -> stop(mount, notices), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             notices.ready(
-                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s".formatted(
+                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s".formatted(
                     remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                     Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
                     readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
-                    datamovers(remote.routes()), readOnly ? "follower" : "learner", label),
+                    datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
+                    AdminOptions.suffix(server)),
                 () -> progress(mount));
             Background.detachIfBackground(log);
             mount.unmounted().join();

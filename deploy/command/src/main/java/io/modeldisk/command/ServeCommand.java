@@ -1,5 +1,7 @@
 package io.modeldisk.command;
 
+import io.modeldisk.admin.AdminServer;
+import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.platform.units.ByteSize;
@@ -179,6 +181,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private ServeLimits limits;
 
+    @Mixin
+    private AdminOptions admin;
+
     @Spec
     private CommandSpec spec;
 
@@ -189,11 +194,13 @@ final class ServeCommand implements Callable<Integer> {
         Thread main = Thread.currentThread();
         ServiceNotices notices = ServiceNotices.ofThisProcess();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed, notices), "stop"));
-        try (notices) {
+        ShardSubject subject = new ShardSubject();
+        try (notices; AdminServer server = admin.start(subject)) {
+            String suffix = AdminOptions.suffix(server);
             ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination, notices,
-                server -> announce(server, sizes));
+                active -> announce(active, sizes, suffix), subject);
             if (state.hasBackups()) {
-                serveWithBackups(sizes, notices);
+                serveWithBackups(sizes, notices, subject, suffix);
             } else if (coordination.isUsed()) {
                 InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
                 AccessPolicy access = access();
@@ -282,7 +289,8 @@ final class ServeCommand implements Callable<Integer> {
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
     }
 
-    private void serveWithBackups(Tuning sizes, ServiceNotices notices) throws IOException, InterruptedException {
+    private void serveWithBackups(Tuning sizes, ServiceNotices notices, ShardSubject subject, String suffix)
+        throws IOException, InterruptedException {
         if (!coordination.isUsed()) {
             throw new IllegalArgumentException(
                 "--durability replica needs a coordinator, which decides which process is the "
@@ -294,16 +302,17 @@ final class ServeCommand implements Callable<Integer> {
         new ReplicaServer(
             startAtMost -> context(sizes, startAtMost).backups(settings).portGroups(coordination.portGroups()),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
-            replicas.backups(), replica -> announceRole(replica, notices)).run();
+            replicas.backups(), replica -> announceRole(replica, notices, suffix), subject).run();
     }
 
-    private static void announceRole(ReplicaServer replica, ServiceNotices notices) {
+    private static void announceRole(ReplicaServer replica, ServiceNotices notices, String suffix) {
         ParameterServer server = replica.server();
         notices.ready(server.shard().isBackup()
-            ? "backup: shard %d/%d of model %s on %s".formatted(server.shard().facts().shard(),
+            ? "backup: shard %d/%d of model %s on %s%s".formatted(server.shard().facts().shard(),
                 server.shard().facts().shards(),
-                server.shard().facts().model(), TargetAddress.text(server.localAddress()))
-            : ready(server) + ", primary of epoch " + replica.role().epoch(), () -> progress(replica.server()));
+                server.shard().facts().model(), TargetAddress.text(server.localAddress()), suffix)
+            : ready(server) + ", primary of epoch " + replica.role().epoch() + suffix,
+            () -> progress(replica.server()));
     }
 
     /** Checks that a shard makes progress. Returns a few words about it. */
@@ -313,10 +322,10 @@ final class ServeCommand implements Callable<Integer> {
             counters.stopped() ? ", stopped because too few learners are left" : "")).orElse("starts again");
     }
 
-    private static String announce(ParameterServer server, Tuning sizes) {
+    private static String announce(ParameterServer server, Tuning sizes, String suffix) {
         LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
             Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
-        return ready(server);
+        return ready(server) + suffix;
     }
 
     private static String ready(ParameterServer server) {

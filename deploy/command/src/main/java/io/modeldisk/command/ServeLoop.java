@@ -9,6 +9,7 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.ServerObserver;
 import io.modeldisk.server.StandbyServer;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
@@ -52,6 +53,7 @@ final class ServeLoop {
     private final ServeCoordination coordination;
     private final ServiceNotices notices;
     private final Function<ParameterServer, String> ready;
+    private final ServerObserver observer;
     private final TargetPortGroups portGroups;
     private final Semaphore wake = new Semaphore(0);
     private volatile boolean goBack;
@@ -67,14 +69,16 @@ final class ServeLoop {
      *
      * @param notices gets a line when the shard is ready for the first time, or ready again after another process has served
      * @param ready returns the line
+     * @param observer hears of each server that this process opens
      */
     ServeLoop(Contexts contexts, ServeCoordination coordination, ServiceNotices notices,
-        Function<ParameterServer, String> ready) {
+        Function<ParameterServer, String> ready, ServerObserver observer) {
         this.contexts = contexts;
         this.coordination = coordination;
         this.notices = notices;
         this.portGroups = coordination.portGroups();
         this.ready = ready;
+        this.observer = observer;
     }
 
     /** Serves without a coordinator. Returns only by an exception. */
@@ -146,6 +150,17 @@ final class ServeLoop {
         become(AccessState.TRANSITIONING);
         try (ParameterServer server = ParameterServer.launch(context, this::closeStandby)) {
             become(AccessState.ACTIVE);
+            observer.opened(server);
+            serve(server, role, epoch);
+        } catch (StartAgainException e) {
+            startAtMost = Math.min(startAtMost, e.startAtMost());
+            LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
+        }
+    }
+
+    private void serve(ParameterServer server, ShardRole role, long epoch) throws IOException, InterruptedException {
+        String end = "the shard stops";
+        try {
             address = server.localAddress();
             startAtMost = CheckpointSettings.ANY;
             if (!announced) {
@@ -156,20 +171,18 @@ final class ServeLoop {
             if (role != null) {
                 role.serves(coordination.address(address));
             }
-            try {
-                while (!goBack && (role == null || holds(role, epoch))) {
-                    wake.acquire();
-                }
-                become(AccessState.STANDBY);
-            } catch (InterruptedException e) {
-                server.stop();
-                throw e;
-            } finally {
-                notices.work(null);
+            while (!goBack && (role == null || holds(role, epoch))) {
+                wake.acquire();
             }
-        } catch (StartAgainException e) {
-            startAtMost = Math.min(startAtMost, e.startAtMost());
-            LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
+            become(AccessState.STANDBY);
+            end = goBack ? "the shard goes back to a checkpoint" : "another process serves the shard";
+        } catch (InterruptedException e) {
+            observer.closes(end);
+            server.stop();
+            throw e;
+        } finally {
+            notices.work(null);
+            observer.closes(end);
         }
     }
 

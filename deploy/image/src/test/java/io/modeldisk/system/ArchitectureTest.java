@@ -148,11 +148,11 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
 
-    /** {@code com.sun.management} is allowed, because it is a supported API of the module jdk.management. */
+    /** The packages of {@code com.sun} that are allowed are supported APIs of the modules jdk.management and jdk.httpserver. */
     @ArchTest
     static final ArchRule NO_CLASS_USES_JDK_INTERNALS_OR_REFLECTION = noClasses().should()
         .dependOnClassesThat(resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "java.lang.reflect..")
-            .and(resideOutsideOfPackage("com.sun.management")));
+            .and(not(resideInAnyPackage("com.sun.management", "com.sun.net.httpserver"))));
 
     @ArchTest
     static final ArchRule ONLY_BENCHES_DEPEND_ON_CHARTS_AND_HISTOGRAMS = noClasses().that()

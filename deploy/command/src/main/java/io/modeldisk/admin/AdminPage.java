@@ -1,0 +1,20 @@
+package io.modeldisk.admin;
+
+import java.util.function.Supplier;
+
+/**
+ * A page of an {@link AdminServer}.
+ *
+ * @param path the path, such as {@code /status}; only a request with exactly this path gets the page
+ * @param contentType the type of the content, such as {@code text/html; charset=utf-8}
+ * @param content creates the content for each request. Called by several threads at the same time. If it fails, the client gets
+ *     the status 500, and the log the reason
+ */
+public record AdminPage(String path, String contentType, Supplier<byte[]> content) {
+    /** Checks that the path begins with a slash. */
+    public AdminPage {
+        if (!path.startsWith("/")) {
+            throw new IllegalArgumentException("path=" + path + " must begin with /");
+        }
+    }
+}

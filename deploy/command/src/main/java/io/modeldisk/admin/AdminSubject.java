@@ -1,0 +1,15 @@
+package io.modeldisk.admin;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** What an {@link AdminServer} tells of: the process of a shard or of a mount. Thread-safe. */
+public interface AdminSubject {
+    /** Returns whether the process can do what it is for. Takes at most a few seconds. */
+    Health health();
+
+    /**
+     * Returns the status as in the status.json of a mount: the members {@code model} and {@code shards}, and {@code mount} if the
+     * process is a mount. Members that are not known at the moment are absent. Takes at most a few seconds.
+     */
+    ObjectNode status();
+}
