@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeSettings;
@@ -125,8 +126,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     }
 
     /** Returns the contents of the file trace.json. */
-    byte[] statusJson() {
-        return report.text();
+    ObjectNode status() {
+        return report.withoutShards();
     }
 
     byte[] traceJson() {

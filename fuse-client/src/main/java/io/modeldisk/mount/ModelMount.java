@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
@@ -91,9 +92,9 @@ public final class ModelMount implements AutoCloseable {
         return mountPoint.path();
     }
 
-    /** Returns the contents of {@code status.json}. Asks all shards, and waits for them as a request of a learner does. */
-    public byte[] statusJson() {
-        return files.statusJson();
+    /** Returns the contents of {@code status.json} without the status of the shards. Waits for no shard. */
+    public ObjectNode status() {
+        return files.status();
     }
 
     /** Returns the contents of {@code trace.json}: the phases of the last iterations as trace events. */

@@ -11,7 +11,6 @@ import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.metrics.Metric;
-import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -40,14 +39,19 @@ final class StatusReport {
         memoryFiles = way;
     }
 
-    /** Returns the current status as JSON in UTF-8. If a shard does not respond, its error replaces the status of all shards. */
-    byte[] text() {
-        RemoteModel model = context.remoteModel();
+    /** Returns the part of the status that needs no shard. */
+    ObjectNode withoutShards() {
         ObjectNode report = MAPPER.createObjectNode();
         report.set("mount", mount());
-        report.set("model", MAPPER.valueToTree(model.facts()));
+        report.set("model", MAPPER.valueToTree(context.remoteModel().facts()));
+        return report;
+    }
+
+    /** Returns the current status as JSON in UTF-8. If a shard does not respond, its error replaces the status of all shards. */
+    byte[] text() {
+        ObjectNode report = withoutShards();
         try {
-            report.set("shards", model.status());
+            report.set("shards", context.remoteModel().status());
         } catch (IOException e) {
             report.putObject("shards").put("error", String.valueOf(e.getMessage()));
         }
@@ -62,15 +66,15 @@ final class StatusReport {
         ExchangeCounters counters = exchange.counters();
         ObjectNode mount = MAPPER.createObjectNode()
             .put("dir", context.directory().toString())
-            .put("exchange", context.exchange().schemeName())
-            .put("dtype", context.remoteModel().dtype().toString())
+            .put(Metric.EXCHANGE.key(), context.exchange().schemeName())
+            .put(Metric.DTYPE.key(), context.remoteModel().dtype().toString())
             .put("learner", context.learner())
             .put("datamover", context.datamover())
             .put("access", context.access().toString())
             .put("binding", context.binding().name())
             .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
-            .put("follower", context.isReadOnly())
-            .put("training", use.hasLearner())
+            .put(Metric.FOLLOWER.key(), context.isReadOnly())
+            .put(Metric.TRAINING.key(), use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())
             .put(Metric.ITERATIONS.key(), counters.iterations())
@@ -79,10 +83,13 @@ final class StatusReport {
             .put(Metric.LAST_PUSH_MS.key(), counters.lastPushMs())
             .put(Metric.LAST_PULL_MS.key(), counters.lastPullMs())
             .put(Metric.LAST_FSYNC_MS.key(), counters.lastSynchronizeMs())
+            .put(Metric.PUSH_MS.key(), counters.pushMs())
+            .put(Metric.PULL_MS.key(), counters.pullMs())
             .put(Metric.PUSH_RATE.key(), counters.pushGbPerSecond())
             .put(Metric.PULL_RATE.key(), counters.pullGbPerSecond())
             .put(Metric.ROLLBACKS.key(), counters.rollbacks())
             .put(Metric.ROUNDS_TAKEN_BACK.key(), counters.roundsTakenBack())
+            .put(Metric.FAILURES.key(), counters.failures())
             .put("lastError", counters.lastError());
         context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange() != ExchangeScheme.DIRECT) {
@@ -102,13 +109,14 @@ final class StatusReport {
     private ObjectNode iteration(ExchangeCounters counters) {
         WeightsInUse weights = exchange.weightsInUse();
         ObjectNode node = MAPPER.createObjectNode()
-            .put(Metric.STALL_MS.key(), counters.lastStallMs())
-            .put(Metric.TOTAL_STALL_MS.key(), counters.stallMs())
+            .put(Metric.LAST_STALL_MS.key(), counters.lastStallMs())
+            .put(Metric.STALL_MS.key(), counters.stallMs())
             .put(Metric.WEIGHTS_AGE_MS.key(), weights.ageMs())
             .put(Metric.MEAN_WEIGHTS_AGE_MS.key(), counters.meanAgeMs());
         if (context.exchange() == ExchangeScheme.OVERLAP) {
             node.put(Metric.WEIGHTS_VERSION.key(), weights.version())
-                .put(Metric.BUBBLE_MS.key(), counters.lastBubbleMs())
+                .put(Metric.LAST_BUBBLE_MS.key(), counters.lastBubbleMs())
+                .put(Metric.BUBBLE_MS.key(), counters.bubbleMs())
                 .put(Metric.MEAN_BUBBLE_MS.key(), counters.meanBubbleMs());
             if (!Double.isNaN(counters.lastStaleness())) {
                 node.put(Metric.STALENESS_ROUNDS.key(), counters.lastStaleness())

@@ -74,6 +74,21 @@ public final class ParameterServer implements AutoCloseable {
             .map(TargetPortal::toString).findFirst().orElse(null);
     }
 
+    /** The number of connections, including those that have not logged in. */
+    public int connections() {
+        return server.connectionCount();
+    }
+
+    /** The memory for incoming data, in bytes. */
+    public long bufferBytes() {
+        return server.bufferBytes();
+    }
+
+    /** The part of {@link #bufferBytes} that neither a session nor a write in progress occupies. */
+    public long freeBufferBytes() {
+        return server.freeBufferBytes();
+    }
+
     /** The shard that the server serves. */
     public ShardModel shard() {
         return shard;

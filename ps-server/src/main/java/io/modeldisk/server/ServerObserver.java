@@ -1,7 +1,17 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.util.function.LongSupplier;
+
 /** Hears which server of a process is open. The methods are called by one thread. */
 public interface ServerObserver {
+    /**
+     * Another process serves the shard, and this process waits.
+     *
+     * @param epoch returns the epoch of the other process; 0 if it is not known
+     */
+    void waits(ModelFacts facts, LongSupplier epoch);
+
     /** The process has started a server. */
     void opened(ParameterServer server);
 

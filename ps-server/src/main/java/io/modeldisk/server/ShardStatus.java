@@ -17,6 +17,8 @@ import io.modeldisk.server.consistency.RoundTimes;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.record.RecordStatus;
 import io.modeldisk.server.replica.BackupStatus;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -55,9 +57,9 @@ final class ShardStatus {
     static byte[] ofStandby(ModelFacts facts, long epoch) {
         ObjectNode status = JSON.createObjectNode();
         putPlace(status, facts);
-        ObjectNode replication = status.putObject("replication");
-        replication.put("role", "standby");
-        replication.put("epoch", epoch);
+        put(status, Metric.SERVING, false);
+        put(status, Metric.ROLE, "standby");
+        put(status, Metric.EPOCH, epoch);
         return encode(status);
     }
 
@@ -80,34 +82,35 @@ final class ShardStatus {
         ObjectNode status = JSON.createObjectNode();
         ModelFacts facts = shard.facts();
         putPlace(status, facts);
-        status.put("consistency", facts.consistency());
-        status.put("aggregator", facts.aggregator());
+        put(status, Metric.SERVING, shard.refusal() == null);
+        put(status, Metric.CONSISTENCY, facts.consistency());
+        put(status, Metric.AGGREGATOR, facts.aggregator());
         if (shard.learningRate() != null) {
             status.put("learningRate", shard.learningRate().at(shard.learners().lastOpenedRound() + 1));
         }
-        status.put("durability", durability());
+        put(status, Metric.DURABILITY, durability());
         putBlocks(status, members, shown);
         status.put("formed", roster.formed());
         if (!roster.formed()) {
             put(status, Metric.LEARNERS_MISSING, facts.learners() - members.size());
         }
         if (roster.tooFew()) {
-            status.put("stopped", shard.stopReason(roster));
+            put(status, Metric.STOPPED, shard.stopReason(roster));
         }
         if (shown < members.size()) {
             put(status, Metric.LEARNERS_LEFT_OUT, members.size() - shown);
         }
         if (shard.checkpointer() != null) {
-            putCheckpoint(status.putObject("checkpoint"), shard.checkpointer().status());
+            putCheckpoint(status, shard.checkpointer().status());
         }
         if (shard.journal() != null) {
-            putJournal(status.putObject("journal"), shard.journal(), clock.nanoTime());
+            putJournal(status, shard.journal(), clock.nanoTime());
         }
         if (shard.replication() != null) {
-            putReplication(status.putObject("replication"), shard.replication());
+            putReplication(status, shard.replication());
         }
         if (shard.records() != null) {
-            putRecords(status.putObject("records"), shard.records().status());
+            putRecords(status, shard.records().status());
         }
         put(status, Metric.WAITING, shard.consistency().waiting());
         put(status, Metric.FOLLOWERS, shard.followers().size());
@@ -120,22 +123,30 @@ final class ShardStatus {
         if (shard.store().device() != null) {
             status.put("device", shard.store().device().toString());
         }
-        put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs));
+        put(status, Metric.UPTIME, uptimeSeconds());
         return encode(status);
     }
 
-    private static void putCheckpoint(ObjectNode checkpoint, CheckpointStatus newest) {
-        checkpoint.put("number", newest.number());
+    private void putCheckpoint(ObjectNode status, CheckpointStatus newest) {
+        put(status, Metric.CHECKPOINT_NUMBER, newest.number());
+        ObjectNode checkpoint = status.withObjectProperty(Metric.CHECKPOINT_NUMBER.group());
         if (newest.number() > 0) {
             checkpoint.put("path", newest.path());
             checkpoint.put("round", newest.round());
             checkpoint.put("at", newest.at());
         }
+        put(status, Metric.CHECKPOINT_AGE, newest.number() > 0
+            ? Math.max(0, Duration.between(Instant.parse(newest.at()), Instant.now()).toSeconds())
+            : uptimeSeconds());
         checkpoint.put("writing", newest.writing());
         checkpoint.put("answered", newest.answered());
         if (newest.failure() != null) {
-            checkpoint.put("failure", newest.failure());
+            put(status, Metric.CHECKPOINT_FAILED, newest.failure());
         }
+    }
+
+    private long uptimeSeconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs);
     }
 
     private String durability() {
@@ -145,43 +156,43 @@ final class ShardStatus {
     }
 
     private static void putJournal(ObjectNode status, JournalSink journal, long nowNs) {
-        status.put("path", journal.path().toString());
-        status.put("bytes", journal.bytes());
-        status.put("limitBytes", journal.limitBytes());
-        status.put("segments", journal.segments());
+        put(status, Metric.JOURNAL_BYTES, journal.bytes());
+        put(status, Metric.JOURNAL_LIMIT_BYTES, journal.limitBytes());
+        put(status, Metric.JOURNAL_SEGMENTS, journal.segments());
+        status.withObjectProperty(Metric.JOURNAL_BYTES.group()).put("path", journal.path().toString());
         if (journal.lastSyncNs() != 0) {
-            status.put("lastSyncMs", TimeUnit.NANOSECONDS.toMillis(nowNs - journal.lastSyncNs()));
+            put(status, Metric.JOURNAL_SYNC_AGE_MS, TimeUnit.NANOSECONDS.toMillis(nowNs - journal.lastSyncNs()));
         }
     }
 
     private static void putReplication(ObjectNode status, ReplicatedShard replication) {
-        status.put("role", replication.isPrimary() ? "primary" : "backup");
-        status.put("epoch", replication.follower().epoch());
+        put(status, Metric.ROLE, replication.isPrimary() ? "primary" : "backup");
+        put(status, Metric.EPOCH, replication.follower().epoch());
         if (!replication.isPrimary()) {
-            status.put("blocksMissing", replication.follower().oldBlocks());
+            put(status, Metric.BLOCKS_MISSING, replication.follower().oldBlocks());
             return;
         }
-        ArrayNode backups = status.putArray("backups");
+        ArrayNode backups = status.withObjectProperty(Metric.ROLE.group()).putArray("backups");
         for (BackupStatus each : replication.backups().status()) {
             ObjectNode backup = backups.addObject();
             backup.put("address", each.address());
-            backup.put("inSync", each.inSync());
+            put(backup, Metric.BACKUP_IN_SYNC, each.inSync());
             if (each.behind() != null) {
-                backup.put("recordsBehind", each.behind().records());
-                backup.put("bytesBehind", each.behind().bytes());
-                backup.put("msBehind", TimeUnit.NANOSECONDS.toMillis(each.behind().ageNs()));
-                backup.put("blocksToSend", each.blocksToSend());
+                put(backup, Metric.BACKUP_BEHIND_RECORDS, each.behind().records());
+                put(backup, Metric.BACKUP_BEHIND_BYTES, each.behind().bytes());
+                put(backup, Metric.BACKUP_BEHIND_MS, TimeUnit.NANOSECONDS.toMillis(each.behind().ageNs()));
+                put(backup, Metric.BACKUP_BLOCKS_TO_SEND, each.blocksToSend());
             } else {
-                backup.put("away", each.reason());
+                put(backup, Metric.BACKUP_AWAY, each.reason());
             }
         }
     }
 
-    private static void putRecords(ObjectNode records, RecordStatus progress) {
-        records.put("appended", progress.appended());
-        records.put("durable", progress.durable());
+    private static void putRecords(ObjectNode status, RecordStatus progress) {
+        put(status, Metric.RECORDS_APPENDED, progress.appended());
+        put(status, Metric.RECORDS_DURABLE, progress.durable());
         if (progress.failure() != null) {
-            records.put("failure", progress.failure());
+            put(status, Metric.RECORDS_FAILED, progress.failure());
         }
     }
 
@@ -218,7 +229,7 @@ final class ShardStatus {
     private void putLearner(ObjectNode learner, LearnerClock progress, long nowNs) {
         Learner member = progress.learner();
         learner.put("learner", member.label());
-        learner.put("state", member.isLost() ? "lost" : "live");
+        put(learner, Metric.LEARNER_STATE, member.isLost() ? "lost" : "live");
         put(learner, Metric.LEARNER_JOIN_ROUND, member.joinRound());
         boolean counted = progress.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
         if (counted) {
@@ -231,8 +242,7 @@ final class ShardStatus {
             if (sinceNs != RoundTimes.UNKNOWN) {
                 put(learner, Metric.LEARNER_BEHIND_MS, TimeUnit.NANOSECONDS.toMillis(nowNs - sinceNs));
             }
-            learner.withObjectProperty("behind").put("waitedFor",
-                progress.roundsBehind() > shard.consistency().allowance());
+            put(learner, Metric.LEARNER_WAITED_FOR, progress.roundsBehind() > shard.consistency().allowance());
         }
         put(learner, Metric.LEARNER_PUSHES, member.pushes());
         put(learner, Metric.LEARNER_PUSHED_BYTES, member.pushedBytes());

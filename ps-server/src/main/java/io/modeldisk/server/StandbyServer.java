@@ -43,6 +43,11 @@ public final class StandbyServer implements AutoCloseable {
             settings.aggregator());
     }
 
+    /** Returns the status of a process that waits, as JSON, while another process serves the shard in this epoch. */
+    public static byte[] status(ModelFacts facts, long epoch) {
+        return ShardStatus.ofStandby(facts, epoch);
+    }
+
     /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
     public InetSocketAddress localAddress() {
         return server.localAddress();

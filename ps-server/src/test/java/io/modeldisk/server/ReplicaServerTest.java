@@ -43,6 +43,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,11 @@ class ReplicaServerTest {
         Process() {
             processes.add(this);
             thread.start();
+        }
+
+        @Override
+        public void waits(ModelFacts facts, LongSupplier epoch) {
+            throw new AssertionError("a process of a shard with backups is a backup, not a standby");
         }
 
         @Override

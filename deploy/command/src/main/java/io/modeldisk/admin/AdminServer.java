@@ -4,29 +4,40 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
+import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An HTTP server for operators: {@code /healthz}, {@code /status} and the pages that it was started with. It answers only GET and
- * HEAD, so that no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections, and closes a connection
- * whose request takes longer than {@value #REQUEST_SECONDS} s to arrive. Thread-safe.
+ * An HTTP server for operators: {@code /healthz}, {@code /status}, {@code /metrics} and the pages that it was started with. It
+ * answers only GET and HEAD, so that no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections, and
+ * closes a connection whose request takes longer than {@value #REQUEST_SECONDS} s to arrive. Thread-safe.
+ *
+ * <p>{@code /healthz} answers 200 and one word if the process can do what it is for, and else 503 and the reason in one line. A
+ * client without the token gets only the word. Every other page needs the token, if there is one.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(AdminServer.class);
     private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
+    private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[[0-9a-fA-F:.]+]");
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final int MAX_CONNECTIONS = 32;
     private static final int REQUEST_SECONDS = 5;
@@ -35,12 +46,17 @@ public final class AdminServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads;
     private final AdminSubject subject;
+    private final AdminSettings settings;
     private final Map<String, AdminPage> pages = new HashMap<>();
+    /** Created by the first scrape, because most processes are never scraped. Guarded by the lock of this object. */
+    private PrometheusText metrics;
 
-    private AdminServer(HttpServer server, AdminSubject subject, List<AdminPage> pages) {
+    private AdminServer(HttpServer server, AdminSettings settings, AdminSubject subject, List<AdminPage> pages) {
         this.server = server;
+        this.settings = settings;
         this.subject = subject;
-        add(new AdminPage("/status", "application/json", () -> json(subject.status())));
+        add(new AdminPage("/status", "application/json", () -> json(status())));
+        add(new AdminPage("/metrics", PrometheusText.CONTENT_TYPE, this::metrics));
         pages.forEach(this::add);
         // The limit on connections limits the threads too, because a connection has one thread while it has a request.
         threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("modeldisk-admin-", 0).factory());
@@ -55,25 +71,33 @@ public final class AdminServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param address the address to listen on; with port 0, the kernel chooses a free port
      * @param subject what the server tells of
-     * @param pages the pages next to {@code /healthz} and {@code /status}
+     * @param pages the pages next to {@code /healthz}, {@code /status} and {@code /metrics}
      * @throws IOException if the server cannot listen at the address; the message names the address
      */
-    public static AdminServer start(InetSocketAddress address, AdminSubject subject, List<AdminPage> pages)
+    public static AdminServer start(AdminSettings settings, AdminSubject subject, List<AdminPage> pages)
         throws IOException {
         limit();
-        HttpServer http;
-        try {
-            http = HttpServer.create(address, MAX_CONNECTIONS);
-        } catch (IOException e) {
-            throw new IOException("cannot listen on " + TargetAddress.text(address) + ": " + e.getMessage(), e);
-        }
-        AdminServer server = new AdminServer(http, subject, pages);
+        HttpServer http = open(settings);
+        AdminServer server = new AdminServer(http, settings, subject, pages);
         http.setExecutor(server.threads);
         http.createContext("/", server::handle);
         http.start();
         return server;
+    }
+
+    private static HttpServer open(AdminSettings settings) throws IOException {
+        try {
+            if (settings.tls() == null) {
+                return HttpServer.create(settings.address(), MAX_CONNECTIONS);
+            }
+            HttpsServer https = HttpsServer.create(settings.address(), MAX_CONNECTIONS);
+            https.setHttpsConfigurator(new HttpsConfigurator(settings.tls()));
+            return https;
+        } catch (IOException e) {
+            throw new IOException("cannot listen on --admin " + TargetAddress.text(settings.address()) + ": "
+                + e.getMessage() + "; give another port, or port 0 for a free one", e);
+        }
     }
 
     /** Sets the limits of the JDK's server, which reads them from system properties. An operator can set others. */
@@ -92,7 +116,32 @@ public final class AdminServer implements AutoCloseable {
 
     /** The address at which the server listens, as a URL such as {@code http://127.0.0.1:9326}. */
     public String url() {
-        return "http://" + TargetAddress.text(server.getAddress());
+        return (settings.tls() == null ? "http://" : "https://") + TargetAddress.text(server.getAddress());
+    }
+
+    /** Returns the status of the process: that of the subject, with the objects {@code build} and {@code process}. */
+    private ObjectNode status() {
+        ObjectNode status = subject.status();
+        ObjectNode build = status.putObject(Metric.Scope.BUILD.path());
+        StatusJson.put(build, Metric.BUILD_VERSION, settings.version());
+        StatusJson.put(build, Metric.BUILD_JAVA, Runtime.version().toString());
+        ObjectNode process = status.withObjectProperty(Metric.Scope.PROCESS.path());
+        StatusJson.put(process, Metric.RESIDENT_BYTES, Processes.residentBytes());
+        MemoryLimit limit = MemoryLimit.ofThisProcess();
+        if (limit.availableBytes() < Long.MAX_VALUE) {
+            StatusJson.put(process, Metric.AVAILABLE_BYTES, limit.availableBytes());
+        }
+        return status;
+    }
+
+    private byte[] metrics() {
+        JsonNode status = status();
+        synchronized (this) {
+            if (metrics == null) {
+                metrics = new PrometheusText();
+            }
+            return metrics.of(status);
+        }
     }
 
     private void handle(HttpExchange exchange) {
@@ -111,11 +160,23 @@ public final class AdminServer implements AutoCloseable {
             send(exchange, 405, TEXT, line("only GET and HEAD are allowed"));
             return;
         }
+        if (!isKnownHost(exchange)) {
+            send(exchange, 403, TEXT, line("the header Host must be an IP address, localhost or the host of --admin"));
+            return;
+        }
+        boolean admitted = settings.token() == null
+            || settings.token().isIn(exchange.getRequestHeaders().getFirst("Authorization"));
         AdminPage page = pages.get(path);
         try {
             if (path.equals("/healthz")) {
                 Health health = subject.health();
-                send(exchange, health.ok() ? 200 : 503, TEXT, line(health.words()));
+                send(exchange, health.ok() ? 200 : 503, TEXT,
+                    line(health.ok() || admitted ? health.words() : "unavailable"));
+            } else if (!admitted) {
+                // Browsers ask for a user and a password, which is the token.
+                exchange.getResponseHeaders().set("WWW-Authenticate",
+                    "Basic realm=\"modeldisk\", Bearer realm=\"modeldisk\"");
+                send(exchange, 401, TEXT, line("give the token of --admin-token: Authorization: Bearer TOKEN"));
             } else if (page != null) {
                 send(exchange, 200, page.contentType(), page.content().get());
             } else {
@@ -125,6 +186,21 @@ public final class AdminServer implements AutoCloseable {
             LOG.error("cannot answer {}", path, e);
             send(exchange, 500, TEXT, line("an error in modeldisk: the log has the reason"));
         }
+    }
+
+    /**
+     * Returns whether the host of a request is an address or the name that the user gave. A page of another site could otherwise
+     * give its own name the address 127.0.0.1, and read the answers in the browser of an operator. It has neither the token nor a
+     * certificate for its name, so other servers accept all hosts.
+     */
+    private boolean isKnownHost(HttpExchange exchange) {
+        if (settings.token() != null || settings.tls() != null) {
+            return true;
+        }
+        String host = exchange.getRequestHeaders().getFirst("Host");
+        String name = host == null ? "" : host.replaceFirst(":\\d*$", "");
+        return name.isEmpty() || ADDRESS.matcher(name).matches() || name.equalsIgnoreCase("localhost")
+            || name.equalsIgnoreCase(settings.address().getHostString());
     }
 
     private static void send(HttpExchange exchange, int status, String contentType, byte[] content) throws IOException {
@@ -157,5 +233,10 @@ public final class AdminServer implements AutoCloseable {
     public void close() {
         server.stop(0);
         threads.shutdownNow();
+        synchronized (this) {
+            if (metrics != null) {
+                metrics.close();
+            }
+        }
     }
 }

@@ -1,32 +1,48 @@
 package io.modeldisk.command;
 
 import io.modeldisk.admin.AdminServer;
+import io.modeldisk.admin.AdminSettings;
 import io.modeldisk.admin.AdminSubject;
+import io.modeldisk.admin.AdminTls;
+import io.modeldisk.admin.AdminToken;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
-import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
 /** The options of the HTTP server for operators. */
 final class AdminOptions {
-    static final int DEFAULT_PORT = 9326;
+    private static final int DEFAULT_PORT = 9326;
 
     @Option(names = "--admin", paramLabel = "HOST:PORT",
-        description = "Answer HTTP requests of operators at this address: /healthz, /status. With port 0, the process chooses a "
-            + "free port. Default: no such server.")
+        description = "Answer the HTTP requests of operators at this address: /metrics (Prometheus), /healthz (200, or 503 with "
+            + "the reason) and /status (JSON). With port 0, the process chooses a free port. An address that is not loopback "
+            + "needs --admin-token, --admin-tls or both. Default: no such server.")
     private String address;
+
+    @Option(names = "--admin-token", paramLabel = "FILE",
+        description = "The file of the token that clients of --admin send (Authorization: Bearer TOKEN): one line, readable only "
+            + "by its owner. /healthz needs no token, but without it does not tell the reason.")
+    private Path token;
+
+    @Option(names = "--admin-tls", paramLabel = "FILE",
+        description = "The file of the certificate and of the key for HTTPS at --admin, in PEM, readable only by its owner.")
+    private Path tls;
 
     /** Starts the server. Returns null if the user wants none. */
     AdminServer start(AdminSubject subject) throws IOException {
         if (address == null) {
+            if (token != null || tls != null) {
+                throw new IllegalArgumentException(
+                    (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
+            }
             return null;
         }
-        InetSocketAddress at = ModelAddress.parsePortal(address, DEFAULT_PORT);
-        if (at.getAddress() == null || !at.getAddress().isLoopbackAddress()) {
-            throw new IllegalArgumentException("--admin " + address + " is not a loopback address");
-        }
-        return AdminServer.start(at, subject, List.of());
+        return AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
+            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls), Main.VERSION),
+            subject,
+            List.of());
     }
 
     /** Returns the end of a ready line, which names the address of the server. */

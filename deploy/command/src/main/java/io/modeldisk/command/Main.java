@@ -8,7 +8,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
-@Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
+@Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk " + Main.VERSION,
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
         ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, CheckpointSubcommand.class,
         HandoverCommand.class,
@@ -18,6 +18,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
         "MODELDISK_LOG_LEVEL sets the level of the log: error, warn, info or debug."})
 public final class Main {
+    /** The version of modeldisk. */
+    static final String VERSION = "0.1.0";
+
     private Main() {}
 
     /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */

@@ -193,8 +193,8 @@ final class MountCommand implements Callable<Integer> {
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
             LOG.info("effective configuration:\n{}", context);
-            subject.mounted(mount);
-            Thread stopper = new Thread(() -> stop(mount, notices), "stop");
+            subject.mounted(mount, remote);
+            Thread stopper = new Thread(() -> stop(mount, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             notices.ready(
@@ -273,8 +273,9 @@ final class MountCommand implements Callable<Integer> {
             + (error.isEmpty() ? "" : "; last error: " + error);
     }
 
-    private void stop(ModelMount mount, ServiceNotices notices) {
+    private void stop(ModelMount mount, ServiceNotices notices, MountSubject subject) {
         notices.stopping();
+        subject.stops();
         mount.close();
         try {
             leaveTrace(mount);

@@ -198,7 +198,7 @@ final class ServeCommand implements Callable<Integer> {
         try (notices; AdminServer server = admin.start(subject)) {
             String suffix = AdminOptions.suffix(server);
             ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination, notices,
-                active -> announce(active, sizes, suffix), subject);
+                active -> announce(active, sizes, suffix), subject, suffix);
             if (state.hasBackups()) {
                 serveWithBackups(sizes, notices, subject, suffix);
             } else if (coordination.isUsed()) {

@@ -54,6 +54,7 @@ final class ServeLoop {
     private final ServiceNotices notices;
     private final Function<ParameterServer, String> ready;
     private final ServerObserver observer;
+    private final String suffix;
     private final TargetPortGroups portGroups;
     private final Semaphore wake = new Semaphore(0);
     private volatile boolean goBack;
@@ -70,15 +71,17 @@ final class ServeLoop {
      * @param notices gets a line when the shard is ready for the first time, or ready again after another process has served
      * @param ready returns the line
      * @param observer hears of each server that this process opens
+     * @param suffix the end of the line that is printed when this process waits
      */
     ServeLoop(Contexts contexts, ServeCoordination coordination, ServiceNotices notices,
-        Function<ParameterServer, String> ready, ServerObserver observer) {
+        Function<ParameterServer, String> ready, ServerObserver observer, String suffix) {
         this.contexts = contexts;
         this.coordination = coordination;
         this.notices = notices;
         this.portGroups = coordination.portGroups();
         this.ready = ready;
         this.observer = observer;
+        this.suffix = suffix;
     }
 
     /** Serves without a coordinator. Returns only by an exception. */
@@ -104,15 +107,16 @@ final class ServeLoop {
     private void awaitPrimary(ShardRole role, ModelFacts facts) throws IOException, InterruptedException {
         if (role.state() == RoleState.STANDBY) {
             announced = false;
+            observer.waits(facts, () -> epochOf(role.leader()));
             launchStandby(role);
             Leader leader = role.leader();
-            notices.ready("standby: shard %d/%d of model %s waits%s%s".formatted(facts.shard(), facts.shards(),
+            notices.ready("standby: shard %d/%d of model %s waits%s%s%s".formatted(facts.shard(), facts.shards(),
                 facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
                 leader == null
                     ? ""
                     : "; epoch %d belongs to %s".formatted(leader.epoch(),
-                        leader.address() == null ? "a process that is not ready" : leader.address())),
-                null);
+                        leader.address() == null ? "a process that is not ready" : leader.address()),
+                suffix), null);
         }
         role.awaitTurn();
     }
@@ -120,9 +124,13 @@ final class ServeLoop {
     private void launchStandby(ShardRole role) throws IOException {
         if (portGroups.count() > 1 && standby == null) {
             standby = StandbyServer.launch(settled(contexts.create(startAtMost)),
-                () -> role.leader() == null ? 0 : role.leader().epoch());
+                () -> epochOf(role.leader()));
             address = standby.localAddress();
         }
+    }
+
+    private static long epochOf(Leader leader) {
+        return leader == null ? 0 : leader.epoch();
     }
 
     private void closeStandby() {

@@ -147,14 +147,25 @@ final class Reference {
 
             ## Metrics
 
-            The first column is the path of a metric in `DIR/status.json`. `modeldisk status --json` has the members of `shards[]`
-            too. A counter starts at 0 and only grows. A gauge may rise and fall.
+            The first column is the path of a metric in `DIR/status.json`, and the second its name at `/metrics` of `--admin`.
+            `modeldisk status --json` has the members of `shards[]` too, and `/status` of `--admin` has all. A counter starts at 0
+            and only grows, until its process ends or a shard goes back to a checkpoint. A gauge may rise and fall. A flag is true
+            or a reason in words if it is set, and else false or absent. A text is a text.
 
-            | metric | unit | kind | description |
-            |---|---|---|---|
+            At `/metrics`, all durations are in seconds and all sizes in bytes. A flag is 1 or 0, and a text is a label. The
+            metrics of a process have no labels, those of a model the label `model`, of a shard `model` and `shard`, of a learner
+            and a backup also `learner` or `backup`, and of a mount `model` and `learner`. The process of a mount leaves out those
+            of its shards.
+
+            | metric | at `/metrics` | unit | kind | description |
+            |---|---|---|---|---|
             """);
-        Stream.of(Metric.values()).forEach(metric -> text.append("| `%s` | %s | %s | %s |\n".formatted(metric.path(),
-            metric.unit().symbol(), metric.kind().name().toLowerCase(Locale.ROOT), cell(metric.description()))));
+        Stream.of(Metric.values())
+            .forEach(metric -> text.append("| `%s` | %s | %s | %s | %s |\n".formatted(metric.path(),
+                metric.kind() == Metric.Kind.TEXT
+                    ? "label `%s` of `%s`".formatted(metric.label(), metric.prometheusName())
+                    : "`" + metric.prometheusName() + "`",
+                metric.unit().symbol(), metric.kind().name().toLowerCase(Locale.ROOT), cell(metric.description()))));
     }
 
     private static String description(String... lines) {

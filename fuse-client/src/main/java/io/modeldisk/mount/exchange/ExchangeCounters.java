@@ -31,6 +31,7 @@ public final class ExchangeCounters {
     private volatile long lastPushNs;
     private volatile long lastPullNs;
     private volatile long lastSynchronizeNs;
+    private final LongAdder failures = new LongAdder();
     private volatile String lastError = "";
 
     void pushed(long bytes, long durationNs) {
@@ -80,6 +81,7 @@ public final class ExchangeCounters {
 
     /** Records the failure of a request to the shards. */
     public void failed(Exception e) {
+        failures.increment();
         lastError = String.valueOf(e.getMessage());
     }
 
@@ -116,6 +118,16 @@ public final class ExchangeCounters {
         return iterations.sum();
     }
 
+    /** Returns the duration of all pushes in milliseconds. */
+    public double pushMs() {
+        return ms(pushNs.sum());
+    }
+
+    /** Returns the duration of all pulls in milliseconds. */
+    public double pullMs() {
+        return ms(pullNs.sum());
+    }
+
     /** Returns the duration of the last push in milliseconds. */
     public double lastPushMs() {
         return ms(lastPushNs);
@@ -139,6 +151,11 @@ public final class ExchangeCounters {
     /** Returns the time in milliseconds that the learner waited in the last fsync. */
     public double lastStallMs() {
         return ms(lastStallNs);
+    }
+
+    /** Returns the delay of all pulls in milliseconds. */
+    public double bubbleMs() {
+        return ms(bubbleNs.sum());
     }
 
     /** Returns the delay of the last pull in milliseconds. */
@@ -174,6 +191,11 @@ public final class ExchangeCounters {
     /** Returns the mean rate of all pulls, in 10<sup>9</sup> bytes per second of pulling; 0 before the first pull. */
     public double pullGbPerSecond() {
         return (double) pulledBytes.sum() / Math.max(1, pullNs.sum());
+    }
+
+    /** Returns the number of failures. */
+    public long failures() {
+        return failures.sum();
     }
 
     /** Returns the message of the last failure, or an empty text if no call has failed. */

@@ -321,6 +321,11 @@ public final class TargetServer implements AutoCloseable {
             && context.clock().nanoTime() - checkedNs < RESPONSE_LIMIT.toNanos();
     }
 
+    /** Returns the buffer memory in bytes. */
+    public long bufferBytes() {
+        return pool.memory().bytes();
+    }
+
     /** Returns the buffer memory that no session occupies, in bytes. */
     public long freeBufferBytes() {
         return (long) pool.freeChunks() * BufferPool.CHUNK_BYTES;

@@ -18,6 +18,16 @@ public final class StatusJson {
         group(object, metric).put(metric.key(), value);
     }
 
+    /** Sets a flag. */
+    public static void put(ObjectNode object, Metric metric, boolean value) {
+        group(object, metric).put(metric.key(), value);
+    }
+
+    /** Sets a text, or a flag that is set and has a reason. */
+    public static void put(ObjectNode object, Metric metric, String value) {
+        group(object, metric).put(metric.key(), value);
+    }
+
     /** Returns the node of a metric, or a missing node if {@code object} does not have the metric. */
     public static JsonNode get(JsonNode object, Metric metric) {
         return (metric.group().isEmpty() ? object : object.path(metric.group())).path(metric.key());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.platform.metrics.Metric.Kind;
 import org.junit.jupiter.api.Test;
 
 class MetricsTest {
@@ -24,6 +25,20 @@ class MetricsTest {
         }
         ObjectNode empty = JsonNodeFactory.instance.objectNode();
         assertThat(StatusJson.get(empty, Metric.VERSION_MIN).isMissingNode()).isTrue();
+    }
+
+    @Test
+    void everyMetricHasANameThatPrometheusAccepts() {
+        assertThat(Metric.values()).filteredOn(metric -> metric.kind() != Kind.TEXT)
+            .extracting(metric -> metric.prometheusName().replaceFirst("_total$", ""))
+            .doesNotHaveDuplicates().allMatch(name -> name.matches("modeldisk(_[a-z]+)+"));
+        assertThat(Metric.values()).filteredOn(metric -> metric.kind() == Kind.TEXT)
+            .extracting(metric -> metric.prometheusName() + metric.label()).doesNotHaveDuplicates();
+        assertThat(Metric.VERSION_TOTAL.prometheusName()).isEqualTo("modeldisk_shard_version_total");
+        assertThat(Metric.STALL_MS.prometheusName()).isEqualTo("modeldisk_mount_stall_seconds_total");
+        assertThat(Metric.PUSH_RATE.prometheusName()).isEqualTo("modeldisk_mount_push_bytes_per_second");
+        assertThat(Metric.LEARNER_BEHIND_MS.prometheusName()).isEqualTo("modeldisk_learner_behind_seconds");
+        assertThat(Metric.MOUNT_PUSHED_BYTES.prometheusName()).isEqualTo("modeldisk_mount_pushed_bytes_total");
     }
 
     @Test

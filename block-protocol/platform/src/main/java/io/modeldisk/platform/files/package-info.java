@@ -1,2 +1,2 @@
-/** Changes of files and directories that survive a failure of power. */
+/** Changes of files and directories that survive a failure of power, and files with secrets. */
 package io.modeldisk.platform.files;

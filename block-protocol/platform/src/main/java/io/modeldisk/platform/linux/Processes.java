@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Returns the user and the group of this process, and starts child processes that inherit file descriptors.
+ * Returns the user, the group and the memory of this process, and starts child processes that inherit file descriptors.
  * {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
  */
 public final class Processes {
@@ -40,6 +40,11 @@ public final class Processes {
 
     public static int effectiveGroupId() {
         return (int) CLibrary.call(GETEGID);
+    }
+
+    /** Returns the memory of this process that is in RAM, with shared memory, in bytes; 0 if it is not known. */
+    public static long residentBytes() {
+        return Math.max(0, TextFile.number(Path.of("/proc/self/status"), "VmRSS:")) << 10;
     }
 
     /**

@@ -1,0 +1,66 @@
+package io.modeldisk.platform.files;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A text file with a secret. The owner of the file must be this process's user or root, and nobody else may access the file.
+ */
+public final class OwnerFile {
+    private static final long MAX_BYTES = 1 << 20;
+
+    private static final Set<PosixFilePermission> OWNERS = EnumSet.of(
+        PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
+
+    private OwnerFile() {}
+
+    /**
+     * Reads a file.
+     *
+     * @param name what messages call the file, such as {@code secrets file}
+     * @throws IOException if the file is missing or no text, or if other users can read or write it; the message has a remedy
+     */
+    public static String read(Path file, String name) throws IOException {
+        String what = "the " + name + " " + file;
+        try {
+            check(file, what, Files.readAttributes(file, PosixFileAttributes.class));
+            return Files.readString(file);
+        } catch (NoSuchFileException e) {
+            throw new IOException(what + " does not exist", e);
+        } catch (AccessDeniedException e) {
+            throw new IOException(what + " cannot be read: permission denied", e);
+        } catch (CharacterCodingException e) {
+            throw new IOException(what + " is not UTF-8 text", e);
+        }
+    }
+
+    private static void check(Path file, String what, PosixFileAttributes attributes) throws IOException {
+        if (!attributes.isRegularFile()) {
+            throw new IOException(what + " is not a regular file");
+        }
+        if (attributes.size() > MAX_BYTES) {
+            throw new IOException(what + " has " + attributes.size() + " bytes; at most " + MAX_BYTES + " are allowed");
+        }
+        if (!OWNERS.containsAll(attributes.permissions())) {
+            throw new IOException(
+                what + " has the permissions " + PosixFilePermissions.toString(attributes.permissions())
+                    + ", so other users may read or change it; run chmod 600 " + file);
+        }
+        UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
+        UserPrincipal root = Files.getOwner(Path.of("/proc"));
+        if (!attributes.owner().equals(self) && !attributes.owner().equals(root)) {
+            throw new IOException(what + " belongs to '" + attributes.owner().getName() + "'; it must belong to '"
+                + self.getName() + "' or root");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.modeldisk.admin;
+
+import java.net.InetSocketAddress;
+import javax.net.ssl.SSLContext;
+
+/**
+ * The settings of an {@link AdminServer}.
+ *
+ * @param address the address to listen on; with port 0, the kernel chooses a free port
+ * @param token the token that clients must have; null if they need none
+ * @param tls the certificate and key of the server; null for HTTP without TLS
+ * @param version the version of modeldisk
+ */
+public record AdminSettings(InetSocketAddress address, AdminToken token, SSLContext tls, String version) {
+    /**
+     * Checks the settings.
+     *
+     * @throws IllegalArgumentException if other machines could use the server without a token or TLS
+     */
+    public AdminSettings {
+        if (address.isUnresolved()) {
+            throw new IllegalArgumentException("--admin: the host " + address.getHostString() + " is unknown");
+        }
+        if (!address.getAddress().isLoopbackAddress() && token == null && tls == null) {
+            throw new IllegalArgumentException("--admin " + address.getHostString()
+                + " is not a loopback address, so other machines could read the state of the model; give --admin-token FILE,"
+                + " --admin-tls FILE or both, or listen on 127.0.0.1");
+        }
+    }
+}

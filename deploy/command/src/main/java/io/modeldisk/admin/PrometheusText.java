@@ -1,0 +1,159 @@
+package io.modeldisk.admin;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.platform.metrics.Metric.Kind;
+import io.modeldisk.platform.metrics.Metric.Scope;
+import io.modeldisk.protocol.dialect.StatusJson;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * The metrics of a process in the text format of Prometheus: those of {@link Metric}, read from the status of each request, and
+ * those that Micrometer has for every Java process. A series ends when its learner or backup has left. Thread-safe.
+ */
+final class PrometheusText implements AutoCloseable {
+    static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+    private static final Map<Scope, List<Metric>> NUMBERS = new EnumMap<>(Scope.class);
+    private static final Map<Scope, List<Metric>> TEXTS = new EnumMap<>(Scope.class);
+
+    static {
+        for (Scope scope : Scope.values()) {
+            NUMBERS.put(scope, Stream.of(Metric.values())
+                .filter(metric -> metric.scope() == scope && metric.kind() != Kind.TEXT).toList());
+            TEXTS.put(scope, Stream.of(Metric.values())
+                .filter(metric -> metric.scope() == scope && metric.kind() == Kind.TEXT).toList());
+        }
+    }
+
+    /** A series: a metric with its labels. */
+    private record Series(String name, Tags labels) {}
+
+    /** The current value of a series. */
+    private static final class Value {
+        private double number;
+        private boolean present;
+        private Meter meter;
+
+        private double number() {
+            return number;
+        }
+    }
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics collections = new JvmGcMetrics();
+    private final Map<Series, Value> values = new HashMap<>();
+
+    PrometheusText() {
+        // Their names in Prometheus are not in base units, or end with _count.
+        registry.config().meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+            .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
+        collections.bindTo(registry);
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ClassLoaderMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        new FileDescriptorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /** Returns the metrics of a {@linkplain AdminServer status}. */
+    synchronized byte[] of(JsonNode status) {
+        values.values().forEach(value -> value.present = false);
+        add(Scope.BUILD, status.path(Scope.BUILD.path()), Tags.empty());
+        add(Scope.PROCESS, status.path(Scope.PROCESS.path()), Tags.empty());
+        Tags model = Tags.of("model", status.path("model").path("model").asText());
+        add(Scope.MODEL, status.path(Scope.MODEL.path()), model);
+        if (status.has(Scope.MOUNT.path())) {
+            JsonNode mount = status.path(Scope.MOUNT.path());
+            Tags learner = model.and("learner", mount.path("learner").asText());
+            add(Scope.MOUNT, mount, learner);
+            add(Scope.ITERATION, mount.path("iteration"), learner);
+            add(Scope.FORECAST, mount.path("expected"), learner);
+        } else {
+            // A mount leaves out the metrics of its shards, which the shards report themselves.
+            status.path("shards").forEach(shard -> addShard(shard, model.and("shard", shard.path("shard").asText())));
+        }
+        values.values().removeIf(value -> !value.present && registry.remove(value.meter) != null);
+        return registry.scrape().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void addShard(JsonNode shard, Tags place) {
+        add(Scope.SHARD, shard, place);
+        shard.path("replication").path("backups")
+            .forEach(backup -> add(Scope.BACKUP, backup, place.and("backup", backup.path("address").asText())));
+        shard.path("learners")
+            .forEach(learner -> add(Scope.LEARNER, learner, place.and("learner", learner.path("learner").asText())));
+    }
+
+    private void add(Scope scope, JsonNode object, Tags labels) {
+        if (object.isMissingNode()) {
+            return;
+        }
+        for (Metric metric : NUMBERS.get(scope)) {
+            JsonNode node = StatusJson.get(object, metric);
+            if (metric.kind() == Kind.FLAG) {
+                set(metric, metric.prometheusName(), labels, node.asBoolean() || node.isTextual() ? 1 : 0);
+            } else if (node.isNumber()) {
+                set(metric, metric.prometheusName(), labels, node.asDouble() * metric.unit().baseUnits());
+            }
+        }
+        List<Metric> texts = TEXTS.get(scope);
+        if (!texts.isEmpty()) {
+            List<String> pairs = new ArrayList<>();
+            for (Metric text : texts) {
+                pairs.addAll(List.of(text.label(), StatusJson.get(object, text).asText()));
+            }
+            set(texts.getFirst(), scope.infoName(), labels.and(pairs.toArray(String[]::new)), 1);
+        }
+    }
+
+    private void set(Metric metric, String name, Tags labels, double number) {
+        Value value = values.computeIfAbsent(new Series(name, labels), series -> register(metric, series));
+        value.number = number;
+        value.present = true;
+    }
+
+    private Value register(Metric metric, Series series) {
+        Value value = new Value();
+        // Micrometer has dots in names, and makes the ending _total itself.
+        String name = series.name().replaceFirst("_total$", "").replace('_', '.');
+        value.meter = metric.kind() == Kind.COUNTER
+            ? FunctionCounter.builder(name, value, Value::number).tags(series.labels())
+                .description(metric.description())
+                .register(registry)
+            : Gauge.builder(name, value, Value::number).tags(series.labels()).description(description(metric))
+                .register(registry);
+        return value;
+    }
+
+    private static String description(Metric metric) {
+        return metric.kind() == Kind.TEXT ? "texts of the status" : metric.description();
+    }
+
+    @Override
+    public void close() {
+        collections.close();
+        registry.close();
+    }
+}

@@ -1,0 +1,275 @@
+package io.modeldisk.admin;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+final class AdminServerTest {
+    private static final String TOKEN = "0123456789abcdef0123456789abcdef";
+
+    @TempDir
+    private Path directory;
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+    private volatile Health health = Health.OK;
+
+    private final AdminSubject subject = new AdminSubject() {
+        @Override
+        public Health health() {
+            return health;
+        }
+
+        @Override
+        public ObjectNode status() {
+            ObjectNode status = new ObjectMapper().createObjectNode();
+            status.putObject("model").put("model", "m").put("shards", 2);
+            return status;
+        }
+    };
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable closeable : closeables.reversed()) {
+            closeable.close();
+        }
+    }
+
+    private AdminServer start(AdminToken token, AdminPage... pages) throws IOException {
+        AdminServer server = AdminServer.start(settings("127.0.0.1", token), subject, List.of(pages));
+        closeables.add(server);
+        return server;
+    }
+
+    private static AdminSettings settings(String host, AdminToken token) {
+        return new AdminSettings(new InetSocketAddress(host, 0), token, null, "1.2.3");
+    }
+
+    private AdminToken token() throws IOException {
+        return AdminToken.read(secret("token", TOKEN + "\n"));
+    }
+
+    private Path secret(String name, String text) throws IOException {
+        return Files.setPosixFilePermissions(Files.writeString(directory.resolve(name), text),
+            PosixFilePermissions.fromString("rw-------"));
+    }
+
+    private HttpResponse<String> request(AdminServer server, String method, String path, String... headers)
+        throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server.url() + path))
+            .method(method, HttpRequest.BodyPublishers.noBody());
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        HttpClient client = HttpClient.newHttpClient();
+        closeables.add(client::shutdownNow);
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> get(AdminServer server, String path, String... headers) throws Exception {
+        return request(server, "GET", path, headers);
+    }
+
+    private static Socket connect(AdminServer server) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), URI.create(server.url()).getPort());
+    }
+
+    /** Sends a request as it is, and returns the whole answer. */
+    private static String raw(AdminServer server, String request) throws IOException {
+        try (Socket socket = connect(server)) {
+            socket.getOutputStream().write((request + "Connection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void healthIs200WithOneWordOr503WithTheReason() throws Exception {
+        AdminServer server = start(null);
+
+        HttpResponse<String> healthy = get(server, "/healthz");
+        health = Health.not("the shard refuses pushes");
+        HttpResponse<String> unhealthy = get(server, "/healthz");
+
+        assertThat(healthy.statusCode()).isEqualTo(200);
+        assertThat(healthy.body()).isEqualTo("ok\n");
+        assertThat(unhealthy.statusCode()).isEqualTo(503);
+        assertThat(unhealthy.body()).isEqualTo("the shard refuses pushes\n");
+    }
+
+    @Test
+    void statusAndMetricsTellOfTheSubjectAndOfTheProcess() throws Exception {
+        AdminServer server = start(null);
+
+        assertThat(new ObjectMapper().readTree(get(server, "/status").body()).path("build").path("version").asText())
+            .isEqualTo("1.2.3");
+        assertThat(get(server, "/metrics").body()).contains("modeldisk_build_info{", "version=\"1.2.3\"",
+            "modeldisk_model_shards{model=\"m\"} 2.0", "modeldisk_process_resident_bytes ", "jvm_memory_used_bytes{");
+    }
+
+    @Test
+    void pageIsServedAtExactlyItsPath() throws Exception {
+        AdminServer server = start(null, new AdminPage("/", "text/html", () -> "<p>".getBytes(StandardCharsets.UTF_8)));
+
+        HttpResponse<String> page = get(server, "/");
+
+        assertThat(page.body()).isEqualTo("<p>");
+        assertThat(page.headers().firstValue("Content-Type")).contains("text/html");
+        assertThat(get(server, "/other").statusCode()).isEqualTo(404);
+        assertThat(get(server, "/status/").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void pageThatFailsIsAnError500AndTheServerGoesOn() throws Exception {
+        AdminServer server = start(null, new AdminPage("/broken", "text/html", () -> {
+            throw new IllegalStateException("for the test");
+        }));
+
+        assertThat(get(server, "/broken").statusCode()).isEqualTo(500);
+        assertThat(get(server, "/healthz").statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS", "TRACE"})
+    void methodOtherThanGetAndHeadIsRefused(String method) throws Exception {
+        HttpResponse<String> answer = request(start(null), method, "/status");
+
+        assertThat(answer.statusCode()).isEqualTo(405);
+        assertThat(answer.headers().firstValue("Allow")).contains("GET, HEAD");
+    }
+
+    @Test
+    void headHasTheStatusWithoutTheContent() throws Exception {
+        HttpResponse<String> answer = request(start(null), "HEAD", "/status");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+        strings = {"attacker.example", "attacker.example:9326", "127.0.0.1.attacker.example", "localhost.example"})
+    void hostOfAnotherSiteIsRefusedWithoutAToken(String host) throws Exception {
+        assertThat(raw(start(null), "GET /status HTTP/1.1\r\nHost: " + host + "\r\n")).startsWith("HTTP/1.1 403 ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1:9326", "localhost", "LOCALHOST:9326", "[::1]:9326"})
+    void hostThatIsAnAddressOrLocalhostIsAccepted(String host) throws Exception {
+        assertThat(raw(start(null), "GET /status HTTP/1.1\r\nHost: " + host + "\r\n")).startsWith("HTTP/1.1 200 ");
+    }
+
+    @Test
+    void everyPageNeedsTheToken() throws Exception {
+        AdminServer server = start(token(), new AdminPage("/", "text/html", () -> new byte[0]));
+        String basic = Base64.getEncoder().encodeToString(("any:" + TOKEN).getBytes(StandardCharsets.UTF_8));
+
+        for (String path : List.of("/", "/status", "/metrics", "/missing")) {
+            assertThat(get(server, path).statusCode()).as(path).isEqualTo(401);
+            assertThat(get(server, path, "Authorization", "Bearer " + TOKEN + "0").statusCode()).isEqualTo(401);
+            assertThat(get(server, path, "Authorization", "Basic %%%").statusCode()).isEqualTo(401);
+            assertThat(get(server, path, "Authorization", TOKEN).statusCode()).isEqualTo(401);
+        }
+        assertThat(get(server, "/status").headers().firstValue("WWW-Authenticate").orElseThrow()).contains("Bearer",
+            "Basic");
+        assertThat(get(server, "/status", "Authorization", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+        assertThat(get(server, "/status", "Authorization", "Basic " + basic).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void healthWithoutTheTokenDoesNotTellTheReason() throws Exception {
+        AdminServer server = start(token());
+        health = Health.not("the reason");
+
+        HttpResponse<String> without = get(server, "/healthz");
+
+        assertThat(without.statusCode()).isEqualTo(503);
+        assertThat(without.body()).isEqualTo("unavailable\n");
+        assertThat(get(server, "/healthz", "Authorization", "Bearer " + TOKEN).body()).isEqualTo("the reason\n");
+    }
+
+    @Test
+    void addressOfOtherMachinesNeedsATokenOrTls() throws IOException {
+        assertThatThrownBy(() -> settings("0.0.0.0", null)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContainingAll("0.0.0.0", "--admin-token", "--admin-tls");
+        AdminToken token = token();
+        assertThatCode(() -> settings("0.0.0.0", token)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void portInUseIsRefusedWithTheAddress() throws Exception {
+        InetSocketAddress used = new InetSocketAddress("127.0.0.1", URI.create(start(null).url()).getPort());
+
+        assertThatThrownBy(() -> AdminServer.start(new AdminSettings(used, null, null, "1"), subject, List.of()))
+            .isInstanceOf(IOException.class)
+            .hasMessageContainingAll("127.0.0.1:" + used.getPort(), "Address already in use", "port 0");
+    }
+
+    @Test
+    void clientsThatDoNotSendTheirRequestAreDisconnectedAndOthersAreAnswered() throws Exception {
+        AdminServer server = start(null);
+        List<Socket> slow = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            Socket socket = connect(server);
+            closeables.add(socket);
+            slow.add(socket);
+            socket.getOutputStream().write("GET /status HTTP/1.1\r\nHost: ".getBytes(StandardCharsets.US_ASCII));
+        }
+
+        assertThat(get(server, "/healthz").statusCode()).isEqualTo(200);
+        for (Socket socket : slow) {
+            InputStream input = socket.getInputStream();
+            await("the server closes the connection", () -> hasEnded(input));
+        }
+    }
+
+    private static boolean hasEnded(InputStream input) {
+        try {
+            return input.read() < 0;
+        } catch (IOException e) {
+            // The connection was reset.
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "short", "0123456789 abcdef0123456789", "one-line-of-a-token\nand-a-second-line"})
+    void tokenThatIsNoLongLineIsRefused(String text) throws IOException {
+        Path file = secret("bad", text);
+
+        assertThatThrownBy(() -> AdminToken.read(file)).isInstanceOf(IOException.class)
+            .hasMessageContainingAll(file.toString(), "openssl rand -hex 32");
+    }
+
+    @Test
+    void tokenThatOthersCanReadIsRefused() throws IOException {
+        Path file = Files.setPosixFilePermissions(secret("open", TOKEN), PosixFilePermissions.fromString("rw-r--r--"));
+
+        assertThatThrownBy(() -> AdminToken.read(file)).isInstanceOf(IOException.class)
+            .hasMessageContainingAll(file.toString(), "chmod 600");
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the HTTP server for operators. */
+package io.modeldisk.admin;

@@ -1,0 +1,172 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The HTTP server for operators, of shards and mounts, with curl as its client. */
+@Timeout(400)
+final class AdminIT {
+    private static final String ANY = "127.0.0.1:0";
+    private static final String READY = "ready: ";
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    @BeforeEach
+    void requireCurl() {
+        Programs.require("curl", "curl");
+    }
+
+    private Running serve(Object... options) throws Exception {
+        Object[] all = new Object[options.length + 4];
+        System.arraycopy(new Object[]{"--model", "m", "--size", "1MiB"}, 0, all, 0, 4);
+        System.arraycopy(options, 0, all, 4, options.length);
+        return Command.serve(sandbox, all);
+    }
+
+    private Path secret(String name, String text) throws Exception {
+        Path file = sandbox.file(name, text);
+        sandbox.run("chmod", "600", file.toString()).succeeded();
+        return file;
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--admin 0.0.0.0:0 | --admin 0.0.0.0 is not a loopback address, so other machines could read the state of the model",
+        "--admin nonsense: | 'nonsense:' must have the form HOST or HOST:PORT",
+        "--admin no-such-host.invalid:1 | the host no-such-host.invalid is unknown",
+        "--admin-token /etc/hostname | --admin-token needs --admin HOST:PORT",
+        "--admin 127.0.0.1:0 --admin-token missing | the token file missing does not exist",
+        "--admin 127.0.0.1:0 --admin-tls missing | the TLS file missing does not exist"})
+    void wrongOptionEndsTheShardWithOneLine(String options, String reason) throws Exception {
+        String line = "serve --model m --size 1MiB --listen 127.0.0.1:0 " + options;
+
+        Result result = sandbox.run(modeldisk((Object[]) line.split(" ")));
+
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output().lines()).singleElement().asString().startsWith("modeldisk serve: ").contains(reason);
+    }
+
+    @Test
+    void portInUseEndsTheShardWithOneLine() throws Exception {
+        Running first = serve("--admin", ANY);
+        String used = Admin.of(sandbox, first, READY).url().replace("http://", "");
+
+        Result second = sandbox
+            .run(modeldisk("serve", "--model", "n", "--size", "1MiB", "--listen", ANY, "--admin", used));
+
+        assertThat(second.status()).isEqualTo(1);
+        assertThat(second.output().lines()).singleElement().asString()
+            .isEqualTo("modeldisk serve: cannot listen on --admin " + used
+                + ": Address already in use; give another port, or port 0 for a free one");
+    }
+
+    @Test
+    void otherMachinesNeedTheTokenAndTrustTheCertificate() throws Exception {
+        Programs.require("openssl", "openssl");
+        sandbox.shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -subj /CN=test "
+            + "-addext subjectAltName=IP:127.0.0.1 2>&1 && cat cert key > admin.pem && chmod 600 admin.pem && "
+            + "openssl rand -hex 32 > token && chmod 600 token").succeeded();
+        String token = sandbox.run("cat", "token").succeeded().strip();
+        Running shard = serve("--admin", "0.0.0.0:0", "--admin-token", "token", "--admin-tls", "admin.pem");
+        Admin any = Admin.of(sandbox, shard, READY);
+        Admin admin = new Admin(sandbox, any.url().replace("0.0.0.0", "127.0.0.1"));
+
+        assertThat(any.url()).startsWith("https://0.0.0.0:");
+        assertThat(admin.get("/status").status()).as("an unknown certificate").isZero();
+        assertThat(admin.get("/status", "--cacert", "cert").status()).isEqualTo(401);
+        assertThat(admin.get("/status", "--cacert", "cert", "--oauth2-bearer", token + "x").status()).isEqualTo(401);
+        assertThat(admin.get("/status", "--cacert", "cert", "--oauth2-bearer", token).status()).isEqualTo(200);
+        assertThat(admin.get("/metrics", "--cacert", "cert", "--user", "any:" + token).status()).isEqualTo(200);
+        assertThat(admin.get("/healthz", "--cacert", "cert")).isEqualTo(new Admin.Answer(200, "ok\n"));
+    }
+
+    @Test
+    void requestsThatAreNotForOperatorsAreRefused() throws Exception {
+        Admin admin = Admin.of(sandbox, serve("--admin", ANY), READY);
+
+        assertThat(admin.get("/status", "--request", "POST").status()).isEqualTo(405);
+        assertThat(admin.get("/status", "--header", "Host: attacker.example").status()).isEqualTo(403);
+        assertThat(admin.get("/../etc/passwd", "--path-as-is").status()).isEqualTo(404);
+        assertThat(admin.get("/status", "--header", "Filler: " + "x".repeat(20_000)).status()).isNotEqualTo(200);
+        assertThat(admin.get("/healthz").status()).isEqualTo(200);
+    }
+
+    @Test
+    @Tag("mount")
+    void mountIsHealthyAsLongAsItReachesItsShards() throws Exception {
+        Programs.requireMounting();
+        Running shard = serve();
+        int port = Command.port(shard);
+        Running mount = Command.mount(sandbox, new Shards("m", List.of(port)), sandbox.directory("mnt"), "--admin", ANY,
+            "--reconnect", "1s");
+        Admin admin = Admin.of(sandbox, mount, READY);
+
+        admin.awaitHealth(200, "ok");
+        JsonNode status = new ObjectMapper().readTree(admin.get("/status").body());
+        shard.signal("KILL");
+        admin.awaitHealth(503, "127.0.0.1:" + port);
+        JsonNode without = new ObjectMapper().readTree(admin.get("/status").body());
+        String metrics = admin.get("/metrics").body();
+        sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:" + port));
+        admin.awaitHealth(200, "ok");
+
+        assertThat(status.path("mount").path("shardsReachable").asBoolean()).isTrue();
+        assertThat(status.path("shards").path(0).path("shard").asInt(-1)).isZero();
+        assertThat(without.path("mount").path("shardsReachable").asBoolean()).isFalse();
+        assertThat(without.path("shards").path("error").asText()).isNotEmpty();
+        assertThat(metrics).containsPattern("modeldisk_mount_shards_reachable\\{[^}]*} 0.0");
+    }
+
+    /** The last checkpoint of shard 0 waits for shard 1, which is stopped, so that the stop takes some seconds. */
+    @Test
+    void shardThatStopsIsNotHealthyAndStillAnswers() throws Exception {
+        Programs.requireSignal("TERM");
+        Running other = serve("--shard", "1/2", "--state", sandbox.path("state"));
+        Running shard = serve("--shard", "0/2", "--state", sandbox.path("state"), "--admin", ANY);
+        Admin admin = Admin.of(sandbox, shard, READY);
+        other.awaitLine(READY);
+
+        admin.awaitHealth(200, "ok");
+        other.signal("STOP");
+        shard.signal("TERM");
+
+        admin.awaitHealth(503, "the shard stops");
+        assertThat(admin.get("/metrics").body()).containsPattern("modeldisk_shard_serving\\{[^}]*} 0.0");
+        other.signal("KILL");
+        shard.awaitEnd();
+    }
+
+    @Test
+    void standbyIsNotHealthyUntilItTakesOver() throws Exception {
+        Running coordinator = Command.coordinator(sandbox, ANY);
+        String ensemble = coordinator.awaitLine("ready: ").replaceFirst(".* on (127\\.0\\.0\\.1:\\d+).*", "$1");
+        Object[] options = {"--coordinator", ensemble, "--replace-after", "1s", "--admin", ANY};
+        Running first = serve(options);
+        Admin primary = Admin.of(sandbox, first, READY);
+        Running second = serve(options);
+        Admin standby = Admin.of(sandbox, second, "standby: ");
+
+        primary.awaitHealth(200, "ok");
+        standby.awaitHealth(503, "standby: another process serves the shard");
+        String waiting = standby.get("/metrics").body();
+        first.signal("KILL");
+        standby.awaitHealth(200, "ok");
+
+        assertThat(waiting).containsPattern("modeldisk_shard_serving\\{[^}]*} 0.0")
+            .containsPattern("modeldisk_shard_info\\{[^}]*role=\"standby\"");
+        assertThat(standby.get("/metrics").body()).containsPattern("modeldisk_shard_serving\\{[^}]*} 1.0");
+    }
+}
