@@ -16,10 +16,12 @@ import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.regex.Pattern;
@@ -116,7 +118,8 @@ public final class AdminServer implements AutoCloseable {
 
     /** The address at which the server listens, as a URL such as {@code http://127.0.0.1:9326}. */
     public String url() {
-        return (settings.tls() == null ? "http://" : "https://") + TargetAddress.text(server.getAddress());
+        return (settings.tls() == null ? "http://" : "https://") + TargetAddress.text(
+            new InetSocketAddress(settings.address().getAddress(), server.getAddress().getPort()));
     }
 
     /** Returns the status of the process: that of the subject, with the objects {@code build} and {@code process}. */
@@ -154,7 +157,7 @@ public final class AdminServer implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         String method = exchange.getRequestMethod();
-        String path = exchange.getRequestURI().getPath();
+        String path = Objects.requireNonNullElse(exchange.getRequestURI().getPath(), "");
         if (!method.equals("GET") && !method.equals("HEAD")) {
             exchange.getResponseHeaders().set("Allow", "GET, HEAD");
             send(exchange, 405, TEXT, line("only GET and HEAD are allowed"));
@@ -182,7 +185,7 @@ public final class AdminServer implements AutoCloseable {
             } else {
                 send(exchange, 404, TEXT, line("there is no such page"));
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             LOG.error("cannot answer {}", path, e);
             send(exchange, 500, TEXT, line("an error in modeldisk: the log has the reason"));
         }

@@ -1,16 +1,15 @@
 package io.modeldisk.admin;
 
 import io.modeldisk.platform.files.OwnerFile;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
-import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.Signature;
-import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
@@ -19,7 +18,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 
 /** Reads a certificate and its key for TLS from a file in PEM (RFC 7468). */
@@ -28,14 +27,29 @@ public final class AdminTls {
 
     private AdminTls() {}
 
+    /** A certificate with those between it and the authority, and its key. */
+    record Identity(List<X509Certificate> chain, PrivateKey key) {}
+
     /**
      * Reads a file with the certificate of the server, the certificates between it and the authority if there are any, and the
-     * key of the server in PKCS #8 without a password.
+     * key of the server in PKCS #8 without a password. The file is read again when it changes.
      *
      * @throws IOException if the file cannot be read, others can read it, or its contents are not usable; the message has a
      *     remedy
      */
     public static SSLContext read(Path file) throws IOException {
+        RenewedKey key = new RenewedKey(file, NanoClock.SYSTEM);
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(new KeyManager[]{key}, null, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java has TLS", e);
+        }
+    }
+
+    /** Reads the certificate and the key of a file; see {@link #read}. */
+    static Identity identity(Path file) throws IOException {
         String text = OwnerFile.read(file, "TLS file");
         List<X509Certificate> chain = new ArrayList<>();
         byte[] key = null;
@@ -61,30 +75,18 @@ public final class AdminTls {
                     "the TLS file " + file + " has no " + (chain.isEmpty() ? "CERTIFICATE" : "PRIVATE KEY")
                         + "; it must have both in PEM: cat CERTIFICATE KEY > " + file);
             }
-            return context(file, chain, key);
+            X509Certificate own = chain.getFirst();
+            own.checkValidity();
+            PrivateKey decoded = KeyFactory.getInstance(own.getPublicKey().getAlgorithm())
+                .generatePrivate(new PKCS8EncodedKeySpec(key));
+            if (!belongTogether(own, decoded)) {
+                throw new IOException(
+                    "the first certificate and the key of the TLS file " + file + " do not belong together");
+            }
+            return new Identity(List.copyOf(chain), decoded);
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new IOException("the TLS file " + file + " cannot be used: " + e.getMessage(), e);
         }
-    }
-
-    private static SSLContext context(Path file, List<X509Certificate> chain, byte[] encoded)
-        throws GeneralSecurityException, IOException {
-        X509Certificate own = chain.getFirst();
-        own.checkValidity();
-        PrivateKey key = KeyFactory.getInstance(own.getPublicKey().getAlgorithm())
-            .generatePrivate(new PKCS8EncodedKeySpec(encoded));
-        if (!belongTogether(own, key)) {
-            throw new IOException(
-                "the first certificate and the key of the TLS file " + file + " do not belong together");
-        }
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        store.setKeyEntry("admin", key, new char[0], chain.toArray(Certificate[]::new));
-        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store, new char[0]);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(keys.getKeyManagers(), null, null);
-        return context;
     }
 
     private static boolean belongTogether(X509Certificate certificate, PrivateKey key) throws GeneralSecurityException {

@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
@@ -97,6 +99,36 @@ final class AdminTlsTest {
         try (AdminServer server = start(tls); HttpClient client = trusting(identity("other", "EC"))) {
             assertThatThrownBy(() -> get(client, server)).isInstanceOf(SSLException.class);
         }
+    }
+
+    @Test
+    void renewedCertificateIsUsedWithoutARestartUnlessItIsDamaged() throws Exception {
+        Identity old = identity("old", "EC");
+        Identity renewed = identity("renewed", "RSA");
+        Path file = secret(old.certificatePem() + old.keyPem());
+
+        try (AdminServer server = start(AdminTls.read(file));
+            HttpClient first = trusting(old);
+            HttpClient second = trusting(old)) {
+            assertThat(get(first, server).statusCode()).isEqualTo(200);
+            change(file, "damaged");
+            assertThat(get(second, server).statusCode()).isEqualTo(200);
+            change(file, renewed.certificatePem() + renewed.keyPem());
+            await("the server has the new certificate", () -> {
+                try (HttpClient client = trusting(renewed)) {
+                    return get(client, server).statusCode() == 200;
+                } catch (SSLException e) {
+                    return false;
+                }
+            });
+        }
+    }
+
+    /** Changes a file, and its time too, because two changes may come within the resolution of the times of files. */
+    private static void change(Path file, String text) throws IOException {
+        FileTime last = Files.getLastModifiedTime(file);
+        Files.writeString(file, text);
+        Files.setLastModifiedTime(file, FileTime.fromMillis(last.toMillis() + 1000));
     }
 
     @Test

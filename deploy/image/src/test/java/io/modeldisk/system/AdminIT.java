@@ -132,14 +132,19 @@ final class AdminIT {
 
     /** The last checkpoint of shard 0 waits for shard 1, which is stopped, so that the stop takes some seconds. */
     @Test
+    @Tag("mount")
     void shardThatStopsIsNotHealthyAndStillAnswers() throws Exception {
+        Programs.requireMounting();
         Programs.requireSignal("TERM");
         Running other = serve("--shard", "1/2", "--state", sandbox.path("state"));
         Running shard = serve("--shard", "0/2", "--state", sandbox.path("state"), "--admin", ANY);
         Admin admin = Admin.of(sandbox, shard, READY);
-        other.awaitLine(READY);
+        Shards shards = new Shards("m", List.of(Command.port(shard), Command.port(other)));
+        Path directory = sandbox.directory("mnt");
+        Command.mount(sandbox, shards, directory).awaitLine(READY);
 
         admin.awaitHealth(200, "ok");
+        sandbox.shell("head -c 1048576 /dev/urandom > random && cp random \"$1\"/weights", directory).succeeded();
         other.signal("STOP");
         shard.signal("TERM");
 

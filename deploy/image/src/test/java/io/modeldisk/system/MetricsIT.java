@@ -84,7 +84,8 @@ final class MetricsIT {
     /** Starts a shard with a backup. Returns both processes. */
     private Map<String, Admin> replicated() throws Exception {
         String coordinator = Command.coordinator(sandbox, ANY).awaitLine(READY).replaceFirst(".* on ([^,]*),.*", "$1");
-        Object[] options = {"--model", "replicated", "--size", "256KiB", "--learners", "2", "--durability", "replica",
+        Object[] options = {"--model", "replicated", "--size", "256KiB", "--learners", "2", "--consistency", "bsp",
+            "--durability", "replica",
             "--coordinator", coordinator, "--admin", ANY};
         Running first = Command.serve(sandbox, options);
         Admin primary = Admin.of(sandbox, first, READY);
