@@ -3,9 +3,7 @@ package io.modeldisk.admin;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.net.Socket;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -27,14 +25,15 @@ final class RenewedKey extends X509ExtendedKeyManager {
 
     private final Path file;
     private final NanoClock clock;
-    private FileTime modified;
+    /** The time of the last change of the file; 0 if there was none. */
+    private long modifiedMs;
     private long checkedNs;
     private AdminTls.Identity current;
 
     RenewedKey(Path file, NanoClock clock) throws IOException {
         this.file = file;
         this.clock = clock;
-        modified = Files.getLastModifiedTime(file);
+        modifiedMs = file.toFile().lastModified();
         checkedNs = clock.nanoTime();
         current = AdminTls.identity(file);
     }
@@ -46,9 +45,9 @@ final class RenewedKey extends X509ExtendedKeyManager {
         }
         checkedNs = nowNs;
         try {
-            FileTime now = Files.getLastModifiedTime(file);
-            if (!now.equals(modified)) {
-                modified = now;
+            long nowMs = file.toFile().lastModified();
+            if (nowMs != modifiedMs) {
+                modifiedMs = nowMs;
                 current = AdminTls.identity(file);
                 LOG.info("--admin has a new certificate, which is valid until {}",
                     current.chain().getFirst().getNotAfter());
