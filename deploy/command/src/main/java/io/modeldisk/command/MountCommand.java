@@ -54,10 +54,12 @@ import picocli.CommandLine.Spec;
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
-    @Parameters(index = "0", paramLabel = ModelLocators.FORMS, description = ModelLocators.DESCRIPTION)
+    @Parameters(index = "0", paramLabel = ModelLocators.FORMS, descriptionKey = "address",
+        description = ModelLocators.DESCRIPTION)
     private String address;
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
+    @Parameters(index = "1", paramLabel = "DIR", descriptionKey = "directory",
+        description = "The directory to mount on. It must exist.")
     private Path directory;
 
     @Option(names = "--read-only",

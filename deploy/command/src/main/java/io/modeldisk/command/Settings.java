@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,15 +18,18 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The values of options that are not on the command line. A value comes from the environment
+ * The values of options and arguments that are not on the command line. A value comes from the environment
  * ({@code MODELDISK_SERVE_BLOCK_SIZE}), else from a file of properties ({@code serve.block-size}). {@code MODELDISK_CONFIG} names
- * the file; without it, {@value #DEFAULT_FILE} is read if it exists.
+ * the file; without it, {@value #DEFAULT_FILE} is read if it exists. Without another value, the secrets file is the credential
+ * that systemd passes to a service.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The settings file that is read if MODELDISK_CONFIG is not set. */
     public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
+    private static final String SECRETS = "secrets";
+    private static final String NO_SECRETS = "none";
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
         "MODELDISK_ZOOKEEPER_LOG_LEVEL", Background.MARKER);
@@ -58,12 +62,34 @@ public final class Settings implements IDefaultValueProvider {
 
     @Override
     public String defaultValue(ArgSpec argument) {
-        if (!(argument instanceof OptionSpec option) || option.usageHelp() || option.versionHelp()) {
+        String key = key(argument);
+        if (key == null) {
             return null;
         }
-        String key = key(argument.command(), option);
-        String value = System.getenv(variable(key));
-        return value != null ? value : file.getProperty(key);
+        String value = System.getenv().getOrDefault(variable(key), file.getProperty(key));
+        return value == null && key.endsWith("." + SECRETS) ? credential() : value;
+    }
+
+    /**
+     * Returns the path of the credential {@code secrets} of a service of systemd (systemd.exec(5), LoadCredential=). Returns null
+     * if there is none, or if its text is {@value #NO_SECRETS}: that is the credential of a unit whose administrator has none.
+     */
+    private static String credential() {
+        String folder = System.getenv("CREDENTIALS_DIRECTORY");
+        if (folder == null) {
+            return null;
+        }
+        Path credential = Path.of(folder, SECRETS);
+        try {
+            return Files.size(credential) == NO_SECRETS.length() && Files.readString(credential).equals(NO_SECRETS)
+                ? null
+                : credential.toString();
+        } catch (NoSuchFileException e) {
+            return null;
+        } catch (IOException e) {
+            // The command reads the file again, and its error has the reason.
+            return credential.toString();
+        }
     }
 
     /**
@@ -99,18 +125,23 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     private static void collect(CommandSpec command, Set<String> keys) {
-        for (OptionSpec option : command.options()) {
-            if (!option.usageHelp() && !option.versionHelp()) {
-                keys.add(key(command, option));
-            }
-        }
+        command.args().stream().map(Settings::key).filter(Objects::nonNull).forEach(keys::add);
         command.subcommands().values().forEach(sub -> collect(sub.getCommandSpec(), keys));
     }
 
-    /** Returns the name of an option's property in the settings file, such as {@code serve.block-size}. */
-    public static String key(CommandSpec command, OptionSpec option) {
-        return command.qualifiedName(".").replaceFirst("^modeldisk\\.", "") + "."
-            + option.longestName().replaceFirst("^--", "");
+    /**
+     * Returns the name of the property of an option or an argument, such as {@code serve.block-size}. The result is null if it
+     * cannot be set: for {@code --help}, and for an argument without a description key.
+     */
+    public static String key(ArgSpec argument) {
+        String name = switch (argument) {
+            case OptionSpec option when option.usageHelp() || option.versionHelp() -> null;
+            case OptionSpec option -> option.longestName().replaceFirst("^--", "");
+            default -> argument.descriptionKey();
+        };
+        return name == null || name.isEmpty()
+            ? null
+            : argument.command().qualifiedName(".").replaceFirst("^modeldisk\\.", "") + "." + name;
     }
 
     /** Returns the name of a property's environment variable, such as {@code MODELDISK_SERVE_BLOCK_SIZE}. */

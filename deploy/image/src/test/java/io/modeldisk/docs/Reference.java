@@ -46,6 +46,9 @@ final class Reference {
 
         Three variables belong to no option: `MODELDISK_CONFIG` names the settings file. `MODELDISK_LOG_LEVEL` (`error`, `warn`,
         `info`, `debug`) sets how much is logged. `MODELDISK_ZOOKEEPER_LOG_LEVEL` does the same for ZooKeeper.
+
+        A service of systemd gets its secrets as a credential: without another setting, the credential `secrets` is the file of
+        `--secrets`.
         """;
 
     private final StringBuilder text = new StringBuilder();
@@ -83,20 +86,27 @@ final class Reference {
         if (!parameters.isEmpty()) {
             text.append("\n| argument | description |\n|---|---|\n");
             parameters.forEach(each -> text
-                .append("| `%s` | %s |\n".formatted(code(each.paramLabel()), description(each.description()))));
+                .append("| `%s` | %s%s |\n".formatted(code(each.paramLabel()), description(each.description()),
+                    setting(each))));
         }
         List<OptionSpec> options = command.options().stream()
             .filter(each -> !each.usageHelp() && !each.versionHelp() && !each.hidden())
             .toList();
         if (!options.isEmpty()) {
             text.append("\n| option | default | setting | description |\n|---|---|---|---|\n");
-            options.forEach(option -> option(command, option));
+            options.forEach(this::option);
         }
     }
 
-    private void option(CommandSpec command, OptionSpec option) {
+    /** Returns the setting of an argument as a sentence; an empty text if it has none. */
+    private static String setting(PositionalParamSpec argument) {
+        String key = Settings.key(argument);
+        return key == null ? "" : " Setting: `%s`, `%s`.".formatted(key, Settings.variable(key));
+    }
+
+    private void option(OptionSpec option) {
         String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
-        String setting = Settings.key(command, option);
+        String setting = Settings.key(option);
         text.append("| `%s%s` | %s | `%s`<br>`%s` | %s |\n".formatted(option.longestName(), code(label),
             defaultValue(option), setting, Settings.variable(setting), description(candidates(option))));
     }

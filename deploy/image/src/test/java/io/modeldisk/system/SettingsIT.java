@@ -3,6 +3,8 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,5 +91,27 @@ final class SettingsIT {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_BLOCKSIZE", "64KiB"), modeldisk("--version"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("MODELDISK_SERVE_BLOCKSIZE");
+    }
+
+    @Test
+    void settingsFileCanSetTheArgumentsOfAMount() throws Exception {
+        String file = sandbox.file("mount.properties", "mount.address=modeldisk://127.0.0.1:1/m\nmount.directory="
+            + sandbox.directory("mounted") + "\n").toString();
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("mount", "--foreground"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("127.0.0.1:1");
+    }
+
+    @Test
+    void credentialOfSystemdIsTheSecretsFile() throws Exception {
+        Path secrets = sandbox.directory("credentials").resolve("secrets");
+        Map<String, String> environment = Map.of("CREDENTIALS_DIRECTORY", secrets.getParent().toString());
+        Object[] serve = {"serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"};
+        Files.writeString(secrets, "nonsense");
+        Result result = sandbox.run(environment, modeldisk(serve));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains(secrets.toString());
+        Files.writeString(secrets, "none");
+        assertThat(ready(environment, serve)).contains("model m");
     }
 }
