@@ -1,6 +1,9 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -12,10 +15,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** A directory that is or will be a mount point. Its path is absolute and without symbolic links, as in the mount table. */
 final class MountPoint {
+    private static final Logger LOG = LogManager.getLogger(MountPoint.class);
     private static final long POLL_MS = 2;
+    /** The kernel replies at once if no process serves a file system. */
+    private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
 
     private final Path path;
 
@@ -52,8 +60,15 @@ final class MountPoint {
         return MountTable.read().at(path).map(MountTable.Entry::type);
     }
 
-    /** Checks that this directory exists and is not yet a mount point. */
+    /**
+     * Checks that this directory exists and is not yet a mount point. Removes the mount of a process that was killed, because no
+     * process can use it any more.
+     */
     void ensureFree() throws IOException {
+        if (type().filter(FuseOptions.TYPE::equals).isPresent() && isDead()) {
+            LOG.warn("{} was mounted by a process that was killed; that mount is removed", path);
+            Unmounter.ofThisUser().unmountForGood(path);
+        }
         Optional<String> type = type();
         if (type.isPresent()) {
             String what = path + " is already a mount point of type " + type.get();
@@ -65,6 +80,25 @@ final class MountPoint {
         }
         if (!Files.isDirectory(path)) {
             throw new IOException(path + " is not a directory");
+        }
+    }
+
+    /** Returns whether no process serves the file system on this directory. */
+    private boolean isDead() throws IOException {
+        CompletableFuture<Boolean> dead = new CompletableFuture<>();
+        // Another thread asks, because a process that hangs does not reply.
+        Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
+            int descriptor = Descriptors.open(path.toString(), Descriptors.O_CLOEXEC);
+            if (descriptor >= 0) {
+                Descriptors.close(descriptor);
+            }
+            dead.complete(Errno.ENOTCONN.is(descriptor));
+        });
+        try {
+            return FutureWait.isDoneWithin(dead, DEAD_TIMEOUT, NanoClock.SYSTEM) && dead.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the thread was interrupted while it mounted " + path, e);
         }
     }
 

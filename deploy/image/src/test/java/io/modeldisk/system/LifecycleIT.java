@@ -182,4 +182,18 @@ final class LifecycleIT {
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         mount.awaitEnd();
     }
+
+    @Test
+    @Tag("mount")
+    void mountReplacesThatOfAKilledProcess() throws Exception {
+        Programs.requireMounting();
+        Shards shards = launch();
+        Path directory = sandbox.directory("d");
+        Running killed = Command.mount(sandbox, shards, directory);
+        killed.awaitLine("ready: ");
+        killed.signal("KILL");
+        killed.awaitEnd();
+        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
+        assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
+    }
 }
