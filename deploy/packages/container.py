@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -106,7 +105,7 @@ class Container:
         threading.Thread(target=self.drain, args=(ours,), daemon=True).start()
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         self.leader = None
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 self.leader = self.leader or children.read_text().split()[0]
@@ -132,7 +131,11 @@ class Container:
         self.run("systemctl reboot", check=False)
         status = self.process.wait(120)
         assert status == REBOOT, f"systemd-nspawn ended with status {status} instead of {REBOOT}"
-        self.boot()
+        try:
+            self.boot()
+        except Unavailable as failure:
+            # It has booted before, so the package is the reason.
+            raise AssertionError(str(failure)) from failure
 
     def run(self, command, check=True, timeout=180):
         """Runs a command of bash. Returns its output."""
