@@ -6,6 +6,7 @@ import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Objects;
 import jcuda.Pointer;
 
@@ -34,6 +35,7 @@ public final class Batch {
     private final int maxGroups;
     private final boolean addsScaledGradient;
     private final Formula.Adam adam;
+    /** The addresses of the ranges that the batch changes, in ascending order. */
     private final long[] starts;
     private final long[] ends;
 
@@ -195,21 +197,6 @@ public final class Batch {
         return accumulate(sum, offset, gradient, gradientOffset, GradientType.FLOAT32, lengthBytes, first);
     }
 
-    /**
-     * Adds a range that is set to 0.
-     *
-     * @return false if the batch is full or changes a part of the range already; nothing has changed then
-     */
-    public boolean clear(DeviceMemory memory, long offset, long lengthBytes) {
-        checkRange(Work.CLEAR, memory, offset, memory, offset, GradientType.FLOAT32, lengthBytes);
-        long start = memory.address() + offset;
-        if (!hasRoom(1, start, lengthBytes)) {
-            return false;
-        }
-        add(start, 0, 0, 0, lengthBytes, 0, 0, 0, 0);
-        return true;
-    }
-
     private void checkRange(
         Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
         long lengthBytes) {
@@ -229,16 +216,17 @@ public final class Batch {
         }
     }
 
+    /** Returns whether {@code needed} ranges fit in the batch, none of which overlaps a range that it has. */
     private boolean hasRoom(int needed, long start, long lengthBytes) {
-        if (size + needed > starts.length) {
-            return false;
-        }
-        for (int i = 0; i < size; i++) {
-            if (start < ends[i] && starts[i] < start + lengthBytes) {
-                return false;
-            }
-        }
-        return true;
+        int next = indexAfter(start);
+        return size + needed <= starts.length && (next == 0 || ends[next - 1] <= start)
+            && (next == size || starts[next] >= start + lengthBytes);
+    }
+
+    /** Returns the index of the first range in the order of addresses that begins after {@code start}. */
+    private int indexAfter(long start) {
+        int found = Arrays.binarySearch(starts, 0, size, start);
+        return found < 0 ? -found - 1 : found + 1;
     }
 
     private void add(
@@ -247,8 +235,11 @@ public final class Batch {
         float shrink) {
         FoldDescriptor.range(folds, size, weights, gradient, state, squares, lengthBytes);
         FoldDescriptor.factors(folds, size, factor, negatedRate, root, shrink);
-        starts[size] = weights;
-        ends[size] = weights + lengthBytes;
+        int index = indexAfter(weights);
+        System.arraycopy(starts, index, starts, index + 1, size - index);
+        System.arraycopy(ends, index, ends, index + 1, size - index);
+        starts[index] = weights;
+        ends[index] = weights + lengthBytes;
         longestBytes = Math.max(longestBytes, lengthBytes);
         size++;
     }

@@ -32,9 +32,7 @@ public final class FoldKernels implements AutoCloseable {
         /** Gradients are applied to weights. */
         FOLD,
         /** Gradients are added to the sums of rounds. */
-        ACCUMULATE,
-        /** Memory is set to 0. */
-        CLEAR
+        ACCUMULATE
     }
 
     /**
@@ -77,7 +75,6 @@ public final class FoldKernels implements AutoCloseable {
         Kernel[] kernels = new Kernel[Work.values().length];
         kernels[Work.FOLD.ordinal()] = call == null ? null : load(device, call);
         kernels[Work.ACCUMULATE.ordinal()] = load(device, KernelCall.ACCUMULATE);
-        kernels[Work.CLEAR.ordinal()] = load(device, KernelCall.CLEAR);
         long bytes = deviceBytes(foldsPerBatch, 1);
         DeviceMemory descriptors = device.allocate(batches * bytes);
         opened.push(descriptors::free);

@@ -15,7 +15,6 @@ record KernelCall(String file, String entry, int stateArrays, float... constants
     static final KernelCall SUM = new KernelCall("copy", "sum", 0);
     static final KernelCall ASSIGN = new KernelCall("copy", "assign", 0);
     static final KernelCall ACCUMULATE = new KernelCall("copy", "accumulate", 0);
-    static final KernelCall CLEAR = new KernelCall("copy", "clear", 0);
 
     /**
      * Returns the kernel of a formula; null for the formula that changes nothing.

@@ -139,12 +139,21 @@ class FoldKernelsTest {
     void batchRefusesARangeThatItChangesAlready() {
         try (TwinModel model = new TwinModel("sum", 1)) {
             DeviceMemory memory = model.device.allocate(4 * BLOCK);
-            Batch batch = model.kernels.tryBegin(Work.CLEAR);
-            assertThat(batch.clear(memory, BLOCK, 2 * BLOCK)).isTrue();
-            assertThat(batch.clear(memory, 2 * BLOCK, 2 * BLOCK)).isFalse();
-            assertThat(batch.clear(memory, 0, 2 * BLOCK)).isFalse();
-            assertThat(batch.clear(memory, 0, BLOCK)).isTrue();
-            assertThat(batch.size()).isEqualTo(2);
+            DeviceMemory gradient = model.device.allocate(4 * BLOCK);
+            Batch batch = model.kernels.tryBegin(Work.ACCUMULATE);
+            assertThat(batch.accumulate(memory, BLOCK, gradient, 0, 2 * BLOCK, true)).isTrue();
+            for (int start = 0; start < 4; start++) {
+                for (int end = start + 1; end <= 4; end++) {
+                    if (start < 3 && end > 1) {
+                        assertThat(batch.accumulate(memory, start * BLOCK, gradient, 0, (end - start) * BLOCK, true))
+                            .as("from %d to %d", start, end).isFalse();
+                    }
+                }
+            }
+            assertThat(batch.accumulate(memory, 3 * BLOCK, gradient, 0, BLOCK, true)).isTrue();
+            assertThat(batch.accumulate(memory, 0, gradient, 0, BLOCK, true)).isTrue();
+            assertThat(batch.accumulate(memory, 0, gradient, 0, BLOCK, true)).isFalse();
+            assertThat(batch.size()).isEqualTo(3);
         }
     }
 
@@ -152,23 +161,23 @@ class FoldKernelsTest {
     void fullBatchRefusesARange() {
         try (TwinModel model = new TwinModel("sum", 1)) {
             DeviceMemory memory = model.device.allocate(9 * BLOCK);
-            Batch batch = model.kernels.tryBegin(Work.CLEAR);
+            Batch batch = model.kernels.tryBegin(Work.ACCUMULATE);
             for (int i = 0; i < 8; i++) {
-                assertThat(batch.clear(memory, i * BLOCK, BLOCK)).isTrue();
+                assertThat(batch.accumulate(memory, i * BLOCK, memory, 8 * BLOCK, BLOCK, true)).isTrue();
             }
-            assertThat(batch.clear(memory, 8 * BLOCK, BLOCK)).isFalse();
+            assertThat(batch.accumulate(memory, 8 * BLOCK, memory, 0, BLOCK, true)).isFalse();
         }
     }
 
     @Test
     void batchesAreLimitedAndReturnOnlyWhenTheyAreComplete() throws InterruptedException {
         try (TwinModel model = new TwinModel("sum", 1)) {
-            DeviceMemory memory = model.device.allocate(BLOCK);
-            Batch first = model.kernels.tryBegin(Work.CLEAR);
+            DeviceMemory memory = model.device.allocate(2 * BLOCK);
+            Batch first = model.kernels.tryBegin(Work.ACCUMULATE);
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNull();
-            first.clear(memory, 0, BLOCK);
+            first.accumulate(memory, 0, memory, BLOCK, BLOCK, true);
             assertThatThrownBy(first::release).isInstanceOf(IllegalStateException.class);
             first.launch(model.folds);
             assertThat(first.await(10_000)).isTrue();
@@ -211,7 +220,8 @@ class FoldKernelsTest {
             Batch batch = model.kernels.tryBegin(Work.FOLD);
             assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, BLOCK, 1, 1))
                 .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " and the counters of updates");
-            assertThatThrownBy(() -> batch.clear(memory, 0, BLOCK)).hasMessageContaining("for FOLD");
+            assertThatThrownBy(() -> batch.accumulate(memory, 0, memory, BLOCK, BLOCK, true))
+                .hasMessageContaining("for FOLD");
             DeviceBlock block = model.blocks.getFirst().onDevice;
             assertThatThrownBy(() -> batch.fold(block, 0, memory, 8, BLOCK, 1, 1))
                 .hasMessageContaining("gradientOffset=8");

@@ -232,17 +232,6 @@ final class TwinModel implements AutoCloseable {
         folds.copyToHost(deviceSum, sumMirror, bytes);
         mirror();
         assertSame("sum", sum, sumMirror.segment(), bytes);
-        Batch clear = begin(Work.CLEAR);
-        for (long offset = 0; offset < bytes;) {
-            long piece = piece(bytes - offset);
-            assertThat(clear.clear(deviceSum, offset, piece)).isTrue();
-            offset += piece;
-        }
-        launch(clear);
-        folds.copyToHost(deviceSum, sumMirror, bytes);
-        mirror();
-        sum.fill((byte) 0);
-        assertThat(sumMirror.segment().mismatch(sum)).isEqualTo(-1);
     }
 
     /** Returns a random number of whole logical blocks in bytes. */
