@@ -30,7 +30,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
     private static final long SSP_BLOCK_HEAP_BYTES = 260;
     private static final long BSP_BLOCK_HEAP_BYTES = 320;
-    private static final long DEVICE_BLOCK_HEAP_BYTES = 600;
+    private static final long DEVICE_BLOCK_HEAP_BYTES = 700;
     private static final long SHARD_HEAP_BYTES = 128 << 20;
 
     /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of the iSCSI server. */

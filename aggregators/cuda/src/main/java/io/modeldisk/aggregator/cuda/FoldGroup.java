@@ -184,21 +184,40 @@ final class FoldGroup {
         }
         streams.kernels.record(applied);
         streams.toHost.waitFor(applied);
-        for (int i = 0; i < copyCount; i++) {
-            copyToHost(copies[i]);
+        for (int i = 0; i < copyCount;) {
+            i += copyToHost(i);
         }
         streams.toHost.record(done);
     }
 
-    private void copyToHost(long ticket) {
+    /** Starts the copy of one operation, or one copy for some that follow each other. Returns their number. */
+    private int copyToHost(int first) {
+        long ticket = copies[first];
         int block = queue.block(ticket);
         int lengthBytes = queue.lengthBytes(ticket);
         switch (queue.kind(ticket)) {
-            case MIRROR -> streams.toHost.copyToHost(memory.block(block).weights(), memory.mirror(queue.value(ticket)),
-                lengthBytes);
+            case MIRROR -> {
+                return copyMirrors(first, block, queue.value(ticket));
+            }
             case LOAD_STATE -> streams.toHost.copyToHost(memory.block(block).state(), memory.loaded(), lengthBytes);
             default -> streams.toHost.copyToHost(memory.sum(block), memory.loaded(), lengthBytes);
         }
+        return 1;
+    }
+
+    /** Copies blocks that follow each other on the device and on the host. */
+    private int copyMirrors(int first, int block, long mirrorOffset) {
+        PinnedMemory mirror = memory.mirror(mirrorOffset);
+        int count = 0;
+        long bytes = 0;
+        do {
+            bytes += queue.lengthBytes(copies[first + count]);
+            count++;
+        } while (first + count < copyCount && queue.kind(copies[first + count]) == Kind.MIRROR
+            && queue.block(copies[first + count]) == block + count
+            && queue.value(copies[first + count]) == mirrorOffset + bytes && bytes < mirror.segment().byteSize());
+        streams.toHost.copyToHost(memory.weightsFrom(block), mirror, bytes);
+        return count;
     }
 
     /** Returns whether the device has changed weights, state and sums. */

@@ -10,6 +10,7 @@ final class ShardMemory {
     /** The number of arrays of state of a block. Each array is as long as the weights. */
     final int stateArrays;
     private final DeviceBlock[] blocks;
+    private final DeviceMemory[] weights;
     private final DeviceMemory[] sums;
     private final PinnedMemory[] mirrors;
     private final PinnedMemory[] pushes;
@@ -26,14 +27,16 @@ final class ShardMemory {
         this.stateArrays = stateArrays;
         this.blockSizeBytes = shape.blockSizeBytes();
         this.blocks = new DeviceBlock[shape.blocks()];
-        DeviceMemory weights = device.allocate(shape.sizeBytes());
+        DeviceMemory all = device.allocate(shape.sizeBytes());
+        this.weights = new DeviceMemory[blocks.length];
         DeviceMemory state = stateArrays == 0 ? null : device.allocate(stateArrays * shape.sizeBytes());
         DeviceMemory sum = shape.withSums() ? device.allocate(shape.sizeBytes()) : null;
         this.sums = new DeviceMemory[sum == null ? 0 : blocks.length];
         for (int i = 0; i < blocks.length; i++) {
             long offset = (long) i * blockSizeBytes;
             int length = shape.lengthOf(i);
-            blocks[i] = new DeviceBlock(weights.slice(offset, length),
+            weights[i] = all.slice(offset, shape.sizeBytes() - offset);
+            blocks[i] = new DeviceBlock(all.slice(offset, length),
                 state == null ? null : state.slice(stateArrays * offset, (long) stateArrays * length),
                 countsUpdates ? shape.state().apply(i).asSlice((long) stateArrays * length) : null);
             if (sum != null) {
@@ -63,7 +66,8 @@ final class ShardMemory {
         for (MemorySegment slab : shape.mirrors()) {
             PinnedMemory pinned = device.register(slab);
             for (long offset = 0; offset + blockSizeBytes <= slab.byteSize(); offset += blockSizeBytes) {
-                parts[next++] = pinned.slice(offset, blockSizeBytes);
+                // A copy of several blocks begins at the first of them.
+                parts[next++] = pinned.slice(offset, slab.byteSize() - offset);
             }
         }
         return parts;
@@ -79,11 +83,16 @@ final class ShardMemory {
         return blocks[index];
     }
 
+    /** The weights of a block and of all blocks after it. */
+    DeviceMemory weightsFrom(int block) {
+        return weights[block];
+    }
+
     DeviceMemory sum(int block) {
         return sums[block];
     }
 
-    /** The host memory for a copy of weights that begins at an offset of the mirrors. */
+    /** The host memory from an offset of the mirrors to the end of its slab, for a copy of weights. */
     PinnedMemory mirror(long offset) {
         return mirrors[(int) (offset / blockSizeBytes)];
     }
