@@ -63,7 +63,16 @@ abstract class ShardUnit implements LogicalUnit {
     }
 
     @Override
-    public void pin(IoTask task, int dataOffset, Pin pin) {
+    public final void pin(IoTask task, int dataOffset, Pin pin) throws ScsiException {
+        try {
+            pinWeights(task, dataOffset, pin);
+        } catch (DeviceException e) {
+            throw lost(e);
+        }
+    }
+
+    /** Does what {@link #pin} describes. */
+    void pinWeights(IoTask task, int dataOffset, Pin pin) {
         shard.store().pin(task, dataOffset, pin);
     }
 

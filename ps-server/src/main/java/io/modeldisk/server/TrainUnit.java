@@ -107,11 +107,11 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
-    public void pin(IoTask task, int dataOffset, Pin pin) {
+    void pinWeights(IoTask task, int dataOffset, Pin pin) {
         if (valueType() == ValueType.FLOAT32) {
             shard().keeper().pin(task, dataOffset, pin);
         } else {
-            super.pin(task, dataOffset, pin);
+            super.pinWeights(task, dataOffset, pin);
         }
     }
 

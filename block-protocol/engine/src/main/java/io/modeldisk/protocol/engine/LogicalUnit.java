@@ -76,8 +76,9 @@ public interface LogicalUnit {
      * unit whose memory may change must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
      * @param dataOffset the offset from the start of the task's data, in bytes
+     * @throws ScsiException if the data cannot be read; the task then ends with CHECK CONDITION, and nothing is pinned
      */
-    void pin(IoTask task, int dataOffset, Pin pin);
+    void pin(IoTask task, int dataOffset, Pin pin) throws ScsiException;
 
     /** Releases the memory of a pin. Called exactly once after each call of {@link #pin}, by any thread. */
     void unpin(Pin pin);

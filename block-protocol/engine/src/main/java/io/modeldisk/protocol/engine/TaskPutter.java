@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -26,11 +27,11 @@ final class TaskPutter {
      * Sends all data of a read and its status. Ends the task at once, or later when the last Put_Data completes. The caller must
      * not use the task any more.
      */
-    void put(TaskSlot task) throws IOException {
+    void put(TaskSlot task) throws IOException, ScsiException {
         boolean over;
         try {
             over = putPieces(task);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | ScsiException | RuntimeException e) {
             datamover.forget(task.transfer);
             task.unpin();
             throw e;
@@ -42,7 +43,7 @@ final class TaskPutter {
     }
 
     /** Sends all pieces of a read. Returns false if the RDMA device still sends the last piece and owns the task. */
-    private boolean putPieces(TaskSlot task) throws IOException {
+    private boolean putPieces(TaskSlot task) throws IOException, ScsiException {
         int bytes = task.command.moveBytes;
         int position = 0;
         while (true) {
@@ -62,7 +63,7 @@ final class TaskPutter {
      * Pins the next piece of a read. If no pin is free or an earlier piece uses the scratch memory, first waits until all earlier
      * pieces are sent, and releases their pins.
      */
-    private Pin pin(TaskSlot task, int position) throws IOException {
+    private Pin pin(TaskSlot task, int position) throws IOException, ScsiException {
         if (task.pins.isFull() || task.usesScratch()) {
             datamover.awaitPuts(task.transfer);
             task.unpin();
