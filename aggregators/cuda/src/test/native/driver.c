@@ -2,11 +2,13 @@
  * A stand-in for NVIDIA's driver, libcuda.so.1, for tests: it has the functions that modeldisk calls. Its device is emulated.
  *
  * Device memory cannot be accessed by the host: its addresses are mapped without rights. Memory that is freed is never used again.
+ * An RDMA device can reach memory with the attribute SYNC_MEMOPS if EMULATED_CUDA_GPUDIRECT says so: see share().
  * Streams do their work only inside calls that look for results, in an order that a seed chooses among those that streams and
  * events allow. Copies read their buffers when they run. An error of a kernel makes the context useless, as on a real device.
  *
  * The functions emulator_... are for the tests: they set the device up, let a call fail, and count objects.
  */
+#define _GNU_SOURCE
 #include "ptx.h"
 
 #include <pthread.h>
@@ -14,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-    INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719
+    INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719,
+    NOT_SUPPORTED = 801
 };
 
 static const uint64_t ADDRESSES = 1ull << 36;
@@ -32,6 +36,9 @@ struct object {
     int live;
     uint64_t address, bytes;
     unsigned char *memory;
+    /* What RDMA devices have written, and its file; NULL if they cannot reach the memory. Kernels see it after a flush. */
+    unsigned char *arrivals;
+    int file;
     struct ptx_module *module;
     uint64_t recorded, completed;
     struct work *first, *last;
@@ -57,9 +64,13 @@ static struct object *objects;
 static struct object *recent[4];
 static __thread struct object *current;
 static int initialized, broken, devices = 1, driver_version = 12060, major = 7, minor, leaked;
+/* Ways by which RDMA devices reach device memory: its addresses (peer memory), or a dma-buf. */
+static int peer_memory, dma_buf, ordering;
 static int calls, failing_call, failing_error, permanent;
 static char failed_call[64], message[PTX_MESSAGE_BYTES];
 static uint64_t total_bytes = 256 << 20, used_bytes, seed = 1, base, next_address;
+
+static struct object *find_range(enum kind kind, enum kind other, uint64_t address, uint64_t bytes);
 
 static uint64_t random_below(uint64_t n)
 {
@@ -79,6 +90,23 @@ static void drop_work(struct object *stream)
     stream->last = NULL;
 }
 
+/* The size of the pages that have an object. */
+static uint64_t whole_pages(const struct object *object)
+{
+    return (object->address % 4096 + object->bytes + 4095) / 4096 * 4096;
+}
+
+/* Takes away the host's access to the addresses of device memory. The pages that an RDMA device has pinned stay. */
+static void fence(struct object *object, int unmap)
+{
+    void *start = (void *) (object->address / 4096 * 4096);
+    if (unmap) {
+        mmap(start, whole_pages(object), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    } else {
+        mprotect(start, whole_pages(object), PROT_NONE);
+    }
+}
+
 static void release(struct object *object)
 {
     object->live = 0;
@@ -86,6 +114,11 @@ static void release(struct object *object)
     case DEVICE:
         used_bytes -= object->bytes;
         free(object->memory);
+        if (object->arrivals) {
+            fence(object, 1);
+            munmap(object->arrivals, whole_pages(object));
+            close(object->file);
+        }
         break;
     case HOST:
         free(object->memory);
@@ -112,6 +145,12 @@ __attribute__((constructor)) static void configure(void)
     }
     if (start) {
         seed = strtoull(start, NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
+    }
+    const char *gpudirect = getenv("EMULATED_CUDA_GPUDIRECT");
+    if (gpudirect) {
+        peer_memory = strstr(gpudirect, "peer-memory") != NULL;
+        dma_buf = strstr(gpudirect, "dma-buf") != NULL;
+        ordering = strstr(gpudirect, "ordered") != NULL ? 100 : 0;
     }
     if (lost) {
         failing_call = atoi(lost);
@@ -145,6 +184,7 @@ void emulator_reset(int new_devices, int version, int new_major, int new_minor, 
     total_bytes = new_total_bytes;
     seed = new_seed * 0x9e3779b97f4a7c15ull + 1;
     used_bytes = broken = leaked = calls = failing_call = 0;
+    peer_memory = dma_buf = ordering = 0;
     failed_call[0] = message[0] = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -157,6 +197,27 @@ void emulator_fail(int n, int error, int always)
     failing_error = error;
     permanent = always;
     failed_call[0] = 0;
+}
+
+/* Chooses the ways by which RDMA devices reach memory, and whether kernels see what they write without a flush. */
+void emulator_gpudirect(int by_address, int by_dma_buf, int ordered)
+{
+    peer_memory = by_address;
+    dma_buf = by_dma_buf;
+    ordering = ordered ? 100 : 0;
+}
+
+/* Writes to device memory as an RDMA device does. Returns whether it can be reached. */
+int emulator_arrive(uint64_t address, const unsigned char *data, uint64_t bytes)
+{
+    struct object *object;
+    pthread_mutex_lock(&lock);
+    object = find_range(DEVICE, DEVICE, address, bytes);
+    if (object && object->arrivals) {
+        memcpy(object->arrivals + object->address % 4096 + (address - object->address), data, bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    return object && object->arrivals;
 }
 
 int emulator_calls(void)
@@ -285,6 +346,16 @@ static int complain(int error, const char *text)
     return error;
 }
 
+/* Lets kernels see what RDMA devices have written. */
+static void flush(void)
+{
+    for (struct object *object = objects; object; object = object->next) {
+        if (object->live && object->kind == DEVICE && object->arrivals) {
+            memcpy(object->memory, object->arrivals + object->address % 4096, object->bytes);
+        }
+    }
+}
+
 /* Does the first work of a stream. */
 static void step(struct object *stream)
 {
@@ -305,6 +376,9 @@ static void step(struct object *stream)
     } else if (work->kind == FILL) {
         memset(memory, work->value, work->bytes);
     } else if (work->kind == LAUNCH) {
+        if (ordering) {
+            flush();
+        }
         error = ptx_run(work->entry, work->parameters, work->grid, random_below(1 << 20), kernel_memory, message);
     } else if (work->kind == RECORD && work->generation > work->event->completed) {
         work->event->completed = work->generation;
@@ -419,6 +493,12 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     case 116: /* GPUDirect RDMA */
         *value = 1;
         break;
+    case 117: /* the host can flush what RDMA devices have written */
+        *value = 1;
+        return end(driver_version >= 11030 ? SUCCESS : INVALID_VALUE);
+    case 118: /* whether kernels see it without a flush */
+        *value = ordering;
+        return end(driver_version >= 11030 ? SUCCESS : INVALID_VALUE);
     case 124: /* dma-buf, which drivers before CUDA 11.7 do not know */
         *value = 1;
         return end(driver_version >= 11070 ? SUCCESS : INVALID_VALUE);
@@ -521,6 +601,65 @@ int cuMemFree_v2(uint64_t address)
     finish_all();
     release(object);
     return end(result ? result : broken);
+}
+
+/*
+ * Lets an RDMA device reach device memory: the addresses of the memory become those of a file. The host has access to them until
+ * the first launch of a kernel, because the kernel needs it to pin the pages for the RDMA device.
+ */
+static int share(struct object *object)
+{
+    uint64_t bytes = whole_pages(object);
+    void *start = (void *) (object->address / 4096 * 4096);
+    object->file = memfd_create("emulated-device", MFD_CLOEXEC);
+    if (object->file < 0 || ftruncate(object->file, bytes) != 0) {
+        return OUT_OF_MEMORY;
+    }
+    object->arrivals = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object->file, 0);
+    if (object->arrivals == MAP_FAILED
+        || (peer_memory && mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, object->file, 0) == MAP_FAILED)) {
+        object->arrivals = NULL;
+        return OUT_OF_MEMORY;
+    }
+    memset(object->arrivals, 0xff, bytes);
+    return SUCCESS;
+}
+
+int cuPointerSetAttribute(const void *value, int attribute, uint64_t address)
+{
+    struct object *object;
+    BEGIN(1)
+    object = find_range(DEVICE, DEVICE, address, 1);
+    if (!object || attribute != 6 || *(const int *) value != 1) {
+        return end(complain(INVALID_VALUE, "only SYNC_MEMOPS can be set, for device memory"));
+    }
+    return end(object->arrivals ? SUCCESS : share(object));
+}
+
+/* The only handle is a dma-buf, number 1. What is returned is a file of the memory, which drivers of RDMA devices refuse. */
+int cuMemGetHandleForAddressRange(void *handle, uint64_t address, size_t bytes, int type, unsigned long long flags)
+{
+    struct object *object;
+    BEGIN(1)
+    object = find_range(DEVICE, DEVICE, address, bytes);
+    if (!object || address % 65536 || bytes % 65536 || type != 1 || flags) {
+        return end(complain(INVALID_VALUE, "the range of a dma-buf"));
+    }
+    if (!dma_buf || !object->arrivals) {
+        return end(NOT_SUPPORTED);
+    }
+    *(int *) handle = dup(object->file);
+    return end(SUCCESS);
+}
+
+int cuFlushGPUDirectRDMAWrites(int target, int scope)
+{
+    BEGIN(1)
+    if (target != 0 || scope != 100) {
+        return end(INVALID_VALUE);
+    }
+    flush();
+    return end(SUCCESS);
 }
 
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
@@ -683,6 +822,11 @@ int cuLaunchKernel(struct ptx_entry *function, unsigned grid_x, unsigned grid_y,
     if (grid_x == 0 || grid_y == 0 || grid_y > 65535 || grid_z != 1 || threads_x != signature->threads || threads_y != 1
         || threads_z != 1 || shared || extra) {
         return end(complain(INVALID_VALUE, "the shape of the launch"));
+    }
+    for (struct object *object = objects; object; object = object->next) {
+        if (object->live && object->kind == DEVICE && object->arrivals) {
+            fence(object, 0);
+        }
     }
     for (int i = 0; i < signature->parameters; i++) {
         memcpy(&work.parameters[i], parameters[i], signature->bytes[i]);

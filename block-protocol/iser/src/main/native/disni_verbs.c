@@ -1,9 +1,12 @@
 /* The verbs: protection domains, memory regions, completion queues, work requests (libibverbs). */
+#define _GNU_SOURCE
 #include "disni.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 DISPATCHER(jlong, allocPd)(JNIEnv *env, jobject self, jlong context) {
@@ -149,6 +152,34 @@ DISPATCHER(jlong, regMr)
     *(uint32_t *) disni_pointer(lkey) = mr->lkey;
     *(uint32_t *) disni_pointer(rkey) = mr->rkey;
     *(uint32_t *) disni_pointer(handle) = mr->handle;
+    return disni_handle(mr);
+}
+
+/* libibverbs before version 34 does not have this function. */
+extern struct ibv_mr *ibv_reg_dmabuf_mr(
+    struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access) __attribute__((weak));
+
+/*
+ * Registers a dma-buf from its first byte on. Returns the memory region and writes its lkey, its rkey and its handle. If this
+ * fails, returns 0 and writes a message with its final zero.
+ */
+__attribute__((visibility("default"))) int64_t modeldisk_rdma_register_dma_buf(
+    int64_t pd, int descriptor, int64_t address, int bytes, int access, uint32_t *keys, char *message, int message_bytes) {
+    if (ibv_reg_dmabuf_mr == NULL) {
+        snprintf(message, (size_t) message_bytes, "libibverbs is older than version 34");
+        return 0;
+    }
+    struct ibv_mr *mr = ibv_reg_dmabuf_mr(disni_pointer(pd), 0, (size_t) bytes, (uint64_t) address, descriptor, access);
+    if (mr == NULL) {
+        int error = errno;
+        char text[128];
+        snprintf(message, (size_t) message_bytes, "ibv_reg_dmabuf_mr failed for %d bytes: %s (errno %d)", bytes,
+            strerror_r(error, text, sizeof text), error);
+        return 0;
+    }
+    keys[0] = mr->lkey;
+    keys[1] = mr->rkey;
+    keys[2] = mr->handle;
     return disni_handle(mr);
 }
 

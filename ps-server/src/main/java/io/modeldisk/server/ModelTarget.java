@@ -3,11 +3,13 @@ package io.modeldisk.server;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.engine.DeviceWrites;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.block.DevicePushes;
 import io.modeldisk.server.consistency.NonFinite;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,6 +62,12 @@ final class ModelTarget implements Target {
     @Override
     public List<DataMemory> memories() {
         return List.of(shard.store().memory());
+    }
+
+    @Override
+    public DeviceWrites deviceWrites() {
+        DevicePushes pushes = shard.store().devicePushes();
+        return pushes == null || !pushes.isPossible() ? null : pushes;
     }
 
     @Override

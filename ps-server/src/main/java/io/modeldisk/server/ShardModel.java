@@ -11,6 +11,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
@@ -139,7 +140,8 @@ public final class ShardModel implements AutoCloseable {
             store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerLogicalBlock());
             if (settings.device() != null) {
                 store.useDevice(settings.device(), settings.aggregator(), settings.consistency().appliesWholeRounds(),
-                    settings.clock(), facts.model() + "-" + facts.shard(), settings.deviceLost());
+                    hostPushes(settings, context.network()), settings.clock(), facts.model() + "-" + facts.shard(),
+                    settings.deviceLost());
                 LOG.info("the device {} keeps the weights, in {} of its memory", store.device(),
                     ByteSize.format(store.device().deviceBytes()));
             }
@@ -166,6 +168,14 @@ public final class ShardModel implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /** Returns the reason why gradients must arrive in host memory; null if they may arrive in that of a device. */
+    private static String hostPushes(ServerSettings settings, TargetContext network) {
+        if (settings.journal() != null || settings.backups() != null || !settings.records().isEmpty()) {
+            return "the host needs the gradients for its journal or its backups";
+        }
+        return network.mayReachDevices() ? null : "it needs --datamover iser";
     }
 
     /** Replays the journal, if the shard has one, and keeps a record of each change from now on, if the shard has sinks. */
@@ -238,6 +248,11 @@ public final class ShardModel implements AutoCloseable {
     /** The name of the device that applies gradients, such as {@code cuda:0 (NVIDIA H100 PCIe)}; null if the CPU does. */
     public String device() {
         return store.device() == null ? null : store.device().toString();
+    }
+
+    /** Where gradients arrive, such as {@code device memory by dma-buf}; null if the CPU applies gradients. */
+    public String pushPlace() {
+        return store.device() == null ? null : store.devicePushes().toString();
     }
 
     /** The facts of the model and of this shard that never change, such as sizes and names. */

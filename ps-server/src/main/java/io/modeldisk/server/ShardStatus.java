@@ -122,6 +122,8 @@ final class ShardStatus {
         put(status, Metric.STATE_BYTES, shard.store().stateBytes());
         if (shard.store().device() != null) {
             status.put("device", shard.store().device().toString());
+            status.put("pushPlace", shard.pushPlace());
+            put(status, Metric.DEVICE_PUSHES, shard.traffic().devicePushes());
         }
         put(status, Metric.UPTIME, uptimeSeconds());
         return encode(status);

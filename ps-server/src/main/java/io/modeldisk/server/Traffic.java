@@ -10,6 +10,7 @@ final class Traffic {
     private final LongAdder pulledBytes = new LongAdder();
     private final LongAdder rawWrites = new LongAdder();
     private final LongAdder nonFinitePushes = new LongAdder();
+    private final LongAdder devicePushes = new LongAdder();
 
     void pushed(int lengthBytes) {
         pushes.increment();
@@ -36,6 +37,15 @@ final class Traffic {
 
     long nonFinitePushes() {
         return nonFinitePushes.sum();
+    }
+
+    /** Counts a push whose gradient has arrived in memory of a device. */
+    void pushedToDevice() {
+        devicePushes.increment();
+    }
+
+    long devicePushes() {
+        return devicePushes.sum();
     }
 
     long pushes() {

@@ -115,6 +115,12 @@ final class TrainUnit extends ShardUnit {
         }
     }
 
+    /** Only the host can look for a NaN or an infinity, and only the host keeps records. */
+    @Override
+    public boolean takesDeviceData(IoTask task) {
+        return shard().records() == null && (nonFinite == NonFinite.PASS || task.declaredFinite());
+    }
+
     @Override
     boolean take(IoTask task) throws ScsiException {
         boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || Gradients.areFinite(task);
@@ -128,6 +134,9 @@ final class TrainUnit extends ShardUnit {
         }
         if (taken) {
             shard().traffic().pushed(task.dataBytes());
+            if (task.memory().device() != null) {
+                shard().traffic().pushedToDevice();
+            }
         }
         return taken;
     }

@@ -7,23 +7,32 @@ import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.aggregator.cuda.Emulator;
 import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.engine.DeviceWrites;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.DevicePushes;
 import io.modeldisk.server.block.DeviceTarget;
+import io.modeldisk.server.block.DeviceTarget.PushTo;
+import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.Weights;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import jcuda.driver.CUresult;
@@ -31,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Compares a shard whose gradients an emulated GPU applies with a shard on the CPU. */
@@ -41,6 +51,7 @@ class DeviceShardTest {
     private static final int BLOCK = 4 * PAGE;
     private static final int BLOCKS = 4;
     private static final int SIZE = (BLOCKS - 1) * BLOCK + PAGE;
+    private static final AtomicInteger ARRIVALS = new AtomicInteger();
     private static final List<Nexus> LEARNERS = List.of(FakeTask.nexus("a"), FakeTask.nexus("b"));
 
     private static ServerContext context(String mode, String aggregator) {
@@ -49,7 +60,26 @@ class DeviceShardTest {
     }
 
     private static DeviceTarget device(boolean mirrorsAtOnce) {
-        return new DeviceTarget(Device.named("cuda:0"), mirrorsAtOnce);
+        return device(mirrorsAtOnce, PushTo.HOST);
+    }
+
+    private static DeviceTarget device(boolean mirrorsAtOnce, PushTo pushTo) {
+        return new DeviceTarget(Device.named("cuda:0"), mirrorsAtOnce, pushTo);
+    }
+
+    /** A network whose datamover may reach devices. Its portals are never opened. */
+    private static TargetContext rdma() {
+        return new TargetContext().datamovers(List.of(new TargetPortal.Opener() {
+            @Override
+            public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
+                throw new IOException("no portal");
+            }
+
+            @Override
+            public boolean mayReachDevices() {
+                return true;
+            }
+        }));
     }
 
     private static LogicalUnit unit(ShardModel shard, int lun) {
@@ -142,6 +172,83 @@ class DeviceShardTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"sum, asp", "'adam:lr=0.01', ssp:1", "'sgd:lr=0.1,clip-norm=3', bsp", "momentum:lr=0.1, bsp"})
+    void gradientsThatArriveOnTheDeviceGiveTheSameWeights(String aggregator, String mode) throws Exception {
+        for (long seed = 1; seed <= 3; seed++) {
+            Emulator.reset(seed);
+            Emulator.gpuDirect(true, true, seed == 1);
+            SplittableRandom random = new SplittableRandom(seed);
+            try (Shard cpu = Shard.open(context(mode, aggregator));
+                Shard gpu = Shard.open(context(mode, aggregator).network(rdma())
+                    .device(device(random.nextBoolean(), PushTo.DEVICE)))) {
+                gpu.model().store().devicePushes().registered("a test");
+                assertThat(gpu.model().pushPlace()).isEqualTo("device memory by a test");
+                train(random, cpu, gpu);
+                assertThat(gpu.model().traffic().devicePushes()).isPositive()
+                    .isLessThan(gpu.model().traffic().pushes());
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
+            }
+            assertThat(Emulator.live()).isZero();
+        }
+    }
+
+    /** Lets half of the gradients arrive on the device, if the shard has memory for them there. */
+    private static FakeTask arrived(Shard shard, SplittableRandom random, FakeTask task) {
+        DeviceWrites device = shard.model().target().deviceWrites();
+        if (device == null || random.nextBoolean()) {
+            return task;
+        }
+        long place = ARRIVALS.getAndIncrement() % 1000 * 64L * 1024;
+        Emulator.arrive(device.memory().address(place), task.data());
+        return task.arrivesIn(device.memory(), place);
+    }
+
+    @Test
+    void onlyGradientsThatTheHostNeedNotSeeArriveOnTheDevice() throws Exception {
+        Emulator.reset(1);
+        Emulator.gpuDirect(true, false, true);
+        try (Shard shard = Shard.open(context("asp", "sum").network(rdma()).device(device(true, PushTo.AUTO)))) {
+            LogicalUnit train = unit(shard.model(), 0);
+            assertThat(train.takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK))).isFalse();
+            assertThat(train.takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK).declareFinite())).isTrue();
+            assertThat(unit(shard.model(), 1).takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK))).isFalse();
+            long before = shard.model().store().device().deviceBytes();
+            shard.model().store().devicePushes().refused("no registration");
+            assertThat(shard.model().pushPlace()).isEqualTo("host memory");
+            assertThat(shard.model().target().deviceWrites()).isNull();
+            assertThat(before - shard.model().store().device().deviceBytes()).isEqualTo(DevicePushes.BYTES);
+        }
+        try (Shard shard = Shard.open(context("asp", "assign").nonFinite(NonFinite.PASS).network(rdma())
+            .device(device(true, PushTo.AUTO)))) {
+            assertThat(unit(shard.model(), 0).takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK))).isTrue();
+        }
+    }
+
+    @Test
+    void shardThatCannotUseMemoryOfTheDeviceForGradientsSaysWhy() throws Exception {
+        Emulator.reset(1);
+        ServerContext noRdma = context("asp", "sum");
+        assertThatThrownBy(() -> ShardModel.open(noRdma.device(device(true, PushTo.DEVICE))))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage(
+                "--push-to=device is not possible: it needs --datamover iser; use --push-to=auto or --push-to=host");
+        Emulator.resetWithMemory(96L << 20);
+        ServerContext large = new ServerContext().model("m").sizeBytes(40 << 20).consistency("asp")
+            .aggregator("sum", Aggregators.parse("sum")).network(rdma());
+        assertThatThrownBy(() -> ShardModel.open(large.device(device(true, PushTo.DEVICE))))
+            .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("--push-to=device is not possible: ")
+            .hasMessageContaining("free memory");
+        ServerContext smaller = new ServerContext().model("m").sizeBytes(40 << 20).consistency("asp")
+            .aggregator("sum", Aggregators.parse("sum")).network(rdma());
+        try (Shard shard = Shard.open(smaller.device(device(true, PushTo.AUTO)))) {
+            assertThat(shard.model().pushPlace()).isEqualTo("host memory");
+            assertThatThrownBy(() -> new DeviceTarget(null, true, PushTo.parse("disk")))
+                .hasMessageContaining("--push-to=disk must be one of auto, device, host");
+        }
+    }
+
     private static void train(SplittableRandom random, Shard cpu, Shard gpu) throws Exception {
         for (int round = 1; round <= 4; round++) {
             for (Nexus learner : LEARNERS) {
@@ -155,7 +262,8 @@ class DeviceShardTest {
                     int lun = half ? type + 1 : 0;
                     int length = Math.min(bytes, SIZE - offset);
                     cpu.write(lun, push(learner, lun, offset, length, round, seed));
-                    gpu.write(lun, push(learner, lun, offset, length, round, seed));
+                    gpu.write(lun,
+                        arrived(gpu, random, push(learner, lun, offset, length, round, seed).declareFinite()));
                     offset += length;
                 }
                 if (random.nextBoolean()) {
@@ -313,6 +421,8 @@ class DeviceShardTest {
         reported.get(30, TimeUnit.SECONDS);
         assertThatThrownBy(() -> unit(shard.model(), 0).write(new FakeTask(LEARNERS.getFirst(), 0, BLOCK)))
             .isInstanceOf(ScsiException.class);
+        assertThatThrownBy(() -> shard.pull(0, LEARNERS.getFirst(), 0, BLOCK)).isInstanceOf(ScsiException.class)
+            .hasMessageContaining("cuda:0 (emulated 0) has failed");
         shard.close();
         Emulator.fail(0, 0, false);
     }

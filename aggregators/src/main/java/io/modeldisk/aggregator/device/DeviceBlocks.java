@@ -7,9 +7,10 @@ import java.util.function.Consumer;
  * The blocks of a shard on a device: weights, state of the aggregator and, if the shard needs them, sums of gradients.
  *
  * <p><b>Tickets.</b> A method that returns a ticket puts an operation into a queue and returns at once. Tickets ascend. The
- * device does the operations of a block in the order of their tickets. Data is copied before the method returns. If the queue is
- * full, the method waits until the device has done earlier operations. A device that takes too long for its work has failed, so
- * no method waits longer.
+ * device does the operations of a block in the order of their tickets. Data in host memory is copied before the method returns.
+ * A gradient in the {@linkplain #pushMemory memory for pushes} is not copied, and must not change until the operation is
+ * applied. If the queue is full, the method waits until the device has done earlier operations. A device that takes too long for
+ * its work has failed, so no method waits longer.
  *
  * <p><b>Progress.</b> An operation is applied when the device has changed weights, state and sums. It is done when the host
  * memory that it changes, if any, has its data too.
@@ -22,6 +23,7 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Applies {@code scale} times a gradient to weights, as {@link io.modeldisk.aggregator.Aggregator#aggregate} does.
      *
+     * @param gradient host memory, or the segment of {@link #pushMemory}
      * @param lengthBytes the length of the weights; the length of the gradient depends on its type
      * @param round the round to which the gradient belongs, from 1
      * @return the ticket
@@ -33,6 +35,7 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Adds a gradient to the sum of its block.
      *
+     * @param gradient host memory, or the segment of {@link #pushMemory}
      * @param lengthBytes the length of the range of the sum
      * @param first whether the gradient replaces the earlier sum
      * @return the ticket
@@ -66,6 +69,12 @@ public interface DeviceBlocks extends AutoCloseable {
 
     /** Copies the sum of a block to {@code to}, and waits until this is done. */
     void loadSum(int block, MemorySegment to, long toOffset);
+
+    /** Returns the memory into which RDMA devices put gradients; null if there is none. */
+    PushMemory pushMemory();
+
+    /** Frees the memory for pushes. To be called before the first operation. */
+    void freePushMemory();
 
     /** Returns the newest ticket; 0 before the first operation. */
     long newest();

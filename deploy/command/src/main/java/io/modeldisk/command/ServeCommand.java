@@ -335,6 +335,7 @@ final class ServeCommand implements Callable<Integer> {
         return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
             facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
             ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
-            facts.aggregator(), facts.consistency(), device == null ? "" : ", " + device);
+            facts.aggregator(), facts.consistency(),
+            device == null ? "" : ", " + device + ", pushes to " + server.shard().pushPlace());
     }
 }

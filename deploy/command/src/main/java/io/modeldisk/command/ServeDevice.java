@@ -5,6 +5,7 @@ import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.block.DeviceTarget;
+import io.modeldisk.server.block.DeviceTarget.PushTo;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -25,8 +26,9 @@ final class ServeDevice {
     private String pullFrom;
 
     @Option(names = "--push-to", paramLabel = "PLACE", defaultValue = "auto",
-        description = "With --device, where gradients arrive. host: in host memory, from which the device copies them. device: "
-            + "in the memory of the device, which this version cannot do. auto: as host in this version.")
+        description = "With --device, where gradients over iser arrive. device: in the memory of the device, by GPUDirect "
+            + "RDMA; a shard that cannot do so does not start. host: in host memory, from which the device copies them. auto: in "
+            + "the memory of the device if possible, otherwise in host memory.")
     private String pushTo;
 
     /** Sets the device. */
@@ -34,21 +36,14 @@ final class ServeDevice {
         if (!pullFrom.equals("host") && !pullFrom.equals("device")) {
             throw new IllegalArgumentException("--pull-from=" + pullFrom + " must be host or device");
         }
-        if (pushTo.equals("device")) {
-            throw new IllegalArgumentException(
-                "--push-to=device needs GPUDirect RDMA, which this version does not have;"
-                    + " use --push-to=host");
-        }
-        if (!pushTo.equals("auto") && !pushTo.equals("host")) {
-            throw new IllegalArgumentException("--push-to=" + pushTo + " must be auto, host or device");
-        }
+        PushTo place = PushTo.parse(pushTo);
         if (device == null) {
-            if (!pullFrom.equals("host") || !pushTo.equals("auto")) {
+            if (!pullFrom.equals("host") || place != PushTo.AUTO) {
                 throw new IllegalArgumentException("--pull-from and --push-to need --device");
             }
             return context;
         }
-        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host")))
+        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host"), place))
             .deviceLost(ServeDevice::end);
     }
 

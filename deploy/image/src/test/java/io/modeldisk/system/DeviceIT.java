@@ -72,7 +72,9 @@ final class DeviceIT {
         sandbox.run(modeldisk("mount", address, mount, "--datamover", datamover, "--shm-directory",
             sandbox.path("run"), "--reconnect", "60s")).succeeded();
         train(mount, 1, 10);
-        assertThat(sandbox.run(modeldisk("status", address, "--json")).succeeded()).contains("emulated 0");
+        assertThat(shard.output()).contains("cuda:0 (emulated 0), pushes to host memory");
+        assertThat(sandbox.run(modeldisk("status", address, "--json")).succeeded()).contains("emulated 0",
+            "\"pushPlace\" : \"host memory\"", "\"devicePushes\" : 0");
         shard.signal("KILL");
         await("the shard has exited", () -> !shard.process().isAlive());
         Command.port(serve(port, options));
@@ -141,7 +143,8 @@ final class DeviceIT {
         "--device=gpu | must be a kind and a number, such as cuda:0",
         "--device=cuda:3 | there is no device cuda:3; this machine has only cuda:0",
         "--device=rocm:0 | are not supported; the kinds are: cuda",
-        "--push-to=device | needs GPUDirect RDMA, which this version does not have",
+        "--push-to=device | is not possible: it needs --datamover iser",
+        "--push-to=disk | must be one of auto, device, host",
         "--pull-from=disk | must be host or device",
         "--block-size=1MiB | free memory"})
     void wrongOptionIsRefusedInWords(String option, String message) throws Exception {

@@ -34,8 +34,8 @@ final class MetricsIT {
     private static final Duration LONG = Duration.ofSeconds(150);
     private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z]\\w*)[{ ]");
     private static final Pattern NAME = Pattern.compile("\\b(modeldisk|jvm|process|system)(_[a-z0-9]+)+\\b");
-    /** The metrics that only a shard with some hundred learners has; {@code PrometheusTextTest} has one. */
-    private static final Set<Metric> RARE = EnumSet.of(Metric.LEARNERS_LEFT_OUT);
+    /** The metrics that only a shard with some hundred learners or with a GPU has; {@code PrometheusTextTest} has one. */
+    private static final Set<Metric> RARE = EnumSet.of(Metric.LEARNERS_LEFT_OUT, Metric.DEVICE_PUSHES);
     /** Words of the same form that are no metrics. */
     private static final Set<String> OTHERS = Set.of("modeldisk_torch");
 

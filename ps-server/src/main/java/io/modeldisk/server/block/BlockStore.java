@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -48,6 +49,7 @@ public final class BlockStore implements AutoCloseable {
     /** Null if the shard uses no device. */
     private DeviceBlocks device;
     private DeviceTasks deviceTasks;
+    private DevicePushes devicePushes;
 
     /**
      * Allocates the blocks and fills them with zeros.
@@ -137,18 +139,20 @@ public final class BlockStore implements AutoCloseable {
      * @param target the device, and how it is used
      * @param aggregator the aggregator of all updates
      * @param withSums whether the device has sums of gradients
+     * @param hostPushes the reason why gradients must arrive in host memory; null if they may arrive in that of the device
      * @param name the name of the shard, for messages
      * @param lost is called once, by a thread of the device, if the device has failed
      * @throws IllegalArgumentException if the device cannot be used, or has too little memory
      * @throws IOException if the device has failed
      */
     public void useDevice(
-        DeviceTarget target, Aggregator aggregator, boolean withSums, NanoClock clock, String name,
+        DeviceTarget target, Aggregator aggregator, boolean withSums, String hostPushes, NanoClock clock, String name,
         Consumer<DeviceException> lost) throws IOException {
+        LongFunction<DeviceShape> shape = pushBytes -> new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(),
+            aggregator, withSums, pushBytes, memory.slabs(), i -> blocks[i].hostState(), clock, name);
         try {
-            device = target.device()
-                .open(new DeviceShape(layout.sizeBytes(), layout.blockSizeBytes(), aggregator, withSums,
-                    memory.slabs(), i -> blocks[i].hostState(), clock, name));
+            devicePushes = DevicePushes.open(target, shape, hostPushes);
+            device = devicePushes.device();
         } catch (DeviceException e) {
             throw new IOException(e.getMessage(), e);
         }
@@ -156,6 +160,11 @@ public final class BlockStore implements AutoCloseable {
         for (Block block : blocks) {
             block.useDevice(new DeviceCopy(device, block.index(), target.mirrorsAtOnce()));
         }
+    }
+
+    /** The memory of the device in which gradients arrive; null if the shard uses no device. */
+    public DevicePushes devicePushes() {
+        return devicePushes;
     }
 
     /** The device that has a copy of the blocks; null if there is none. */

@@ -1,16 +1,46 @@
 package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.device.Device;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * A device, and how a shard uses it.
  *
  * @param mirrorsAtOnce whether the device copies weights to the host after each update; otherwise when they are pulled
+ * @param pushTo where gradients arrive
  */
-public record DeviceTarget(Device device, boolean mirrorsAtOnce) {
+public record DeviceTarget(Device device, boolean mirrorsAtOnce, PushTo pushTo) {
+    /** The memory in which gradients arrive. */
+    public enum PushTo {
+        /** The memory of the device if an RDMA device can reach it, otherwise host memory. */
+        AUTO,
+        /** The memory of the device. A shard that cannot do so does not start. */
+        DEVICE,
+        /** Host memory, from which the device copies gradients. */
+        HOST;
+
+        /**
+         * Returns the place with this name.
+         *
+         * @throws IllegalArgumentException if the name is unknown; the message lists the names
+         */
+        public static PushTo parse(String text) {
+            return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("--push-to=" + text + " must be one of "
+                    + Arrays.stream(values()).map(PushTo::toString).collect(Collectors.joining(", "))));
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     /** Returns the settings as text. */
     @Override
     public String toString() {
-        return device + ", pulls from the " + (mirrorsAtOnce ? "host" : "device");
+        return device + ", pulls from the " + (mirrorsAtOnce ? "host" : "device") + ", pushes to " + pushTo;
     }
 }

@@ -21,6 +21,8 @@ public final class FakeTask implements IoTask {
     private final int[] pieces;
     private final int dataBytes;
     private final DataMemory memory;
+    private DataMemory place;
+    private long start;
     private long round = IMPLIED_ROUND;
     private boolean declaredFinite;
     private ValueType type = ValueType.FLOAT32;
@@ -34,6 +36,7 @@ public final class FakeTask implements IoTask {
         this.pieces = pieces.clone();
         this.dataBytes = Arrays.stream(pieces).sum();
         this.memory = DataMemory.allocate(dataBytes + SCRATCH_BYTES);
+        this.place = memory;
     }
 
     /** Returns the nexus of an initiator with this name. */
@@ -75,6 +78,13 @@ public final class FakeTask implements IoTask {
     /** Sets the FINITE bit, which declares that the gradient has no NaN and no infinity. */
     public FakeTask declareFinite() {
         declaredFinite = true;
+        return this;
+    }
+
+    /** Makes the data lie at an offset of device memory. */
+    public FakeTask arrivesIn(DataMemory device, long offsetInDevice) {
+        place = device;
+        start = offsetInDevice;
         return this;
     }
 
@@ -131,7 +141,7 @@ public final class FakeTask implements IoTask {
 
     @Override
     public DataMemory memory() {
-        return memory;
+        return place;
     }
 
     @Override
@@ -141,7 +151,7 @@ public final class FakeTask implements IoTask {
 
     @Override
     public long pieceOffset(int index) {
-        return Arrays.stream(pieces, 0, index).asLongStream().sum();
+        return start + Arrays.stream(pieces, 0, index).asLongStream().sum();
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.aggregator.device.PushMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
@@ -54,7 +55,8 @@ final class CudaBlocks implements DeviceBlocks {
         int stateArrays = FoldKernels.stateArrays(shape.aggregator());
         long bytes = ShardMemory.deviceBytes(shape, stateArrays, places)
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
-        CudaDevice device = CudaDevice.open(ordinal, bytes, shape.clock());
+        CudaDevice device = CudaDevice.open(ordinal, bytes + ArrivalMemory.deviceBytes(shape.pushBytes()),
+            shape.clock());
         try {
             CudaBlocks blocks = new CudaBlocks(device, shape, bytes, places);
             blocks.thread.start();
@@ -82,6 +84,9 @@ final class CudaBlocks implements DeviceBlocks {
     private long push(
         Kind kind, int block, long offset, MemorySegment data, long dataOffset, GradientType type, int lengthBytes,
         float scale, long value) {
+        if (memory.isForPushes(data)) {
+            return put(kind, block, offset, type, lengthBytes, scale, value, dataOffset);
+        }
         long ticket = queue.reserve();
         boolean copied = false;
         try {
@@ -90,14 +95,20 @@ final class CudaBlocks implements DeviceBlocks {
             copied = true;
         } finally {
             // The device waits for each ticket, so this one must not be left out.
-            queue.fill(ticket, copied ? kind : Kind.NOTHING, block, offset, type, lengthBytes, scale, value);
+            queue.fill(ticket, copied ? kind : Kind.NOTHING, block, offset, type, lengthBytes, scale, value,
+                OperationQueue.COPIED);
         }
         return ticket;
     }
 
     private long put(Kind kind, int block, long offset, int lengthBytes, float scale, long value) {
+        return put(kind, block, offset, GradientType.FLOAT32, lengthBytes, scale, value, OperationQueue.COPIED);
+    }
+
+    private long put(
+        Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value, long source) {
         long ticket = queue.reserve();
-        queue.fill(ticket, kind, block, offset, GradientType.FLOAT32, lengthBytes, scale, value);
+        queue.fill(ticket, kind, block, offset, type, lengthBytes, scale, value, source);
         return ticket;
     }
 
@@ -148,6 +159,16 @@ final class CudaBlocks implements DeviceBlocks {
     }
 
     @Override
+    public PushMemory pushMemory() {
+        return memory.pushMemory();
+    }
+
+    @Override
+    public void freePushMemory() {
+        memory.freePushMemory();
+    }
+
+    @Override
     public long newest() {
         return queue.newest();
     }
@@ -179,7 +200,7 @@ final class CudaBlocks implements DeviceBlocks {
 
     @Override
     public long deviceBytes() {
-        return deviceBytes;
+        return deviceBytes + memory.pushMemoryBytes();
     }
 
     @Override
@@ -191,6 +212,7 @@ final class CudaBlocks implements DeviceBlocks {
     public void close() {
         boolean failed = queue.failure() != null;
         queue.close();
+        memory.close();
         if (!queue.awaitEnd()) {
             // The thread may still use the device, so its memory stays allocated.
             throw new DeviceException("the device " + device + " has not ended its work", null);

@@ -26,6 +26,7 @@ public final class CudaDevice implements AutoCloseable {
     private final String computeCapability;
     private final long totalBytes;
     private final long budgetBytes;
+    private final CUdevice handle;
     private final CUcontext context;
     private final NanoClock clock;
     private final Deque<CudaResource> open = new ArrayDeque<>();
@@ -33,10 +34,10 @@ public final class CudaDevice implements AutoCloseable {
     private boolean closed;
 
     private CudaDevice(
-        String name, String computeCapability, long totalBytes, long budgetBytes, CUcontext context,
-        NanoClock clock) {
-        this.name = name;
-        this.computeCapability = computeCapability;
+        Found found, long totalBytes, long budgetBytes, CUcontext context, NanoClock clock) {
+        this.name = found.name;
+        this.computeCapability = found.computeCapability;
+        this.handle = found.handle;
         this.totalBytes = totalBytes;
         this.budgetBytes = budgetBytes;
         this.context = context;
@@ -61,7 +62,7 @@ public final class CudaDevice implements AutoCloseable {
         CUcontext context = new CUcontext();
         CudaException.check("cuCtxCreate",
             JCudaDriver.cuCtxCreate(context, CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC, handle));
-        CudaDevice device = new CudaDevice(found.name, found.computeCapability, total[0], budgetBytes, context, clock);
+        CudaDevice device = new CudaDevice(found, total[0], budgetBytes, context, clock);
         try {
             long free = device.freeBytes();
             if (budgetBytes <= 0 || budgetBytes > free) {
@@ -123,6 +124,22 @@ public final class CudaDevice implements AutoCloseable {
         int[] value = new int[1];
         CudaException.check("cuDeviceGetAttribute", JCudaDriver.cuDeviceGetAttribute(value, attribute, handle));
         return value[0];
+    }
+
+    /** Returns an attribute of a device; 0 if the driver is too old to know the attribute. */
+    static int attributeIfKnown(CUdevice handle, int attribute) {
+        int[] value = new int[1];
+        int result = JCudaDriver.cuDeviceGetAttribute(value, attribute, handle);
+        if (result == CUresult.CUDA_ERROR_INVALID_VALUE) {
+            return 0;
+        }
+        CudaException.check("cuDeviceGetAttribute", result);
+        return value[0];
+    }
+
+    /** Returns an attribute of this device; 0 if the driver is too old to know the attribute. */
+    int attributeIfKnown(int attribute) {
+        return attributeIfKnown(handle, attribute);
     }
 
     /** Closes what was opened before a failure. An error of this is added to the failure. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
-import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -60,21 +59,11 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
                 CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
             return new Device(device.toString(), null, device.computeCapability(), device.totalBytes(),
                 device.freeBytes(), pciAddress,
-                can(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED),
-                can(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED));
+                CudaDevice.attributeIfKnown(handle,
+                    CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0,
+                CudaDevice.attributeIfKnown(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0);
         } catch (UnsupportedOperationException | IllegalArgumentException | CudaException e) {
             return Device.unusable("cuda:" + ordinal, e.getMessage());
         }
-    }
-
-    /** An old driver does not know a new attribute. Its devices do not have the ability then. */
-    private static boolean can(CUdevice handle, int attribute) {
-        int[] value = new int[1];
-        int result = JCudaDriver.cuDeviceGetAttribute(value, attribute, handle);
-        if (result == CUresult.CUDA_ERROR_INVALID_VALUE) {
-            return false;
-        }
-        CudaException.check("cuDeviceGetAttribute", result);
-        return value[0] != 0;
     }
 }

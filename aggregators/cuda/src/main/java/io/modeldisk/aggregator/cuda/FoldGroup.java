@@ -31,6 +31,7 @@ final class FoldGroup {
     private int runStart;
     private int runPlaces;
     private long runBytes;
+    private boolean hasArrivals;
 
     /** The streams of a shard. */
     record Streams(CudaStream toDevice, CudaStream kernels, CudaStream toHost) {}
@@ -66,6 +67,7 @@ final class FoldGroup {
         after = 0;
         runPlaces = 0;
         runBytes = 0;
+        hasArrivals = false;
     }
 
     /** Adds an operation. Returns false if it must wait for a later group; nothing has changed then. */
@@ -74,14 +76,14 @@ final class FoldGroup {
         Kind kind = queue.kind(ticket);
         boolean added = switch (kind) {
             case FOLD -> marks.mirrored[block] != number && updates().fold(memory.block(block), queue.offset(ticket),
-                memory.gradient(queue.place(ticket)), 0, queue.type(ticket), queue.lengthBytes(ticket),
+                gradient(ticket), gradientOffset(ticket), queue.type(ticket), queue.lengthBytes(ticket),
                 queue.scale(ticket), queue.value(ticket));
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
                 queue.offset(ticket), memory.sum(block), queue.offset(ticket), queue.lengthBytes(ticket),
                 queue.scale(ticket), queue.value(ticket));
             // The sums of a group change before its weights.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
-                queue.offset(ticket), memory.gradient(queue.place(ticket)), 0, queue.type(ticket),
+                queue.offset(ticket), gradient(ticket), gradientOffset(ticket), queue.type(ticket),
                 queue.lengthBytes(ticket), queue.value(ticket) == 1);
             case MIRROR, LOAD_STATE, LOAD_SUM -> copyCount < copies.length;
             case STORE_WEIGHTS, STORE_STATE, STORE_SUM, NOTHING -> true;
@@ -125,8 +127,22 @@ final class FoldGroup {
         return sums;
     }
 
-    /** Adds the data of an operation to the present copy, if it follows the data there, or to a new one. */
+    private DeviceMemory gradient(long ticket) {
+        return queue.source(ticket) == OperationQueue.COPIED
+            ? memory.gradient(queue.place(ticket))
+            : memory.arrivals().memory();
+    }
+
+    private long gradientOffset(long ticket) {
+        return queue.source(ticket) == OperationQueue.COPIED ? 0 : queue.source(ticket);
+    }
+
+    /** Adds the data of an operation, if the host has it, to the present copy if it follows the data there, or to a new one. */
     private void copyData(long ticket) {
+        if (queue.source(ticket) != OperationQueue.COPIED) {
+            hasArrivals = true;
+            return;
+        }
         int place = queue.place(ticket);
         boolean follows = runPlaces > 0 && place == runStart + runPlaces
             && runBytes == (long) runPlaces * blockSizeBytes;
@@ -163,6 +179,9 @@ final class FoldGroup {
      * @param doneUpTo the number of the newest group that is done
      */
     void launch(FoldGroup[] groups, long doneUpTo) {
+        if (hasArrivals) {
+            memory.arrivals().flush();
+        }
         copyRun();
         if (sums != null) {
             sums.stage(streams.toDevice);

@@ -23,6 +23,9 @@ final class OperationQueue {
 
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
+    /** The source of an operation whose data, if it has any, was copied to its place. */
+    static final long COPIED = -1;
+
     /** What an operation does. */
     enum Kind {
         /** A gradient is applied to weights. */
@@ -53,6 +56,7 @@ final class OperationQueue {
     private final int[] lengths;
     private final float[] scales;
     private final long[] values;
+    private final long[] sources;
     private final GradientType[] types;
     private final boolean[] filled;
     private final int mask;
@@ -81,6 +85,7 @@ final class OperationQueue {
         this.lengths = new int[capacity];
         this.scales = new float[capacity];
         this.values = new long[capacity];
+        this.sources = new long[capacity];
         this.types = new GradientType[capacity];
         this.filled = new boolean[capacity];
         this.mask = capacity - 1;
@@ -115,9 +120,14 @@ final class OperationQueue {
         }
     }
 
-    /** Describes the operation with a reserved ticket, so that the device can begin it. */
+    /**
+     * Describes the operation with a reserved ticket, so that the device can begin it.
+     *
+     * @param source where the gradient begins in the memory for pushes, or {@link #COPIED}
+     */
     void fill(
-        long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value) {
+        long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value,
+        long source) {
         int place = place(ticket);
         lock.lock();
         try {
@@ -127,6 +137,7 @@ final class OperationQueue {
             lengths[place] = lengthBytes;
             scales[place] = scale;
             values[place] = value;
+            sources[place] = source;
             types[place] = type;
             filled[place] = true;
             if (asleep) {
@@ -166,6 +177,11 @@ final class OperationQueue {
     /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
     long value(long ticket) {
         return values[place(ticket)];
+    }
+
+    /** Where the gradient of an operation begins in the memory for pushes; {@link #COPIED} if its place has its data. */
+    long source(long ticket) {
+        return sources[place(ticket)];
     }
 
     /** Returns the last ticket up to which all operations after {@code begun} are described. */

@@ -1,6 +1,7 @@
 package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.PushMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,6 +17,8 @@ final class ShardMemory {
     private final PinnedMemory[] pushes;
     private final DeviceMemory[] gradients;
     private final PinnedMemory loaded;
+    /** Null if RDMA devices put no gradients into memory of the device. */
+    private volatile ArrivalMemory arrivals;
     private final int blockSizeBytes;
 
     /**
@@ -54,6 +57,7 @@ final class ShardMemory {
             gradients[i] = received.slice((long) i * blockSizeBytes, (long) (places - i) * blockSizeBytes);
         }
         this.loaded = device.allocatePinned((long) Math.max(1, stateArrays) * blockSizeBytes);
+        this.arrivals = shape.pushBytes() == 0 ? null : ArrivalMemory.allocate(device, shape.pushBytes());
     }
 
     private PinnedMemory[] mirrors(CudaDevice device, DeviceShape shape) {
@@ -105,6 +109,43 @@ final class ShardMemory {
     /** The device memory for the data of an operation, and of the operations in the next places. */
     DeviceMemory gradient(int place) {
         return gradients[place];
+    }
+
+    /** The device memory into which RDMA devices put gradients; null if there is none. */
+    ArrivalMemory arrivals() {
+        return arrivals;
+    }
+
+    PushMemory pushMemory() {
+        ArrivalMemory memory = arrivals;
+        return memory == null ? null : memory.pushMemory();
+    }
+
+    /** Whether a gradient lies in the device memory into which RDMA devices put gradients. */
+    boolean isForPushes(MemorySegment gradient) {
+        ArrivalMemory memory = arrivals;
+        return memory != null && memory.pushMemory().segment() == gradient;
+    }
+
+    long pushMemoryBytes() {
+        ArrivalMemory memory = arrivals;
+        return memory == null ? 0 : memory.memory().lengthBytes();
+    }
+
+    void freePushMemory() {
+        ArrivalMemory memory = arrivals;
+        arrivals = null;
+        if (memory != null) {
+            memory.free();
+        }
+    }
+
+    /** Closes what the device does not close. */
+    void close() {
+        ArrivalMemory memory = arrivals;
+        if (memory != null) {
+            memory.close();
+        }
     }
 
     /** The host memory for state and sums that the device returns. */

@@ -12,6 +12,7 @@ import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.aggregator.device.PushMemory;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -33,6 +34,8 @@ class CudaBlocksTest {
     private static final int PAGE = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int BLOCK = 4 * PAGE;
     private static final int BLOCKS = 3;
+    /** The number of gradients that can arrive on the device. */
+    private static final int ARRIVALS = 4;
     private static final long SIZE = (BLOCKS - 1) * (long) BLOCK + PAGE;
 
     @BeforeEach
@@ -49,6 +52,10 @@ class CudaBlocksTest {
         final Block[] blocks = new Block[BLOCKS];
         final DeviceBlocks device;
         final AtomicInteger calls = new AtomicInteger();
+        final boolean withArrivals;
+        /** Where the next gradient arrives, and for each block of the memory for pushes, the operation that reads it last. */
+        int arrival;
+        final long[] reading = new long[ARRIVALS];
 
         /** A block on the CPU, its state on the host, and the sum of its gradients. */
         private final class Block implements BlockMemory {
@@ -83,13 +90,19 @@ class CudaBlocksTest {
         }
 
         Twin(String specification, long seed) {
+            this(specification, seed, false);
+        }
+
+        Twin(String specification, long seed, boolean withArrivals) {
+            this.withArrivals = withArrivals;
             random = new SplittableRandom(seed);
             aggregator = Aggregators.parse(specification);
             for (int i = 0; i < BLOCKS; i++) {
                 blocks[i] = new Block((int) Math.min(BLOCK, SIZE - (long) i * BLOCK));
             }
-            device = Device.named("cuda:0").open(new DeviceShape(SIZE, BLOCK, aggregator, true, List.of(mirrors),
-                i -> blocks[i].hostState, NanoClock.SYSTEM, "test"));
+            device = Device.named("cuda:0").open(new DeviceShape(SIZE, BLOCK, aggregator, true,
+                withArrivals ? ARRIVALS * (long) BLOCK : 0, List.of(mirrors), i -> blocks[i].hostState,
+                NanoClock.SYSTEM, "test"));
             device.listen(calls::incrementAndGet, e -> {});
             for (int i = 0; i < BLOCKS; i++) {
                 device.store(i, blocks[i].weights);
@@ -116,7 +129,13 @@ class CudaBlocksTest {
                 case 0, 1, 2 -> {
                     MemorySegment gradient = floats(bytes + 2L * PAGE);
                     block.round++;
-                    device.fold(index, block.round, offset, gradient, 2L * PAGE, GradientType.FLOAT32, bytes, 0.5f);
+                    if (withArrivals) {
+                        long at = arrive(gradient.asSlice(2L * PAGE));
+                        reading[arrival] = device.fold(index, block.round, offset, device.pushMemory().segment(), at,
+                            GradientType.FLOAT32, bytes, 0.5f);
+                    } else {
+                        device.fold(index, block.round, offset, gradient, 2L * PAGE, GradientType.FLOAT32, bytes, 0.5f);
+                    }
                     aggregator.aggregate(block, offset, gradient, 2L * PAGE, bytes, 0.5f);
                 }
                 case 3, 4 -> accumulate(index, block);
@@ -136,13 +155,30 @@ class CudaBlocksTest {
             int bytes = (int) block.weights.byteSize();
             MemorySegment gradient = floats(bytes);
             boolean first = !block.summed || random.nextInt(3) == 0;
-            device.accumulate(index, 0, gradient, 0, GradientType.FLOAT32, bytes, first);
+            if (withArrivals && random.nextBoolean()) {
+                long at = arrive(gradient);
+                reading[arrival] = device.accumulate(index, 0, device.pushMemory().segment(), at, GradientType.FLOAT32,
+                    bytes, first);
+            } else {
+                device.accumulate(index, 0, gradient, 0, GradientType.FLOAT32, bytes, first);
+            }
             for (long i = 0; i < bytes; i += Float.BYTES) {
                 float value = gradient.get(ValueLayout.JAVA_FLOAT, i);
                 block.sum.set(ValueLayout.JAVA_FLOAT, i,
                     first ? value : block.sum.get(ValueLayout.JAVA_FLOAT, i) + value);
             }
             block.summed = true;
+        }
+
+        /** Lets a gradient arrive where earlier ones were read. Returns where it begins. */
+        private long arrive(MemorySegment gradient) {
+            arrival = (arrival + 1) % ARRIVALS;
+            while (device.applied() < reading[arrival]) {
+                device.check();
+                Thread.onSpinWait();
+            }
+            Emulator.arrive(device.pushMemory().segment().address() + (long) arrival * BLOCK, gradient);
+            return (long) arrival * BLOCK;
         }
 
         private void checkMirror(int index, Block block) {
@@ -211,6 +247,97 @@ class CudaBlocksTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("specifications")
+    void gradientsThatArriveOnTheDeviceAreAppliedWithoutACopy(String specification) {
+        Emulator.reset(1);
+        for (long seed = 1; seed <= Math.max(1, SEEDS / 10); seed++) {
+            Emulator.reset(seed);
+            Emulator.gpuDirect(true, seed % 2 == 0, seed % 3 == 0);
+            try (Twin twin = new Twin(specification, seed, true)) {
+                for (int i = 0; i < 40; i++) {
+                    twin.step();
+                }
+                for (int i = 0; i < BLOCKS; i++) {
+                    twin.checkMirror(i, twin.blocks[i]);
+                    twin.checkStateAndSum(i, twin.blocks[i]);
+                }
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
+            }
+            assertThat(Emulator.live()).isZero();
+        }
+    }
+
+    @Test
+    void mirrorsThatFollowEachOtherAreThoseOfTheirBlocks() {
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            Emulator.reset(seed);
+            try (Twin twin = new Twin("sum", seed)) {
+                int first = twin.random.nextInt(2) * BLOCKS;
+                int[] slots = new int[BLOCKS];
+                for (int i = 0; i < BLOCKS; i++) {
+                    slots[i] = first + (seed % 2 == 0 ? i : (i + 1) % BLOCKS);
+                    twin.device.mirror(i, (long) slots[i] * BLOCK);
+                }
+                twin.device.awaitDone(twin.device.newest());
+                for (int i = 0; i < BLOCKS; i++) {
+                    MemorySegment weights = twin.blocks[i].weights;
+                    assertThat(twin.mirrors.asSlice((long) slots[i] * BLOCK, weights.byteSize()).mismatch(weights))
+                        .as("first difference of block %d with seed %d", i, seed).isEqualTo(-1);
+                }
+            }
+        }
+    }
+
+    @Test
+    void hostThatReadsTheMemoryForPushesGetsAnException() {
+        Emulator.gpuDirect(true, true, false);
+        try (Twin twin = new Twin("sum", 1, true)) {
+            PushMemory pushes = twin.device.pushMemory();
+            assertThat(pushes.segment().byteSize()).isEqualTo(ARRIVALS * (long) BLOCK);
+            assertThat(pushes.segment().address() % 65536).isZero();
+            assertThat(pushes.dmaBuf()).isPositive();
+            assertThat(pushes.noDmaBuf()).isNull();
+            assertThatThrownBy(() -> pushes.segment().get(ValueLayout.JAVA_BYTE, 0))
+                .isInstanceOf(IllegalStateException.class);
+            long before = twin.device.deviceBytes();
+            twin.device.freePushMemory();
+            assertThat(twin.device.pushMemory()).isNull();
+            assertThat(before - twin.device.deviceBytes()).isGreaterThanOrEqualTo(ARRIVALS * (long) BLOCK);
+        }
+    }
+
+    /** A real device may have no GPUDirect RDMA. */
+    @Test
+    void memoryForPushesHasADmaBufOrTheReasonWhyNotAndIsReadByKernels() {
+        try (Twin twin = new Twin("sum", 1, true)) {
+            PushMemory pushes = twin.device.pushMemory();
+            assertThat(pushes.segment().address() % 65536).isZero();
+            assertThat(pushes.dmaBuf() >= 0).isEqualTo(pushes.noDmaBuf() == null);
+            twin.device.awaitDone(twin.device.fold(0, 1, 0, pushes.segment(), 0, GradientType.FLOAT32, BLOCK, 1));
+        } catch (IllegalArgumentException e) {
+            assertThat(e).hasMessageContaining("RDMA device");
+        }
+    }
+
+    @Test
+    void driverWithoutDmaBufSaysWhy() {
+        Emulator.gpuDirect(true, false, true);
+        try (Twin twin = new Twin("sum", 1, true)) {
+            assertThat(twin.device.pushMemory().dmaBuf()).isNegative();
+            assertThat(twin.device.pushMemory().noDmaBuf()).contains("cuMemGetHandleForAddressRange", "(801)");
+        }
+    }
+
+    @Test
+    void driverThatCannotFlushWhatRdmaDevicesWriteIsRefused() {
+        Emulator.reset(1, 11000, 7, 0, 1);
+        assertThatThrownBy(() -> new Twin("sum", 1, true)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("cuda:0").hasMessageContaining("may miss the data that an RDMA device writes");
+        assertThat(Emulator.live()).isZero();
+    }
+
     @Test
     void fullQueueMakesThePusherWait() {
         try (Twin twin = new Twin("sum", 1)) {
@@ -234,15 +361,21 @@ class CudaBlocksTest {
             Throwable failure = catchThrowable(CudaBlocksTest::use);
             // The number of looks at events differs, so the last calls may not be reached.
             if (!Emulator.failedCall().isEmpty()) {
+                // A driver without dma-buf is not a failure, so the next call fails.
+                String name = Emulator.failedCall().equals("cuMemGetHandleForAddressRange")
+                    ? "cu"
+                    : Emulator.failedCall();
                 assertThat(failure).as("call %d", call).isInstanceOf(DeviceException.class)
-                    .hasMessageContaining("cuda:0").hasMessageContaining(Emulator.failedCall());
+                    .hasMessageContaining("cuda:0").hasMessageContaining(name);
             }
         }
     }
 
     private static void use() {
-        try (Twin twin = new Twin("adam:lr=0.1", 1)) {
+        try (Twin twin = new Twin("adam:lr=0.1", 1, true)) {
             MemorySegment gradient = twin.floats(BLOCK);
+            Emulator.arrive(twin.device.pushMemory().segment().address(), gradient);
+            twin.device.fold(1, 1, 0, twin.device.pushMemory().segment(), 0, GradientType.FLOAT32, BLOCK, 1);
             twin.device.accumulate(0, 0, gradient, 0, GradientType.FLOAT32, BLOCK, true);
             twin.device.foldSum(0, 1, 0, BLOCK, 1);
             twin.device.loadState(0);
@@ -253,7 +386,7 @@ class CudaBlocksTest {
     @Test
     void shardThatDoesNotFitIsRefusedInWords() {
         try (Aggregator sum = Aggregators.parse("sum")) {
-            DeviceShape shape = new DeviceShape(1L << 50, 1 << 20, sum, true, List.of(), _ -> MemorySegment.NULL,
+            DeviceShape shape = new DeviceShape(1L << 50, 1 << 20, sum, true, 0, List.of(), _ -> MemorySegment.NULL,
                 NanoClock.SYSTEM, "test");
             assertThatThrownBy(() -> Device.named("cuda:0").open(shape)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("free memory");

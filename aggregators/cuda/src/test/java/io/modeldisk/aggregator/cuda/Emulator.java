@@ -44,6 +44,8 @@ public final class Emulator {
         private static final String FAILURE = load();
         private static final MethodHandle RESET = function("emulator_reset", null, INT, INT, INT, INT, LONG, LONG);
         private static final MethodHandle FAIL = function("emulator_fail", null, INT, INT, INT);
+        private static final MethodHandle GPUDIRECT = function("emulator_gpudirect", null, INT, INT, INT);
+        private static final MethodHandle ARRIVE = function("emulator_arrive", INT, LONG, ValueLayout.ADDRESS, LONG);
         private static final MethodHandle CALLS = function("emulator_calls", INT);
         private static final MethodHandle LEAKED = function("emulator_leaked", INT);
         private static final MethodHandle LIVE = function("emulator_live", INT);
@@ -94,17 +96,43 @@ public final class Emulator {
         }
     }
 
+    /** Sets up one good device with this much memory. */
+    public static void resetWithMemory(long memoryBytes) {
+        reset(1, VERSION, 7, 0, memoryBytes, 1);
+    }
+
     static void reset(int devices, int version, int major, int minor, long seed) {
+        reset(devices, version, major, minor, MEMORY_BYTES, seed);
+    }
+
+    private static void reset(int devices, int version, int major, int minor, long memoryBytes, long seed) {
         assumeEmulated();
         assumeTrue(Loaded.FAILURE == null, Loaded.FAILURE);
         assumeTrue(System.getProperty("os.arch").equals("amd64"), "JCuda has no native library for this processor");
-        call(Loaded.RESET, devices, version, major, minor, MEMORY_BYTES, seed);
+        call(Loaded.RESET, devices, version, major, minor, memoryBytes, seed);
     }
 
     /** Lets call number {@code call} from now on fail, and with {@code always} all calls after it; 0 for no failure. */
     public static void fail(int call, int error, boolean always) {
         assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);
+    }
+
+    /**
+     * Chooses the ways by which RDMA devices reach memory that is allocated later, after {@link #reset}: none of them then.
+     *
+     * @param ordered whether kernels see what RDMA devices write without a flush
+     */
+    public static void gpuDirect(boolean byAddress, boolean byDmaBuf, boolean ordered) {
+        assumeEmulated();
+        call(Loaded.GPUDIRECT, byAddress ? 1 : 0, byDmaBuf ? 1 : 0, ordered ? 1 : 0);
+    }
+
+    /** Writes native memory to device memory as an RDMA device does. */
+    public static void arrive(long address, MemorySegment data) {
+        if ((int) call(Loaded.ARRIVE, address, data, data.byteSize()) == 0) {
+            throw new IllegalArgumentException("RDMA devices do not reach the address " + address);
+        }
     }
 
     /** Returns the number of calls since {@link #fail}. */

@@ -27,6 +27,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final BufferPool pool;
     private final TaskSlot[] slots;
     private final int poolReserve;
+    private final DevicePool devicePool;
     private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot[] free;
     /** Changed only by a thread that holds the lock of {@code this}. */
@@ -43,9 +44,12 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private long lastPut;
     private boolean connectionEnded;
 
-    CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
+    /** Creates a window. {@code devicePool} is null if the target has no device memory for data. */
+    CommandWindow(
+        TargetConnection connection, BufferPool pool, DevicePool devicePool, int maxSlots, int poolReserve) {
         this.connection = connection;
         this.pool = pool;
+        this.devicePool = devicePool;
         this.slots = new TaskSlot[maxSlots];
         this.free = new TaskSlot[maxSlots];
         this.poolReserve = poolReserve;
@@ -68,7 +72,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         if (chunk < 0) {
             return false;
         }
-        TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk, awaitingData);
+        TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk, devicePool, awaitingData);
         slots[slotCount++] = slot;
         free[freeCount++] = slot;
         return true;

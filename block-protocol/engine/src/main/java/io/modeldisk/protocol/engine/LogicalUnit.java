@@ -84,6 +84,14 @@ public interface LogicalUnit {
     void unpin(Pin pin);
 
     /**
+     * Returns whether the data of a write may be in {@linkplain Target#deviceWrites memory of a device}, which the host cannot
+     * read. Called before the data arrives.
+     */
+    default boolean takesDeviceData(IoTask task) {
+        return false;
+    }
+
+    /**
      * Writes the data of a task to the medium. Called after all data has arrived.
      *
      * @return false if the logical unit has parked the task; the data then stays in the memory of the task

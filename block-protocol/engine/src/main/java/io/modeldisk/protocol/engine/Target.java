@@ -27,6 +27,11 @@ public interface Target {
         return List.of();
     }
 
+    /** Returns the memory of a device for the data of writes; null if all data must be in host memory. */
+    default DeviceWrites deviceWrites() {
+        return null;
+    }
+
     /**
      * Returns whether the target may serve at this moment. If not, no command ends with a status, and the engine closes all
      * connections and accepts no others. A target that another process may replace answers false before the other begins.

@@ -75,7 +75,8 @@ final class TargetConnection implements Runnable {
         this.clock = server.clock();
         this.startedNs = clock.nanoTime();
         this.listeningSinceNs = startedNs;
-        this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
+        this.window = new CommandWindow(this, server.pool(), server.devicePool(), context.maxCommands(),
+            server.poolReserve());
         this.datamover = incoming.open(window, context.maxCommands(), clock);
         this.localAddress = incoming.localAddress();
         this.peerAddress = incoming.peerAddress();

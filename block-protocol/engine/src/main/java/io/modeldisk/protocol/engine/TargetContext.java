@@ -93,6 +93,11 @@ public final class TargetContext {
         return this;
     }
 
+    /** Whether a datamover may be able to fetch the data of writes into memory of a device. */
+    public boolean mayReachDevices() {
+        return datamovers.stream().anyMatch(TargetPortal.Opener::mayReachDevices);
+    }
+
     /** Sets the target that the server serves. */
     public TargetContext target(Target served) {
         this.target = served;

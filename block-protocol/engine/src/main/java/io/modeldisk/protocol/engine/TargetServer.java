@@ -14,6 +14,7 @@ import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,8 @@ public final class TargetServer implements AutoCloseable {
 
     private final TargetContext context;
     private final BufferPool pool;
+    /** Null if the target has no device memory for data. */
+    private final DevicePool devicePool;
     private final List<TargetPortal> portals;
     private final List<Thread> acceptors = new ArrayList<>();
     private final PeriodicThread watchdog;
@@ -65,7 +68,7 @@ public final class TargetServer implements AutoCloseable {
         this.logins = new PendingLogins(context.maxLogins(), clock);
         this.portals = open(context);
         this.pool = new BufferPool(context.bufferBytes());
-        prepareMemory();
+        this.devicePool = prepareMemory();
         for (TargetPortal portal : portals) {
             acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
                 .unstarted(() -> accept(portal)));
@@ -103,7 +106,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void prepareMemory() throws IOException {
+    private DevicePool prepareMemory() throws IOException {
         try {
             for (TargetPortal portal : portals) {
                 portal.prepare(pool.memory());
@@ -111,11 +114,34 @@ public final class TargetServer implements AutoCloseable {
                     portal.prepare(memory);
                 }
             }
+            return prepareDevice(context.target().deviceWrites());
         } catch (IOException | RuntimeException e) {
             portals.forEach(TargetPortal::close);
             pool.close();
             throw e;
         }
+    }
+
+    private DevicePool prepareDevice(DeviceWrites device) throws IOException {
+        if (device == null) {
+            return null;
+        }
+        List<String> ways = new ArrayList<>();
+        try {
+            for (TargetPortal portal : portals) {
+                ways.add(portal.prepareOnDevice(device.memory()));
+            }
+        } catch (IOException e) {
+            device.refused(e.getMessage());
+            return null;
+        }
+        ways.removeIf(Objects::isNull);
+        if (ways.isEmpty()) {
+            device.refused("no datamover of this server reaches memory of a device");
+            return null;
+        }
+        device.registered(String.join(", ", ways));
+        return new DevicePool(device);
     }
 
     private void accept(TargetPortal portal) {
@@ -271,6 +297,11 @@ public final class TargetServer implements AutoCloseable {
 
     BufferPool pool() {
         return pool;
+    }
+
+    /** Returns the device memory for the data of writes; null if the target has none. */
+    DevicePool devicePool() {
+        return devicePool;
     }
 
     /**

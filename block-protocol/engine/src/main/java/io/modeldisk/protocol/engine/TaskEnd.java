@@ -128,6 +128,7 @@ final class TaskEnd {
     private void release(TaskSlot task) {
         task.endWait();
         datamover.forget(task.transfer);
+        task.giveDeviceMemory();
         for (long chunk = task.removeChunk(); chunk >= 0; chunk = task.removeChunk()) {
             pool.give(chunk);
         }

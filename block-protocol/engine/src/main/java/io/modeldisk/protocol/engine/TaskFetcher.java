@@ -15,10 +15,12 @@ final class TaskFetcher {
     private final BufferPool pool;
     private final TaskEnd end;
     private final NanoClock clock;
+    private final boolean reachesDevices;
 
     TaskFetcher(FullFeaturePhase.Setup setup, TaskEnd end) {
         this.pool = setup.pool();
         this.clock = setup.clock();
+        this.reachesDevices = setup.datamover().reachesDevices();
         this.end = end;
     }
 
@@ -32,7 +34,7 @@ final class TaskFetcher {
             return;
         }
         task.become(TaskState.AWAITING_MEMORY);
-        if (pool.takeOrWait(task)) {
+        if (reachesDevices && task.takeDeviceMemory() || pool.takeOrWait(task)) {
             request(task);
         }
     }

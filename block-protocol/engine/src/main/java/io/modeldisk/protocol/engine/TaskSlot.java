@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.datamover.DataPlace;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -30,6 +31,9 @@ final class TaskSlot implements IoTask {
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;
+    /** Null if the target has no device memory for data. */
+    private final DevicePool devicePool;
+    private final DataPlace.Pieces onDevice;
     /** The number of tasks of the session that wait for data. All slots of the session share this counter. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
@@ -40,11 +44,19 @@ final class TaskSlot implements IoTask {
     /** Guarded by {@code this}. */
     private long putNumber;
     private int chunks = 1;
+    private int deviceChunks;
     /** Used only by the owner of the task. */
     private long progress;
 
-    TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk, AtomicInteger awaitingData) {
+    /** Creates a slot. {@code devicePool} is null if the target has no device memory for data. */
+    TaskSlot(
+        int index, TargetConnection connection, DataMemory memory, long chunk, DevicePool devicePool,
+        AtomicInteger awaitingData) {
         this.connection = connection;
+        this.devicePool = devicePool;
+        this.onDevice = devicePool == null
+            ? null
+            : new DataPlace.Pieces(devicePool.memory(), BufferPool.CHUNK_BYTES, MAX_CHUNKS);
         this.memory = memory;
         this.chunk = chunk;
         this.awaitingData = awaitingData;
@@ -242,6 +254,34 @@ final class TaskSlot implements IoTask {
     /** Removes the last additional chunk. Returns the offset of the chunk, or -1 if the task has no additional chunk. */
     long removeChunk() {
         return chunks > 1 ? transfer.pieces().piece(--chunks) : -1;
+    }
+
+    /**
+     * Takes device memory for the data of the task, if the logical unit permits it, nothing has arrived yet, and enough memory is
+     * free. Returns whether the data goes there.
+     */
+    boolean takeDeviceMemory() {
+        if (devicePool == null || command.access != MediumAccess.WRITE || transfer.receivedBytes() > 0
+            || !command.unit.takesDeviceData(this) || !devicePool.take(this)) {
+            return false;
+        }
+        transfer.liesIn(onDevice);
+        return true;
+    }
+
+    int deviceChunksWanted() {
+        return Math.ceilDiv(transfer.lengthBytes(), BufferPool.CHUNK_BYTES);
+    }
+
+    void addDeviceChunk(long offset) {
+        onDevice.piece(deviceChunks++, offset);
+    }
+
+    /** Gives the device memory back, if the task has any. The datamover has forgotten the transfer. */
+    void giveDeviceMemory() {
+        while (deviceChunks > 0) {
+            devicePool.give(onDevice.piece(--deviceChunks));
+        }
     }
 
     @Override

@@ -19,7 +19,7 @@ class CommandWindowTest {
     private static final int START = 0xFFFFFFFE;
 
     private final BufferPool pool = new BufferPool(16L * BufferPool.CHUNK_BYTES);
-    private final CommandWindow window = new CommandWindow(null, pool, 8, 10);
+    private final CommandWindow window = new CommandWindow(null, pool, null, 8, 10);
     private final NopInPdu response = new NopInPdu(Pdu.newHeader());
 
     @BeforeEach

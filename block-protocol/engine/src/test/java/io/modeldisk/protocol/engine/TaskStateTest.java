@@ -58,7 +58,7 @@ class TaskStateTest {
 
     private final DataMemory memory = DataMemory.allocate(BufferPool.CHUNK_BYTES);
     private final AtomicInteger awaitingData = new AtomicInteger();
-    private final TaskSlot task = new TaskSlot(0, null, memory, 0, awaitingData);
+    private final TaskSlot task = new TaskSlot(0, null, memory, 0, null, awaitingData);
 
     @AfterEach
     void close() {

@@ -24,7 +24,7 @@ public sealed interface DataPlace {
         private final long[] offsets;
 
         /** Creates a list of up to {@code maxPieces} pieces of {@code memory}. */
-        Pieces(DataMemory memory, int pieceBytes, int maxPieces) {
+        public Pieces(DataMemory memory, int pieceBytes, int maxPieces) {
             this.memory = memory;
             this.pieceBytes = pieceBytes;
             this.offsets = new long[maxPieces];

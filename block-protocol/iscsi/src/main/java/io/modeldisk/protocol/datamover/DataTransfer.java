@@ -45,6 +45,11 @@ public final class DataTransfer {
         receivedBytes = lengthBytes;
     }
 
+    /** Sets other pieces of the target's memory as the location of the task's data, of which nothing has arrived yet. */
+    public void liesIn(DataPlace.Pieces other) {
+        place = other;
+    }
+
     /** The location of this task's data. */
     public DataPlace place() {
         return place;

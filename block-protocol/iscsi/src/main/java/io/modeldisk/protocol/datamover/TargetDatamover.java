@@ -79,6 +79,11 @@ public interface TargetDatamover extends AutoCloseable {
         return false;
     }
 
+    /** Whether {@link RemainingData} can be fetched into memory that {@link TargetPortal#prepareOnDevice} has registered. */
+    default boolean reachesDevices() {
+        return false;
+    }
+
     /** Returns the target's login parameters, limited to the values that this datamover supports. */
     default OperationalParameters limited(OperationalParameters offers) {
         return offers;

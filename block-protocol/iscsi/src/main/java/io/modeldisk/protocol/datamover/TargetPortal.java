@@ -20,6 +20,11 @@ public interface TargetPortal extends AutoCloseable {
          * @throws IOException if the portal cannot listen. The message has the reason
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
+
+        /** Whether the portals may be able to fetch the data of writes into memory of a device. */
+        default boolean mayReachDevices() {
+            return false;
+        }
     }
 
     /** The datamover's name, such as {@code tcp}. */
@@ -35,6 +40,16 @@ public interface TargetPortal extends AutoCloseable {
      * @throws IOException if the device cannot register the memory. The message has the reason
      */
     default void prepare(DataMemory memory) throws IOException {}
+
+    /**
+     * Registers memory of a device, so that the data of writes can be fetched into it.
+     *
+     * @return how the connections reach the memory, such as {@code dma-buf}; null if they cannot, because of their kind
+     * @throws IOException if the RDMA device cannot register the memory. The message has the reasons
+     */
+    default String prepareOnDevice(DataMemory memory) throws IOException {
+        return null;
+    }
 
     /**
      * Waits for the next connection.

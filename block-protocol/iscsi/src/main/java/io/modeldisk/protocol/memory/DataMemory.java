@@ -32,12 +32,27 @@ public final class DataMemory implements AutoCloseable {
     private final MemorySegment[] slabs;
     private final int descriptor;
     private final long bytes;
+    /** Null for host memory. */
+    private final OnDevice device;
+
+    /**
+     * Memory of a device, which an RDMA device can reach.
+     *
+     * @param dmaBuf the file descriptor of a dma-buf with the memory; -1 if there is none
+     * @param noDmaBuf the reason why there is no dma-buf; null if there is one
+     */
+    public record OnDevice(int dmaBuf, String noDmaBuf) {}
 
     private DataMemory(Arena arena, MemorySegment[] slabs, int descriptor, long bytes) {
+        this(arena, slabs, descriptor, bytes, null);
+    }
+
+    private DataMemory(Arena arena, MemorySegment[] slabs, int descriptor, long bytes, OnDevice device) {
         this.arena = arena;
         this.slabs = slabs;
         this.descriptor = descriptor;
         this.bytes = bytes;
+        this.device = device;
     }
 
     /**
@@ -95,6 +110,16 @@ public final class DataMemory implements AutoCloseable {
         return new DataMemory(null, slabs.clone(), PRIVATE, (long) slabs.length << SLAB_SHIFT);
     }
 
+    /**
+     * Creates a view of memory of a device, which the caller owns and releases. Only the addresses are used: the host has no
+     * access to the bytes.
+     *
+     * @param slab the addresses, at most {@value #SLAB_BYTES} bytes
+     */
+    public static DataMemory onDevice(MemorySegment slab, OnDevice device) {
+        return new DataMemory(null, new MemorySegment[]{slab}, PRIVATE, slab.byteSize(), device);
+    }
+
     private static int slabsFor(long bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be positive");
@@ -110,6 +135,11 @@ public final class DataMemory implements AutoCloseable {
 
     private static long slabBytes(int slab, long bytes) {
         return Math.min(SLAB_BYTES, bytes - ((long) slab << SLAB_SHIFT));
+    }
+
+    /** Returns how an RDMA device reaches this memory of another device; null for host memory. */
+    public OnDevice device() {
+        return device;
     }
 
     /** Whether another process can map this memory. */

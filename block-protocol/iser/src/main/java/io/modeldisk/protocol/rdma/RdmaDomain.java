@@ -73,7 +73,9 @@ public final class RdmaDomain {
                 return known;
             }
         }
-        RegisteredMemory fresh = new RegisteredMemory(this::registerRange, memory, rights);
+        RegisteredMemory fresh = new RegisteredMemory(memory.device() == null
+            ? this::registerRange
+            : (address, bytes, flags) -> registerOnDevice(memory.device(), address, bytes, flags), memory, rights);
         fresh.use();
         registered.add(fresh);
         return fresh;
@@ -81,6 +83,30 @@ public final class RdmaDomain {
 
     private IbvMr registerRange(long address, int bytes, int accessFlags) throws IOException {
         return domain.regMr(address, bytes, accessFlags).execute().free().getMr();
+    }
+
+    /**
+     * Registers memory of another device: as a dma-buf if possible, and otherwise by its address. The kernel accepts such an
+     * address if the driver of the other device has a module for peer memory.
+     */
+    private IbvMr registerOnDevice(DataMemory.OnDevice device, long address, int bytes, int accessFlags)
+        throws IOException {
+        String noDmaBuf = device.noDmaBuf();
+        if (noDmaBuf == null) {
+            try {
+                return DmaBufRegion.register(domain, device.dmaBuf(), address, bytes, accessFlags);
+            } catch (IOException e) {
+                noDmaBuf = e.getMessage();
+            }
+        }
+        try {
+            return registerRange(address, bytes, accessFlags);
+        } catch (IOException e) {
+            throw new IOException(
+                "by dma-buf: " + noDmaBuf + "; by peer memory, which needs the kernel module nvidia_peermem: "
+                    + e.getMessage(),
+                e);
+        }
     }
 
     /** Removes a user of a registration. Deregisters the memory if no user is left. */

@@ -45,6 +45,13 @@ public final class RegisteredMemory {
         return memory == other && rights == otherRights;
     }
 
+    /** Returns how the device reaches the memory: {@code dma-buf}, {@code peer memory}, or {@code host memory}. */
+    public String way() {
+        return memory.device() == null
+            ? "host memory"
+            : regions[0] instanceof DmaBufRegion ? "dma-buf" : "peer memory";
+    }
+
     /** Returns whether the memory is still open. */
     public boolean isOpen() {
         return memory.isOpen();

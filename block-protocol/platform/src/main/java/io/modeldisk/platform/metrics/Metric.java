@@ -56,6 +56,8 @@ public enum Metric {
     PULLED_BYTES(Scope.SHARD, "pulledBytes", Unit.BYTES, Kind.COUNTER, "weight bytes that were pulled"),
     NON_FINITE_PUSHES(Scope.SHARD, "nonFinitePushes", Unit.COMMANDS, Kind.COUNTER,
         "pushes that were refused or skipped, because they contained a NaN or an infinity"),
+    DEVICE_PUSHES(Scope.SHARD, "devicePushes", Unit.COMMANDS, Kind.COUNTER,
+        "pushes whose gradient has arrived in memory of the device; absent without --device"),
     STATE_BYTES(Scope.SHARD, "stateBytes", Unit.BYTES, Kind.GAUGE,
         "memory of the state that the aggregator keeps for the weights"),
     CHECKPOINT_NUMBER(Scope.SHARD, "checkpoint", "number", Unit.NONE, Kind.GAUGE,

@@ -13,16 +13,19 @@ import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.Rdma;
 import io.modeldisk.protocol.rdma.RdmaDomain;
 import io.modeldisk.protocol.rdma.RdmaDomains;
+import io.modeldisk.protocol.rdma.RegisteredMemory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -40,6 +43,11 @@ public final class IserPortal implements TargetPortal {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
             return listen(address);
+        }
+
+        @Override
+        public boolean mayReachDevices() {
+            return true;
         }
 
         @Override
@@ -134,14 +142,34 @@ public final class IserPortal implements TargetPortal {
 
     @Override
     public synchronized void prepare(DataMemory memory) throws IOException {
+        for (RdmaDomain domain : prepareDomains()) {
+            domain.register(memory, IserTargetDatamover.DATA_RIGHTS);
+        }
+    }
+
+    private List<RdmaDomain> prepareDomains() throws IOException {
         if (prepared.isEmpty()) {
             for (RdmaCmId listener : listeners) {
                 prepared.add(domains.enter(listener));
             }
         }
-        for (RdmaDomain domain : prepared) {
-            domain.register(memory, IserTargetDatamover.DATA_RIGHTS);
+        return prepared;
+    }
+
+    @Override
+    public synchronized String prepareOnDevice(DataMemory memory) throws IOException {
+        Map<RdmaDomain, RegisteredMemory> done = new LinkedHashMap<>();
+        try {
+            for (RdmaDomain domain : prepareDomains()) {
+                done.put(domain, domain.register(memory, IserTargetDatamover.DATA_RIGHTS));
+            }
+        } catch (IOException e) {
+            for (Map.Entry<RdmaDomain, RegisteredMemory> each : done.entrySet()) {
+                each.getKey().release(each.getValue());
+            }
+            throw e;
         }
+        return done.values().stream().map(RegisteredMemory::way).distinct().collect(Collectors.joining(", "));
     }
 
     private synchronized void leaveDomains() throws IOException {

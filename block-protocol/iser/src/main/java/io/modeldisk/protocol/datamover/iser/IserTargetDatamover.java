@@ -116,6 +116,11 @@ public final class IserTargetDatamover implements TargetDatamover {
     }
 
     @Override
+    public boolean reachesDevices() {
+        return true;
+    }
+
+    @Override
     public OperationalParameters limited(OperationalParameters wishes) {
         return IserMessage.limited(wishes);
     }

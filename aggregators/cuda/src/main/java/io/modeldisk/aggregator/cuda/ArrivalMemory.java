@@ -1,0 +1,111 @@
+package io.modeldisk.aggregator.cuda;
+
+import io.modeldisk.aggregator.device.PushMemory;
+import io.modeldisk.platform.linux.Descriptors;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import jcuda.Pointer;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUpointer_attribute;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * Memory of a device into which an RDMA device puts gradients (GPUDirect RDMA). The driver offers it as a dma-buf if it can. If
+ * it cannot, the RDMA device may still reach the memory by its address, with the kernel module nvidia_peermem.
+ */
+final class ArrivalMemory implements AutoCloseable {
+    /** GPUs share their memory with other devices in pages of this size. */
+    private static final int PAGE_BYTES = 64 << 10;
+    /** The device sees the writes of other devices without a flush (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER). */
+    private static final int ORDERED_FOR_OWNER = 100;
+    /** The host can flush the writes of other devices (CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST). */
+    private static final int FLUSH_BY_HOST = 1;
+
+    private final CudaDevice device;
+    private final DeviceMemory allocated;
+    private final DeviceMemory memory;
+    private final PushMemory pushMemory;
+    private final boolean needsFlush;
+    private boolean closed;
+
+    private ArrivalMemory(CudaDevice device, DeviceMemory allocated, long bytes, boolean needsFlush) {
+        this.device = device;
+        this.allocated = allocated;
+        this.memory = allocated.slice(-allocated.address() & PAGE_BYTES - 1, bytes);
+        this.needsFlush = needsFlush;
+        int[] sync = {1};
+        CudaException.check("cuPointerSetAttribute", JCudaDriver.cuPointerSetAttribute(Pointer.to(sync),
+            CUpointer_attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory.pointer()));
+        int dmaBuf = GpuDirect.exportDmaBuf(memory.address(), bytes);
+        this.pushMemory = new PushMemory(inaccessible(memory.address(), bytes), Math.max(dmaBuf, -1),
+            dmaBuf >= 0 ? null : GpuDirect.reason(dmaBuf));
+    }
+
+    /**
+     * Allocates memory.
+     *
+     * @param bytes a multiple of 64 KiB
+     * @throws IllegalArgumentException if RDMA devices cannot access the memory of this device in a way that its kernels see
+     */
+    static ArrivalMemory allocate(CudaDevice device, long bytes) {
+        boolean byAddress = device
+            .attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0;
+        boolean byDmaBuf = device.attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0;
+        if (!byAddress && !byDmaBuf) {
+            throw new IllegalArgumentException("RDMA devices cannot access the memory of the device " + device);
+        }
+        boolean needsFlush = device.attributeIfKnown(
+            CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) < ORDERED_FOR_OWNER;
+        int options = device
+            .attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
+        if (needsFlush && ((options & FLUSH_BY_HOST) == 0 || !GpuDirect.canFlush())) {
+            throw new IllegalArgumentException("kernels of the device " + device
+                + " may miss the data that an RDMA device writes, and its driver cannot prevent this");
+        }
+        return new ArrivalMemory(device, device.allocate(deviceBytes(bytes)), bytes, needsFlush);
+    }
+
+    /** Returns the memory that must be allocated for {@code bytes} bytes, because they begin at a page of the GPU. */
+    static long deviceBytes(long bytes) {
+        return bytes == 0 ? 0 : bytes + PAGE_BYTES;
+    }
+
+    /** Returns a segment whose bytes cannot be accessed, so that a mistake is an exception and not the end of the process. */
+    @SuppressWarnings("restricted")
+    private static MemorySegment inaccessible(long address, long bytes) {
+        try (Arena closed = Arena.ofShared()) {
+            return MemorySegment.ofAddress(address).reinterpret(bytes, closed, null);
+        }
+    }
+
+    DeviceMemory memory() {
+        return memory;
+    }
+
+    PushMemory pushMemory() {
+        return pushMemory;
+    }
+
+    /** Lets kernels that are launched later see what RDMA devices have written up to now. */
+    void flush() {
+        if (needsFlush) {
+            device.enter();
+            CudaException.check("cuFlushGPUDirectRDMAWrites", GpuDirect.flush());
+        }
+    }
+
+    /** Closes the dma-buf. A second call does nothing. */
+    @Override
+    public synchronized void close() {
+        if (!closed && pushMemory.dmaBuf() >= 0) {
+            Descriptors.close(pushMemory.dmaBuf());
+        }
+        closed = true;
+    }
+
+    /** Closes the dma-buf and frees the memory. */
+    void free() {
+        close();
+        allocated.free();
+    }
+}

@@ -1,0 +1,76 @@
+package io.modeldisk.aggregator.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import jcuda.driver.CUresult;
+
+/**
+ * The functions of the driver for GPUDirect RDMA that JCuda does not have. A driver before CUDA 11.7 does not have all of them.
+ * The caller has entered the context of a device.
+ */
+final class GpuDirect {
+    private static final int DMA_BUF_DESCRIPTOR = 1;
+    private static final int PRESENT_CONTEXT = 0;
+    private static final int FOR_OWNER = 100;
+    /** What {@link #exportDmaBuf} returns if the driver has no such function: below the negated errors of the driver. */
+    private static final int NO_FUNCTION = Integer.MIN_VALUE;
+
+    private static final MethodHandle EXPORT = function("cuMemGetHandleForAddressRange", ADDRESS, JAVA_LONG, JAVA_LONG,
+        JAVA_INT, JAVA_LONG);
+    private static final MethodHandle FLUSH = function("cuFlushGPUDirectRDMAWrites", JAVA_INT, JAVA_INT);
+
+    private GpuDirect() {}
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle function(String name, MemoryLayout... parameters) {
+        return SymbolLookup.libraryLookup("libcuda.so.1", Arena.global()).find(name).map(
+            symbol -> Linker.nativeLinker().downcallHandle(symbol, FunctionDescriptor.of(JAVA_INT, parameters)))
+            .orElse(null);
+    }
+
+    /**
+     * Returns a file descriptor of a dma-buf for memory of the present device. If there is none, returns a negative number for
+     * {@link #reason}.
+     */
+    static int exportDmaBuf(long address, long bytes) {
+        if (EXPORT == null) {
+            return NO_FUNCTION;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment descriptor = arena.allocateFrom(JAVA_INT, -1);
+            int result = (int) EXPORT.invokeExact(descriptor, address, bytes, DMA_BUF_DESCRIPTOR, 0L);
+            return result == CUresult.CUDA_SUCCESS ? descriptor.get(JAVA_INT, 0) : -result;
+        } catch (Throwable e) {
+            throw new IllegalStateException("a call of the driver failed", e);
+        }
+    }
+
+    /** Returns why {@link #exportDmaBuf} has returned a negative number. */
+    static String reason(int result) {
+        return result == NO_FUNCTION
+            ? "the driver is older than CUDA 11.7"
+            : "cuMemGetHandleForAddressRange has failed: " + CUresult.stringFor(-result) + " (" + -result + ")";
+    }
+
+    static boolean canFlush() {
+        return FLUSH != null;
+    }
+
+    /** Waits until the kernels of the present device see what other devices have written. Returns the result of the driver. */
+    static int flush() {
+        try {
+            return (int) FLUSH.invokeExact(PRESENT_CONTEXT, FOR_OWNER);
+        } catch (Throwable e) {
+            throw new IllegalStateException("a call of the driver failed", e);
+        }
+    }
+}
