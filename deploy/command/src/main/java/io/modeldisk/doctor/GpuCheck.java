@@ -18,6 +18,8 @@ final class GpuCheck {
     private static final List<Path> PEER_MEMORY = List.of(Path.of("/sys/module/nvidia_peermem"),
         Path.of("/sys/module/nv_peer_mem"));
 
+    private static final String PINNED = "; pushes over iser go through pinned host memory";
+
     private final Machine machine;
     private final Report report;
 
@@ -54,21 +56,29 @@ final class GpuCheck {
             + (window.isPresent()
                 ? "BAR 1 has " + ByteSize.format(window.getAsLong())
                 : "the size of BAR 1 is unknown"));
-        gpuDirect(subject + " GPUDirect RDMA", device);
+        gpuDirect(subject, device);
     }
 
-    private void gpuDirect(String subject, CudaReport.Device device) {
+    private void gpuDirect(String name, CudaReport.Device device) {
+        String subject = name + " GPUDirect RDMA";
         boolean peerMemory = PEER_MEMORY.stream().anyMatch(machine::exists);
-        String pinned = "; pushes over iser go through pinned host memory";
-        if (!device.gpuDirectRdma()) {
-            report.warning(Area.CUDA, subject, "RDMA devices cannot access the memory of this device" + pinned);
-        } else if (!device.dmaBuf() && !peerMemory) {
-            report.warning(Area.CUDA, subject,
-                "the driver has no dma-buf, and nvidia_peermem is not loaded" + pinned
-                    + "; run `modprobe nvidia_peermem`");
+        String abilities = (device.dmaBuf() ? "the driver has dma-buf" : "the driver has no dma-buf")
+            + (peerMemory ? ", nvidia_peermem is loaded" : ", nvidia_peermem is not loaded");
+        if (!device.gpuDirectRdma() && !device.dmaBuf()) {
+            report.warning(Area.CUDA, subject, "RDMA devices cannot access the memory of this device" + PINNED);
+            return;
+        }
+        if (machine.rdmaObstacle() != null) {
+            report.ok(Area.CUDA, subject, abilities + "; not tried, because RDMA cannot be used");
+            return;
+        }
+        GpuDirectTrial trial = machine.gpuDirect(name);
+        if (trial.way() != null) {
+            report.ok(Area.CUDA, subject,
+                "pushes over iser can go to device memory by " + trial.way() + "; " + abilities);
         } else {
-            report.ok(Area.CUDA, subject, (device.dmaBuf() ? "the driver has dma-buf" : "the driver has no dma-buf")
-                + (peerMemory ? ", nvidia_peermem is loaded" : ", nvidia_peermem is not loaded"));
+            report.warning(Area.CUDA, subject, "the RDMA device does not reach the memory: " + trial.obstacle() + PINNED
+                + (peerMemory ? "" : "; try `modprobe nvidia_peermem`"));
         }
     }
 

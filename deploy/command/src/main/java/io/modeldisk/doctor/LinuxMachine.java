@@ -139,6 +139,11 @@ final class LinuxMachine implements Machine {
     }
 
     @Override
+    public GpuDirectTrial gpuDirect(String device) {
+        return GpuDirectTrial.ofThisMachine(device);
+    }
+
+    @Override
     public String sharedMemoryObstacle() {
         return SharedMemory.unavailabilityCause();
     }

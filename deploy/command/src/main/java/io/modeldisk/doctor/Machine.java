@@ -49,6 +49,9 @@ interface Machine {
     /** Returns the GPUs of this machine. */
     CudaReport cuda();
 
+    /** Tries whether the RDMA devices of this machine reach memory of a GPU, such as {@code cuda:0}. */
+    GpuDirectTrial gpuDirect(String device);
+
     /** The reason why processes cannot share memory; null if they can share memory. */
     String sharedMemoryObstacle();
 

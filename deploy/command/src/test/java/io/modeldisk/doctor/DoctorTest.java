@@ -147,7 +147,7 @@ final class DoctorTest {
         assertThat(of(report, "cuda:0 PCI").message()).isEqualTo(
             "0000:3b:00.0, PCIe x8 at 2.5 GT/s now, at most PCIe x16 at 32.0 GT/s, BAR 1 has 96 GiB");
         assertThat(of(report, "cuda:0 GPUDirect RDMA").message())
-            .isEqualTo("the driver has dma-buf, nvidia_peermem is not loaded");
+            .isEqualTo("the driver has dma-buf, nvidia_peermem is not loaded; not tried, because RDMA cannot be used");
     }
 
     @Test
@@ -175,13 +175,14 @@ final class DoctorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"false, true, true, WARNING, RDMA devices cannot access",
-        "true, false, false, WARNING, modprobe nvidia_peermem",
-        "true, false, true, OK, 'no dma-buf, nvidia_peermem is loaded'",
-        "true, true, true, OK, 'has dma-buf, nvidia_peermem is loaded'"})
+    @CsvSource({"false, false, true, peer memory, WARNING, RDMA devices cannot access",
+        "true, false, false, , WARNING, 'does not reach the memory: refused; pushes over iser go through pinned host memory'",
+        "true, false, true, peer memory, OK, 'by peer memory; the driver has no dma-buf, nvidia_peermem is loaded'",
+        "false, true, true, dma-buf, OK, 'by dma-buf; the driver has dma-buf, nvidia_peermem is loaded'"})
     void doctorSaysWhetherRdmaDevicesCanAccessTheGpu(
-        boolean rdma, boolean dmaBuf, boolean peerMemory, State state, String message) {
-        FakeMachine machine = new FakeMachine().withGpu();
+        boolean rdma, boolean dmaBuf, boolean peerMemory, String way, State state, String message) {
+        FakeMachine machine = FakeMachine.withRdma().withGpu();
+        machine.gpuDirect = new GpuDirectTrial(way, way == null ? "refused" : null);
         machine.cuda = new CudaReport(null, "12.6", List.of(
             new CudaReport.Device("cuda:0 (GPU)", null, "9.0", 1, 1, "0000:3b:00.0", rdma, dmaBuf)));
         if (peerMemory) {

@@ -25,6 +25,7 @@ final class FakeMachine implements Machine {
     int javaVersion = 25;
     boolean mayCallNative = true;
     String rdmaObstacle = "there is no device";
+    GpuDirectTrial gpuDirect = new GpuDirectTrial("dma-buf", null);
     CudaReport cuda = new CudaReport("NVIDIA's driver is missing", null, List.of());
     String sharedMemoryObstacle;
     String listenObstacle;
@@ -150,6 +151,11 @@ final class FakeMachine implements Machine {
     @Override
     public CudaReport cuda() {
         return cuda;
+    }
+
+    @Override
+    public GpuDirectTrial gpuDirect(String device) {
+        return gpuDirect;
     }
 
     @Override

@@ -54,7 +54,8 @@ final class DoctorIT {
         String output = sandbox.run(environment, modeldisk("doctor")).output();
 
         assertThat(output).containsPattern("ok +cuda +driver +CUDA 12.6").containsPattern("ok +cuda +cuda:0 +"
-            + "cuda:0 \\(emulated 0\\), compute capability 7.0, 256 MiB of memory, 256 MiB free");
+            + "cuda:0 \\(emulated 0\\), compute capability 7.0, 256 MiB of memory, 256 MiB free")
+            .containsPattern("cuda:0 GPUDirect RDMA +the driver has dma-buf, nvidia_peermem is not loaded");
         // JCuda copies its library to the temporary folder if it does not find the library in the image.
         assertThat(temporary).isDirectoryNotContaining("glob:**JCuda*");
     }
