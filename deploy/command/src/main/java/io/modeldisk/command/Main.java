@@ -5,6 +5,7 @@ import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
@@ -51,9 +52,24 @@ public final class Main {
         line.setDefaultValueProvider(settings);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
+        line.setExecutionStrategy(Main::execute);
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
         return line;
+    }
+
+    /** Runs a command. Only a command that runs starts the log, so that help needs less time. */
+    private static int execute(ParseResult parsed) {
+        Integer help = CommandLine.executeHelpRequest(parsed);
+        if (help != null) {
+            return help;
+        }
+        try {
+            LogConfiguration.install();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(parsed.commandSpec().commandLine(), e.getMessage(), e);
+        }
+        return new CommandLine.RunLast().execute(parsed);
     }
 
     /** Prints the error, and then suggestions or a hint to use --help, but not the whole help. Returns the exit status. */

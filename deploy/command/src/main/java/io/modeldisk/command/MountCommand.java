@@ -29,8 +29,10 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
+import org.apache.logging.log4j.core.config.Configurator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,8 +54,6 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
-    private static final Logger LOG = LogManager.getLogger(MountCommand.class);
-
     @Parameters(index = "0", paramLabel = ModelLocators.FORMS, descriptionKey = "address",
         description = ModelLocators.DESCRIPTION)
     private String address;
@@ -155,7 +155,8 @@ final class MountCommand implements Callable<Integer> {
     private boolean foreground;
 
     @Option(names = "--log", paramLabel = "FILE",
-        description = "The log file of a mount in the background. Default: no log.")
+        description = "The log file of a mount in the background, with the lines of level info and above, unless "
+            + "MODELDISK_LOG_LEVEL is set. Default: no log.")
     private Path log;
 
     @Spec
@@ -168,8 +169,8 @@ final class MountCommand implements Callable<Integer> {
         if (readOnly) {
             checkFollower();
         }
-        if (!foreground) {
-            return Background.start(log);
+        if (inBackground() && log != null && System.getenv(LogConfiguration.LEVEL) == null) {
+            Configurator.setRootLevel(Level.INFO);
         }
         String label = learner == null ? LearnerLabel.ofThisHost() : learner;
         Tuning sizes = tuning.read(requestSize, queueDepth);
@@ -194,7 +195,7 @@ final class MountCommand implements Callable<Integer> {
             ModelMount mount = ModelMount
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
-            LOG.info("effective configuration:\n{}", context);
+            log().info("effective configuration:\n{}", context);
             subject.mounted(mount, remote);
             Thread stopper = new Thread(() -> stop(mount, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
@@ -207,11 +208,17 @@ final class MountCommand implements Callable<Integer> {
                     datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                     AdminOptions.suffix(server)),
                 () -> progress(mount));
-            Background.detachIfBackground(log);
+            if (inBackground()) {
+                Background.detach(log);
+            }
             mount.unmounted().join();
             leaveTrace(mount);
         }
         return 0;
+    }
+
+    private boolean inBackground() {
+        return !foreground && Background.isUsed();
     }
 
     /** Refuses the options that only a learner can use. */
@@ -282,7 +289,7 @@ final class MountCommand implements Callable<Integer> {
         try {
             leaveTrace(mount);
         } catch (IOException e) {
-            LOG.error("cannot write the trace to the file {}: {}", trace, e.getMessage());
+            log().error("cannot write the trace to the file {}: {}", trace, e.getMessage());
         }
     }
 
@@ -291,5 +298,10 @@ final class MountCommand implements Callable<Integer> {
             traceLeft = true;
             Files.write(trace, mount.traceJson());
         }
+    }
+
+    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
+    private static Logger log() {
+        return LogManager.getLogger(MountCommand.class);
     }
 }

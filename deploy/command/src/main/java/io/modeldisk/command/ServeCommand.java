@@ -56,7 +56,6 @@ import picocli.CommandLine.Spec;
         "  modeldisk serve --model digits --size 64MiB --shard 1/2 \\",
         "      --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
 final class ServeCommand implements Callable<Integer> {
-    private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
     /** The names of the available aggregators, for the help text. */
@@ -210,7 +209,7 @@ final class ServeCommand implements Callable<Integer> {
             }
             return 0;
         } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
-            LOG.debug("a signal has stopped the shard: {}", e.toString());
+            log().debug("a signal has stopped the shard: {}", e.toString());
             return 0;
         } finally {
             closed.countDown();
@@ -323,7 +322,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static String announce(ParameterServer server, Tuning sizes, String suffix) {
-        LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
+        log().info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
             Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
         return ready(server) + suffix;
     }
@@ -337,5 +336,10 @@ final class ServeCommand implements Callable<Integer> {
             ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
             facts.aggregator(), facts.consistency(),
             device == null ? "" : ", " + device + ", pushes to " + server.shard().pushPlace());
+    }
+
+    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
+    private static Logger log() {
+        return LogManager.getLogger(ServeCommand.class);
     }
 }

@@ -13,8 +13,6 @@ import picocli.CommandLine.Option;
 
 /** The options for a shard whose gradients are applied by a device. */
 final class ServeDevice {
-    private static final Logger LOG = LogManager.getLogger(ServeDevice.class);
-
     @Option(names = "--device", paramLabel = "DEVICE",
         description = "Keep the weights in the memory of a device, and apply gradients there. cuda:N is NVIDIA's GPU number "
             + "N. If the device fails, the process ends as if it was killed. Default: the CPU applies gradients.")
@@ -55,7 +53,7 @@ final class ServeDevice {
         // The log may hang, for example because nobody reads a pipe.
         Thread.ofPlatform().daemon().name("modeldisk-end").start(ServeDevice::halt);
         try {
-            LOG.error("{}; this process ends, and --durability says what survives", failure.getMessage());
+            log().error("{}; this process ends, and --durability says what survives", failure.getMessage());
             LogManager.shutdown();
         } finally {
             Runtime.getRuntime().halt(1);
@@ -66,9 +64,14 @@ final class ServeDevice {
         try {
             NanoClock.SYSTEM.sleep(1, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            LOG.debug("nobody interrupts this thread", e);
+            log().debug("nobody interrupts this thread", e);
         } finally {
             Runtime.getRuntime().halt(1);
         }
+    }
+
+    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
+    private static Logger log() {
+        return LogManager.getLogger(ServeDevice.class);
     }
 }

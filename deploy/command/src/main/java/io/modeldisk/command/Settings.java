@@ -31,8 +31,8 @@ public final class Settings implements IDefaultValueProvider {
     private static final String SECRETS = "secrets";
     private static final String NO_SECRETS = "none";
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
-    private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
-        "MODELDISK_ZOOKEEPER_LOG_LEVEL", Background.MARKER);
+    private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
+        LogConfiguration.ZOOKEEPER_LEVEL, Background.MARKER);
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");

@@ -114,4 +114,12 @@ final class SettingsIT {
         Files.writeString(secrets, "none");
         assertThat(ready(environment, serve)).contains("model m");
     }
+
+    @Test
+    void unknownLevelOfTheLogIsReported() throws Exception {
+        Result result = sandbox.run(Map.of("MODELDISK_LOG_LEVEL", "loud"), modeldisk("status", "127.0.0.1:1"));
+        assertThat(result.status()).isEqualTo(2);
+        assertThat(result.output())
+            .contains("MODELDISK_LOG_LEVEL='loud' is unknown; it must be error, warn, info, debug or off");
+    }
 }

@@ -1,0 +1,81 @@
+package io.modeldisk.command;
+
+import java.util.Locale;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.appender.ConsoleAppender;
+import org.apache.logging.log4j.core.config.AbstractConfiguration;
+import org.apache.logging.log4j.core.config.ConfigurationSource;
+import org.apache.logging.log4j.core.config.Configurator;
+import org.apache.logging.log4j.core.config.LoggerConfig;
+import org.apache.logging.log4j.core.config.status.StatusConfiguration;
+import org.apache.logging.log4j.core.layout.PatternLayout;
+
+/**
+ * The configuration of the log, which goes to the standard error output. It is no file, because Log4j takes more time to find,
+ * parse and build a file's configuration than the rest of a command needs to start.
+ */
+final class LogConfiguration extends AbstractConfiguration {
+    static final String LEVEL = "MODELDISK_LOG_LEVEL";
+    static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
+
+    private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%n%throwable{short.message}";
+
+    private final Level level;
+    private final Level zookeeper;
+    private final Level curator;
+
+    private LogConfiguration() {
+        super(null, ConfigurationSource.NULL_SOURCE);
+        level = level(LEVEL, Level.WARN);
+        zookeeper = level(ZOOKEEPER_LEVEL, Level.ERROR);
+        curator = level(ZOOKEEPER_LEVEL, Level.OFF);
+    }
+
+    /**
+     * Starts the log.
+     *
+     * @throws IllegalArgumentException if a level in the environment is unknown; the message names the variable and its value
+     */
+    static void install() {
+        LogConfiguration configuration = new LogConfiguration();
+        // At status error, Log4j prints a stack trace if this machine has no name in the DNS.
+        new StatusConfiguration().withStatus(Level.FATAL).initialize();
+        LoggerContext context = Configurator.initialize(configuration);
+        if (context.getConfiguration() != configuration) {
+            // A class has created a logger before this call. Log4j has then started with its own configuration.
+            context.reconfigure(configuration);
+        }
+    }
+
+    private static Level level(String variable, Level otherwise) {
+        String name = System.getenv(variable);
+        Level level = name == null ? otherwise : Level.getLevel(name.toUpperCase(Locale.ROOT));
+        if (level == null) {
+            throw new IllegalArgumentException(
+                variable + "='" + name + "' is unknown; it must be error, warn, info, debug or off");
+        }
+        return level;
+    }
+
+    @Override
+    protected void doConfigure() {
+        setName("modeldisk");
+        PatternLayout layout = PatternLayout.newBuilder().setPattern(PATTERN).setConfiguration(this).build();
+        ConsoleAppender errors = ConsoleAppender.newBuilder().setName("stderr")
+            .setTarget(ConsoleAppender.Target.SYSTEM_ERR).setLayout(layout).setConfiguration(this).build();
+        addAppender(errors);
+        getRootLogger().addAppender(errors, null, null);
+        getRootLogger().setLevel(level);
+        // At level info, DiSNI logs every object that it creates.
+        limit("com.ibm.disni", Level.WARN);
+        // The log lines of modeldisk say what a user needs to know about ZooKeeper. The level off hides a stack trace for each
+        // attempt to connect.
+        limit("org.apache.zookeeper", zookeeper);
+        limit("org.apache.curator", curator);
+    }
+
+    private void limit(String logger, Level highest) {
+        addLogger(logger, new LoggerConfig(logger, highest, true));
+    }
+}
