@@ -13,7 +13,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
         ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, CheckpointSubcommand.class,
         HandoverCommand.class,
-        CoordinatorCommand.class, DoctorCommand.class},
+        CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class},
     footer = {"",
         "Every option can also be set in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",

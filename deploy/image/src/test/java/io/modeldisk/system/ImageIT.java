@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -54,6 +55,50 @@ final class ImageIT {
         assertThat(Files.readString(classes)).contains("io.modeldisk.command.Main").doesNotContain(" jcuda.");
         assertThat(Files.readString(Path.of("/proc", Long.toString(shard.process().pid()), "maps")))
             .contains("libjvm.so").doesNotContain("libJCuda", "libcuda");
+    }
+
+    /** Returns the lines of the classes that a command loads. With help, the command ends at once. */
+    private String classes(Path image, String javaOptions, String... arguments) throws Exception {
+        Path classes = sandbox.path("classes.log");
+        List<String> command = new ArrayList<>(List.of(image.resolve("bin/modeldisk").toString()));
+        command.addAll(List.of(arguments));
+        sandbox.run(Map.of("JDK_JAVA_OPTIONS", javaOptions + " -Xlog:class+load:file=" + classes),
+            command.toArray(String[]::new)).succeeded();
+        return Files.readString(classes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "serve --help", "mount --help", "bench --help", "coordinator --help"})
+    void commandsUseTheirAheadOfTimeCache(String arguments) throws Exception {
+        assertThat(classes(LIB.getParent(), "", arguments.split(" ")))
+            .contains("io.modeldisk.command.Main source: shared objects file",
+                "picocli.CommandLine source: shared objects file");
+    }
+
+    @Test
+    void helpDoesNotStartTheLog() throws Exception {
+        assertThat(classes(LIB.getParent(), "-XX:AOTMode=off", "--help")).contains("io.modeldisk.command.ServeCommand ")
+            .doesNotContain("org.apache.logging.log4j.core.LoggerContext ");
+    }
+
+    @Test
+    void imageIsMovedWithItsCaches() throws Exception {
+        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
+        assertThat(classes(sandbox.path("image"), "", "--version"))
+            .contains("io.modeldisk.command.Main source: shared objects file");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"touch", "printf ' ' >>"})
+    void cacheOfOtherLibrariesIsIgnoredSilently(String change) throws Exception {
+        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
+        // A space at the end of a jar file changes its size, and Java reads the file as before.
+        sandbox.shell("cd \"$1\"/lib && %s command-*.jar && touch command.aot".formatted(change)
+            + (change.equals("touch") ? " -d yesterday" : ""), sandbox.path("image")).succeeded();
+        assertThat(classes(sandbox.path("image"), "", "--version"))
+            .doesNotContain("io.modeldisk.command.Main source: shared objects file");
+        assertThat(sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "--version").succeeded())
+            .isEqualTo("modeldisk 0.1.0\n");
     }
 
     @ParameterizedTest

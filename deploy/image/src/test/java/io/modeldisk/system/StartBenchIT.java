@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -23,6 +24,19 @@ final class StartBenchIT {
         JsonNode figures = new ObjectMapper().readTree(json.toFile());
         assertThat(figures.path("shardSeconds").path("median").asDouble()).isPositive();
         assertThat(figures.path("memsetSeconds").path("median").asDouble()).isPositive();
+    }
+
+    @Test
+    void startBenchMeasuresTheCommandsBesideJava() throws Exception {
+        Programs.requireMounting();
+        Path json = sandbox.path("commands.json");
+        assertThat(sandbox.run(modeldisk("bench", "start", "--commands", "--pairs", "1", "--json", json)).succeeded())
+            .contains("java --version", "modeldisk --help", "modeldisk serve, 4 MiB, until ready",
+                "modeldisk mount, until ready");
+        JsonNode figures = new ObjectMapper().readTree(json.toFile());
+        for (String command : List.of("java", "help", "serve", "mount")) {
+            assertThat(figures.path(command + "Seconds").path("median").asDouble()).as(command).isPositive();
+        }
     }
 
     @Test
