@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("fuzz")
 class FuzzTest {
     private static final String SANITIZERS = "com.code_intelligence.jazzer.sanitizers.";
-    private static final long SECONDS = Long.getLong("fuzz.seconds", 15);
+    private static final long SECONDS = Long.getLong("fuzz.seconds", 10);
     private static final long START_AND_END_SECONDS = 120;
 
     @ParameterizedTest
