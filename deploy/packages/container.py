@@ -104,11 +104,11 @@ class Container:
         os.close(theirs)
         threading.Thread(target=self.drain, args=(ours,), daemon=True).start()
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        self.leader = None
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                self.leader = self.leader or children.read_text().split()[0]
+                # The first child is a helper that ends soon. The one that stays is the init process of the container.
+                self.leader = children.read_text().split()[0]
                 state = self.run("systemctl is-system-running", check=False).strip()
                 if state in ("running", "degraded"):
                     return
