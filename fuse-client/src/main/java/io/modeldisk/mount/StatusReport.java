@@ -10,6 +10,7 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.scheduling.PullScheduler;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.platform.metrics.Metric;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -72,6 +73,7 @@ final class StatusReport {
             .put("datamover", context.datamover())
             .put("access", context.access().toString())
             .put("binding", context.binding().name())
+            .put("program", ProgramVersion.TEXT)
             .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
             .put(Metric.FOLLOWER.key(), context.isReadOnly())
             .put(Metric.TRAINING.key(), use.hasLearner())

@@ -24,7 +24,7 @@ import io.modeldisk.server.record.RecordLog;
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
  *     each block
  */
-record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
+public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
     // Measured heap bytes of a block with 1 to 16 logical blocks: 162 to 182 under asp, 240 to 242 under ssp, and 312 to 370
     // under bsp (including 4 bytes for each logical block).
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
@@ -32,6 +32,11 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
     private static final long BSP_BLOCK_HEAP_BYTES = 320;
     private static final long DEVICE_BLOCK_HEAP_BYTES = 700;
     private static final long SHARD_HEAP_BYTES = 128 << 20;
+
+    /** Returns the memory that a shard needs. {@link ServerContext#conclude} must have been called. */
+    public static MemoryBudget of(ServerContext context) {
+        return of(context.settings(), context.network().bufferBytes());
+    }
 
     /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of the iSCSI server. */
     static MemoryBudget of(ServerSettings settings, long bufferBytes) {

@@ -125,7 +125,7 @@ public final class ShardModel implements AutoCloseable {
      */
     public static ShardModel open(ServerContext context) throws IOException {
         ServerSettings settings = context.conclude().settings();
-        MemoryBudget budget = MemoryBudget.of(settings, context.network().bufferBytes());
+        MemoryBudget budget = MemoryBudget.of(context);
         long maxHeapBytes = Runtime.getRuntime().maxMemory();
         budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
         ModelFacts facts = settings.facts();

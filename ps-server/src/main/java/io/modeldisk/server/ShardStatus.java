@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -67,6 +68,8 @@ final class ShardStatus {
         status.put("model", facts.model());
         status.put("shard", facts.shard());
         status.put("shards", facts.shards());
+        status.put("program", ProgramVersion.TEXT);
+        status.put("protocol", facts.protocol());
     }
 
     private static byte[] encode(ObjectNode status) {

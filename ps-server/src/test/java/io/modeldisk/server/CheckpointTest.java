@@ -202,7 +202,8 @@ class CheckpointTest extends CheckpointFixture {
         Path facts = newest().resolve("checkpoint.json");
         Files.writeString(facts, Files.readString(facts).replace("\"format\" : 1", "\"format\" : 2"));
         assertThatThrownBy(() -> start(1)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("has format 2, but this version of modeldisk reads formats up to 1");
+            .hasMessageContaining(
+                "has format 2, but modeldisk 0.1.0 reads formats up to 1; use the version of modeldisk that wrote it");
     }
 
     @Test

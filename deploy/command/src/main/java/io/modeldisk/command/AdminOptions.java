@@ -5,6 +5,7 @@ import io.modeldisk.admin.AdminSettings;
 import io.modeldisk.admin.AdminSubject;
 import io.modeldisk.admin.AdminTls;
 import io.modeldisk.admin.AdminToken;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ final class AdminOptions {
             return null;
         }
         return AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
-            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls), Main.VERSION),
+            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls), ProgramVersion.TEXT),
             subject,
             List.of());
     }

@@ -9,7 +9,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
-@Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk " + Main.VERSION,
+@Command(name = "modeldisk", mixinStandardHelpOptions = true, versionProvider = VersionText.class,
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
         ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, CheckpointSubcommand.class,
         HandoverCommand.class,
@@ -19,9 +19,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
         "MODELDISK_LOG_LEVEL sets the level of the log: error, warn, info or debug."})
 public final class Main {
-    /** The version of modeldisk. */
-    static final String VERSION = "0.1.0";
-
     private Main() {}
 
     /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */

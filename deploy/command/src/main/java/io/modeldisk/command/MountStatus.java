@@ -44,8 +44,9 @@ final class MountStatus {
     /** Returns the state of the mount as a few lines of text. */
     String text() {
         JsonNode mount = report.path("mount");
-        StringBuilder text = new StringBuilder("mount %s: exchange %s, datamover %s, %s %s%n".formatted(
-            mount.path("dir").asText(), mount.path("exchange").asText(), mount.path("datamover").asText(),
+        StringBuilder text = new StringBuilder("mount %s: modeldisk %s, exchange %s, datamover %s, %s %s%n".formatted(
+            mount.path("dir").asText(), mount.path("program").asText(), mount.path("exchange").asText(),
+            mount.path("datamover").asText(),
             mount.path("follower").asBoolean() ? "follower" : "learner", mount.path("learner").asText()));
         for (Map.Entry<String, JsonNode> datamover : mount.path("tuning").properties()) {
             StringJoiner sizes = new StringJoiner(", ");

@@ -121,7 +121,7 @@ final class ServeCoordination {
     }
 
     /** Returns what the processes of a model must have in common. */
-    private static Map<String, String> options(ModelFacts facts) {
+    static Map<String, String> options(ModelFacts facts) {
         Map<String, String> options = new TreeMap<>();
         options.put("size", Long.toString(facts.sizeBytes()));
         options.put("block size", Integer.toString(facts.blockSizeBytes()));
@@ -130,6 +130,7 @@ final class ServeCoordination {
         options.put("number of learners", Integer.toString(facts.learners()));
         options.put("minimum number of learners", Integer.toString(facts.minLearners()));
         options.put("policy for NaN and infinity", facts.nonFinite());
+        options.put("version of the protocol", Integer.toString(facts.protocol()));
         options.put("source of the initial weights", String.valueOf(facts.source()));
         return options;
     }

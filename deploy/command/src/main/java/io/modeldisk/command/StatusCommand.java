@@ -16,7 +16,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -105,13 +108,14 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static void print(ModelFacts facts, JsonNode shards) {
-        System.out.printf("model %s: %s in %d blocks of %s on %s, %s, %s%s%n%n",
+        System.out.printf("model %s: %s in %d blocks of %s on %s, %s, %s%s%n",
             facts.model(), ByteSize.format(facts.sizeBytes()), facts.blocks(),
             ByteSize.format(facts.blockSizeBytes()),
             Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
             facts.consistencyMode().kind() == ConsistencyMode.Kind.ASP
                 ? ""
                 : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
+        printPrograms(facts, shards);
         System.out.printf("%-6s %20s %12s %12s %8s %10s%n",
             "shard", "version", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
@@ -149,6 +153,20 @@ final class StatusCommand implements Callable<Integer> {
                     learner.has("behind") ? behind(learner) : "");
             }
         }
+    }
+
+    /** Prints the version of the program that each shard runs, in one line if all run the same. */
+    private static void printPrograms(ModelFacts facts, JsonNode shards) {
+        Map<String, List<String>> programs = new TreeMap<>();
+        for (JsonNode shard : shards) {
+            programs.computeIfAbsent(shard.path("program").asText("of an unknown version"), _ -> new ArrayList<>())
+                .add(shard.path("shard").asText());
+        }
+        System.out.printf("protocol %d, modeldisk %s%n%n", facts.protocol(), programs.size() == 1
+            ? programs.keySet().iterator().next()
+            : programs.entrySet().stream()
+                .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
+                .collect(Collectors.joining("; ")));
     }
 
     private static boolean isStandby(JsonNode shard) {

@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -29,7 +30,7 @@ record CheckpointFacts(
     String consistency, long round, long id, String at) {
 
     static final String FILE = "checkpoint.json";
-    static final int FORMAT = 1;
+    private static final int FORMAT = CheckpointSettings.FORMAT;
 
     private static final ObjectMapper JSON = JsonMapper.builder()
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
@@ -85,8 +86,12 @@ record CheckpointFacts(
      * @throws IllegalArgumentException if the checkpoint is of another model, or of a newer format
      */
     void check(ModelFacts facts, String where) {
-        check(format <= FORMAT, where, "has format %s, but this version of modeldisk reads formats up to %s", format,
-            FORMAT);
+        if (format > FORMAT) {
+            throw new IllegalArgumentException(
+                "the checkpoint %s has format %s, but modeldisk %s reads formats up to %s; use the version of modeldisk that"
+                    .formatted(where, format, ProgramVersion.TEXT, FORMAT)
+                    + " wrote it, or give another directory with --state");
+        }
         checkModel(facts, where);
         check(sizeBytes == facts.sizeBytes(), where, "is of a model of %s bytes, but this model has %s bytes",
             sizeBytes, facts.sizeBytes());

@@ -13,6 +13,9 @@ import java.nio.file.Path;
  *     a checkpoint that was written with another size cannot be loaded
  */
 public record CheckpointSettings(Path state, CheckpointPeriod period, int keep, long startAtMost, long maxFileBytes) {
+    /** The version of the format of checkpoints that this program writes. It also reads all versions before. */
+    public static final int FORMAT = 1;
+
     /** The shard may start from any checkpoint. */
     public static final long ANY = Long.MAX_VALUE;
 

@@ -13,6 +13,9 @@ import java.time.Duration;
  *     decides which process serves, the other process is a former primary, which ends or resumes soon
  */
 public record JournalSettings(Path state, long limitBytes, Duration lockWait) {
+    /** The version of the format of journals that this program writes. It also reads all versions before. */
+    public static final int FORMAT = 1;
+
     private static final long MIN_DEFAULT_BYTES = 1L << 30;
     private static final int DEFAULT_SHARDS = 4;
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -37,7 +38,7 @@ import java.util.zip.CRC32C;
  */
 record SegmentHeader(long mark, long firstPosition, boolean first, long base, long history, Facts facts) {
     static final int BYTES = 4096;
-    static final int FORMAT = 1;
+    private static final int FORMAT = JournalSettings.FORMAT;
     private static final long MAGIC = 0x4C4E_5255_4F4A_444DL;
     private static final int FACTS = 56;
     private static final int CHECKSUM = BYTES - Integer.BYTES;
@@ -82,8 +83,8 @@ record SegmentHeader(long mark, long firstPosition, boolean first, long base, lo
             throw new IOException("it is not a segment of a journal");
         }
         if (bytes.getInt(8) > FORMAT) {
-            throw new IOException("it has format " + bytes.getInt(8) + ", but this version of modeldisk reads formats"
-                + " up to " + FORMAT + "; use the version of modeldisk that wrote it");
+            throw new IOException("it has format " + bytes.getInt(8) + ", but modeldisk " + ProgramVersion.TEXT
+                + " reads formats up to " + FORMAT + "; use the version of modeldisk that wrote it");
         }
         if (bytes.getInt(CHECKSUM) != checksum(bytes)) {
             throw new IOException("its header is damaged");

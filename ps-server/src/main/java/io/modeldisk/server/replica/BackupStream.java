@@ -3,6 +3,7 @@ package io.modeldisk.server.replica;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ReplicateCommand;
+import io.modeldisk.protocol.dialect.VpdPage;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
@@ -79,6 +80,7 @@ final class BackupStream implements AutoCloseable {
             opened = IscsiSession.login(context);
             this.session = opened;
             UnitReadiness.await(session, ReplicateCommand.LUN);
+            checkProtocol();
             run(session.acquire(timeoutNs), ReplicateCommand.DATA_BYTES, ReplicateCommand.cdb(epoch, facts));
             this.batchBytes = ReplicateCommand.answer(bytes(ReplicateCommand.DATA_BYTES)).batchBytes();
         } catch (IOException | RuntimeException e) {
@@ -87,6 +89,18 @@ final class BackupStream implements AutoCloseable {
             }
             scratch.close();
             throw e;
+        }
+    }
+
+    /** Checks the version of the protocol, which is also that of the records. The backup checks all other facts. */
+    private void checkProtocol() throws IOException {
+        run(session.acquire(timeoutNs), VpdPage.DATA_BYTES, VpdPage.cdb(ModelFacts.VPD_PAGE));
+        byte[] page = VpdPage.content(ModelFacts.VPD_PAGE, bytes(VpdPage.DATA_BYTES));
+        String obstacle = page == null
+            ? session.shard().address() + " is not a backup of modeldisk: the target has no VPD page C0h"
+            : ModelFacts.fromJson(page).protocolObstacle(session.shard().address());
+        if (obstacle != null) {
+            throw new ShardException(ShardException.Kind.REFUSED, session.shard(), obstacle);
         }
     }
 

@@ -103,6 +103,11 @@ class BackupStreamTest {
         source.close();
     }
 
+    private static ModelFacts ofProtocol(int version) {
+        return new ModelFacts(FACTS.model(), FACTS.sizeBytes(), FACTS.blockSizeBytes(), 0, 1, FACTS.aggregator(),
+            FACTS.consistency(), 1, 0, FACTS.nonFinite(), FACTS.source(), FACTS.dtype(), version);
+    }
+
     private record BackupTarget(LogicalUnit unit) implements Target {
         @Override
         public String name() {
@@ -252,6 +257,21 @@ class BackupStreamTest {
         assertThatThrownBy(() -> stream("tcp", 8, other)).hasMessageContaining("other options");
         follower.promote(9);
         assertThatThrownBy(() -> stream("tcp", 9, FACTS)).hasMessageContaining("not a backup");
+    }
+
+    @Test
+    void backupOfAnotherProtocolGetsNoRecordAndTheMessageNamesBothVersions() throws Exception {
+        try (TargetServer newer = TargetServer.launch(new TargetContext()
+            .listen(new InetSocketAddress("127.0.0.1", 0)).target(new BackupTarget(new BackupUnit(
+                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), ofProtocol(2),
+                follower))))) {
+            BackupSettings settings = new BackupSettings(LIMIT, Route.Preference.AUTO, sockets, null, BUFFER);
+            assertThatThrownBy(() -> settings.open("a", new Backup("b", newer.localAddress()), 7, FACTS,
+                IserProvider.find().connections(), NanoClock.SYSTEM))
+                .hasMessageContaining("speaks version 2 of modeldisk's protocol")
+                .hasMessageContaining("speaks version 1");
+        }
+        assertThat(applied).isEmpty();
     }
 
     @Test

@@ -28,13 +28,13 @@ final class ShardCheck {
     static void check(ShardId shard, ModelFacts facts, ModelFacts first, int shards) throws ShardException {
         String where = shard.address();
         int block = facts.blockSizeBytes();
-        if (facts.sizeBytes() <= 0 || block < MIN_BLOCK_BYTES || Integer.bitCount(block) != 1) {
+        boolean plausible = facts.sizeBytes() > 0 && block >= MIN_BLOCK_BYTES && Integer.bitCount(block) == 1;
+        if (plausible || facts.protocol() > 0) {
+            checkProtocol(shard, facts);
+        }
+        if (!plausible) {
             throw wrong(shard, where + " is not a shard of modeldisk: the target reports a model of "
                 + facts.sizeBytes() + " bytes with blocks of " + block + " bytes");
-        }
-        if (facts.protocol() < ModelFacts.PROTOCOL) {
-            throw wrong(shard, where + " uses modeldisk protocol " + facts.protocol() + ", but this program needs"
-                + " protocol " + ModelFacts.PROTOCOL + "; update `modeldisk serve` there");
         }
         if (facts.shards() != shards) {
             throw wrong(shard,
@@ -59,6 +59,14 @@ final class ShardCheck {
         }
     }
 
+    /** Checks the version of the protocol. All other facts and commands may mean something else in another version. */
+    private static void checkProtocol(ShardId shard, ModelFacts facts) throws ShardException {
+        String obstacle = facts.protocolObstacle(shard.address());
+        if (obstacle != null) {
+            throw wrong(shard, obstacle);
+        }
+    }
+
     /** Checks that the shards have a train unit of this type. */
     static void offers(ShardId shard, ModelFacts facts, ValueType type) throws ShardException {
         try {
@@ -76,6 +84,7 @@ final class ShardCheck {
      *     name; otherwise as in {@link #check}
      */
     static void checkAgain(ShardId shard, ModelFacts facts, ModelFacts before, int shards) throws ShardException {
+        checkProtocol(shard, facts);
         Difference change = difference(facts, before);
         if (facts.model().equals(before.model()) && facts.shard() == shard.index() && change != null) {
             throw new ShardException(ShardException.Kind.MODEL_CHANGED, shard, shard.address()

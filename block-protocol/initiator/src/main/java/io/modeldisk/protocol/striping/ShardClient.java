@@ -12,6 +12,7 @@ import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.TensorsCommand;
+import io.modeldisk.protocol.dialect.VpdPage;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
@@ -23,7 +24,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -374,18 +374,16 @@ final class ShardClient implements AutoCloseable {
     }
 
     private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
-        byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
-        if (!commands.run(session, inquiry, offset, PAGE_BYTES - 1, Cancellation.NONE)) {
+        if (!commands.run(session, VpdPage.cdb(code), offset, VpdPage.DATA_BYTES, Cancellation.NONE)) {
             throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": INQUIRY failed with BUSY");
         }
-        MemorySegment answer = scratch.slab(0).asSlice(offset, PAGE_BYTES);
-        int length = Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 2)) << 8
-            | Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 3));
-        if (answer.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
+        byte[] content = VpdPage.content(code,
+            scratch.slab(0).asSlice(offset, VpdPage.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        if (content == null) {
             throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
                 id().address() + " is not a shard of modeldisk: the target has no VPD page %02Xh".formatted(code));
         }
-        return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
+        return content;
     }
 
     /** Sends PARTITION. Returns the part of the training data that belongs to the nexus of the session in a round. */

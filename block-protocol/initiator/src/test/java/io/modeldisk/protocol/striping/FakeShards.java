@@ -66,6 +66,13 @@ final class FakeShards implements AutoCloseable {
         return new ModelFacts(MODEL, bytes, block, shard, shards, "assign", consistency, 1, "zeros");
     }
 
+    /** Returns the same facts, reported by a shard that speaks another version of the protocol. */
+    static ModelFacts ofProtocol(ModelFacts facts, int version) {
+        return new ModelFacts(facts.model(), facts.sizeBytes(), facts.blockSizeBytes(), facts.shard(), facts.shards(),
+            facts.aggregator(), facts.consistency(), facts.learners(), facts.minLearners(), facts.nonFinite(),
+            facts.source(), facts.dtype(), version);
+    }
+
     static FakeShards of(long bytes, int block, int count) throws IOException {
         ModelFacts[] facts = new ModelFacts[count];
         for (int i = 0; i < count; i++) {

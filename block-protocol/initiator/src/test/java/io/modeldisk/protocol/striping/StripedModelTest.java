@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
@@ -451,6 +452,27 @@ class StripedModelTest {
         shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
             .hasMessageContaining("is not a shard of modeldisk");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, update modeldisk here", "0, update modeldisk there"})
+    void connectFailsWhenAShardSpeaksAnotherVersionOfTheProtocol(int version, String remedy) throws IOException {
+        assertRefused("speaks version " + version + " of modeldisk's protocol, but this program (modeldisk "
+            + ProgramVersion.TEXT + ") speaks version 1; " + remedy,
+            FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), version));
+    }
+
+    @Test
+    void pushFailsWithBothVersionsAndChangesNothingAfterAShardWasReplacedByOneOfAnotherProtocol() throws IOException {
+        serve(MIB, BLOCK, 1);
+        model.push(0, memory, 0, BLOCK, Cancellation.NONE);
+        shards.shards.getFirst().page = FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), 2).toJson();
+        int admitted = shards.shards.getFirst().admitted.get();
+        shards.restart(0);
+        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE)).satisfies(
+            failure -> FakeShards.assertShardFailed(failure, ShardException.Kind.WRONG_SHARD, 0))
+            .hasMessageContaining("speaks version 2").hasMessageContaining("speaks version 1");
+        assertThat(shards.shards.getFirst().admitted).hasValue(admitted);
     }
 
     @Test

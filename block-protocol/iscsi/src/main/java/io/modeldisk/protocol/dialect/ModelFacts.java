@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,8 @@ import java.util.regex.Pattern;
  *     {@code sampled-sha256:} and a digest
  * @param dtype the type of the values of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
- * @param protocol the version of the dialect in PROTOCOL.md that the shard supports: version 1 has JOIN, PUSH and PULL
+ * @param protocol the version of PROTOCOL.md that the shard speaks; 0 from a target that does not report one. Both sides of a
+ *     connection must speak the same version
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ModelFacts(
@@ -46,7 +48,10 @@ public record ModelFacts(
     ValueType dtype,
     int protocol) {
 
-    /** The version of the dialect that this program supports. */
+    /**
+     * The version of PROTOCOL.md that this program speaks. It is raised by every change after which programs of the old and the
+     * new version would misunderstand each other, also by a change of the records that a primary sends to its backups.
+     */
     public static final int PROTOCOL = 1;
 
     /** The vendor-specific VPD page that carries these facts, on each logical unit. */
@@ -146,6 +151,21 @@ public record ModelFacts(
     @JsonIgnore
     public ConsistencyMode consistencyMode() {
         return ConsistencyMode.parse(consistency);
+    }
+
+    /**
+     * Checks that the process with these facts speaks the version of the protocol that this program speaks.
+     *
+     * @param where the process in the message, for example its address
+     * @return the reason why the two cannot work together, with both versions; null if they can
+     */
+    public String protocolObstacle(String where) {
+        if (protocol == PROTOCOL) {
+            return null;
+        }
+        return "%s speaks version %d of modeldisk's protocol, but this program (modeldisk %s) speaks version %d; %s"
+            .formatted(where, protocol, ProgramVersion.TEXT, PROTOCOL,
+                protocol < PROTOCOL ? "update modeldisk there" : "update modeldisk here");
     }
 
     /** Returns the facts as the JSON text of the VPD page. */

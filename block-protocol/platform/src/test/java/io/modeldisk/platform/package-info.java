@@ -1,0 +1,2 @@
+/** Tests of the version of the program. */
+package io.modeldisk.platform;

@@ -1,0 +1,18 @@
+package io.modeldisk.command;
+
+import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.journal.JournalSettings;
+import picocli.CommandLine.IVersionProvider;
+
+/** The text of {@code modeldisk --version}: the versions of the program, of the protocol and of the formats of files. */
+public final class VersionText implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+        return new String[]{"modeldisk " + ProgramVersion.TEXT,
+            "protocol " + ModelFacts.PROTOCOL + ", checkpoints of format "
+                + CheckpointSettings.FORMAT + ", journals of format " + JournalSettings.FORMAT,
+            "Java " + Runtime.version()};
+    }
+}

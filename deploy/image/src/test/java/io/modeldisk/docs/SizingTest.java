@@ -1,0 +1,176 @@
+package io.modeldisk.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.AggregatorProvider;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.aggregator.device.DeviceProvider;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.server.MemoryBudget;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.block.DeviceTarget;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.journal.JournalSettings;
+import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.server.replica.BackupSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Compares the formulas of "Sizing" in docs/operations.md with the code. With {@code -Dupdate}, first writes the examples. */
+final class SizingTest {
+    private static final Path STATE = Path.of("/nonexistent/state");
+    private static final long MIB = 1 << 20;
+    private static final Pattern STATE_SIZES = Pattern.compile("(\\d+) with (`\\w+`(?:,? (?:and )?`\\w+`)*)");
+    private static final Pattern EXAMPLE = Pattern.compile(
+        "(?m)^(\\| (\\d+) (\\wiB) \\| (\\d+) \\| (\\d+) \\| (\\w+) \\| (\\w+) \\| (\\w+) \\|).*$");
+
+    private final Formulas formulas = new Formulas();
+
+    SizingTest() throws IOException {}
+
+    /** A configuration of a shard and its mounts. */
+    private record Configuration(long model, int shards, int block, int learners, String aggregator, String consistency,
+        String durability, boolean device) {
+
+        ServerContext context() throws IOException {
+            ServerContext context = new ServerContext().model("m").sizeBytes(model).shards(shards).blockSizeBytes(block)
+                .learners(learners).consistency(consistency.equals("ssp") ? "ssp:3" : consistency)
+                .aggregator(aggregator, Aggregators.parse(specification(aggregator)));
+            if (device) {
+                context
+                    .device(new DeviceTarget(new Device(ServiceLoader.load(DeviceProvider.class).iterator().next(), 0),
+                        true));
+            }
+            switch (durability) {
+                case "journal" -> context.journal(new JournalSettings(STATE, 0, Duration.ZERO));
+                case "replica" -> context
+                    .backups(BackupSettings.of(Duration.ofSeconds(1), Route.Preference.AUTO,
+                        RecordLog.DEFAULT_BUFFER_BYTES));
+                default -> {
+                }
+            }
+            return (durability.equals("memory")
+                ? context
+                : context.checkpoints(new CheckpointSettings(STATE, CheckpointPeriod.parse("60s"), 3))).conclude();
+        }
+
+        Map<String, Long> quantities(long cores) {
+            Map<String, Long> given = new HashMap<>(
+                Map.of("model", model, "shards", (long) shards, "block", (long) block,
+                    "learners", (long) learners, "buffers", 256 * MIB, "readers", 256 * MIB, "cores", cores, "keep", 3L,
+                    "half", 1L));
+            given.put("state", (long) Aggregators.parse(specification(aggregator)).stateBytesPerLogicalBlock());
+            List.of("asp", "ssp", "bsp").forEach(mode -> given.put(mode, consistency.equals(mode) ? 1L : 0));
+            List.of("journal", "replica").forEach(mode -> given.put(mode, durability.equals(mode) ? 1L : 0));
+            given.put("checkpoints", durability.equals("memory") ? 0L : 1);
+            given.put("device", device ? 1L : 0);
+            return given;
+        }
+    }
+
+    private static String specification(String aggregator) {
+        return List.of("sum", "assign", "null").contains(aggregator) ? aggregator : aggregator + ":lr=0.1";
+    }
+
+    private void compare(Configuration configuration) throws IOException {
+        Map<String, Long> values = formulas
+            .evaluate(configuration.quantities(Runtime.getRuntime().availableProcessors()));
+        ServerContext context = configuration.context();
+        MemoryBudget budget = MemoryBudget.of(context);
+        ModelFacts facts = context.facts();
+        assertThat(values).as(configuration::toString)
+            .containsEntry("blocks", facts.blocksOfShard())
+            .containsEntry("shard_native", budget.nativeBytes())
+            .containsEntry("learner_heap", budget.heapPerLearnerBytes())
+            .containsEntry("shard_heap",
+                budget.heapBaseBytes() + configuration.learners() * budget.heapPerLearnerBytes())
+            .containsEntry("mount_sync", ExchangeScheme.named("sync").bufferBytes(facts.sizeBytes()))
+            .containsEntry("mount_overlap", ExchangeScheme.named("overlap").bufferBytes(facts.sizeBytes()));
+        long limit = new JournalSettings(STATE, 0, Duration.ZERO).limitFor(facts.bytesOfShard());
+        // The last block of a shard may be shorter.
+        assertThat(values.get("journal_limit")).as(configuration::toString)
+            .isBetween(limit, limit + 4L * configuration.block());
+    }
+
+    @Test
+    void formulasGiveTheMemoryThatTheCodeChecks() throws IOException {
+        for (String durability : List.of("memory", "checkpoint", "journal", "replica")) {
+            for (String consistency : List.of("asp", "ssp", "bsp")) {
+                for (String aggregator : List.of("sgd", "momentum", "adam", "null")) {
+                    compare(new Configuration(400 * MIB, 1, 1 << 18, 1, aggregator, consistency, durability, false));
+                    compare(new Configuration(26 << 10, 1, 4096, 2, aggregator, consistency, durability, false));
+                    compare(new Configuration((130L << 30) + 4, 7, 1 << 20, 64, aggregator, consistency, durability,
+                        false));
+                }
+                compare(new Configuration(400 * MIB, 3, 1 << 16, 5, "adam", consistency, durability, true));
+                compare(new Configuration(400 * MIB, 1, 1 << 20, 5, "sgd", consistency, durability, true));
+            }
+        }
+    }
+
+    @Test
+    void formulasUseHalfTheBytesForMountsOf16BitTypes() {
+        Map<String, Long> given = new HashMap<>(
+            new Configuration(400 * MIB, 1, 1 << 18, 1, "sgd", "asp", "memory", false).quantities(16));
+        given.put("half", 2L);
+        assertThat(formulas.evaluate(given)).containsEntry("mount_sync",
+            ExchangeScheme.named("sync").bufferBytes(200 * MIB));
+    }
+
+    @Test
+    void stateOfEachAggregatorIsThatOfTheCode() throws IOException {
+        Map<String, Integer> documented = new HashMap<>();
+        Matcher sizes = STATE_SIZES.matcher(Files.readString(Formulas.PAGE));
+        while (sizes.find()) {
+            for (String name : sizes.group(2).split("\\W+")) {
+                if (!name.isEmpty() && !name.equals("and")) {
+                    documented.put(name, Integer.valueOf(sizes.group(1)));
+                }
+            }
+        }
+        Map<String, Integer> actual = new HashMap<>();
+        for (AggregatorProvider provider : Aggregators.providers()) {
+            actual.put(provider.name(),
+                Aggregators.parse(specification(provider.name())).stateBytesPerLogicalBlock());
+        }
+        assertThat(documented).containsExactlyInAnyOrderEntriesOf(actual);
+    }
+
+    @Test
+    void examplesHaveTheResultsOfTheFormulas() throws IOException {
+        String page = Files.readString(Formulas.PAGE);
+        Matcher rows = EXAMPLE.matcher(page);
+        String expected = rows.replaceAll(row -> {
+            long unit = row.group(3).equals("GiB") ? 1 << 30 : MIB;
+            Map<String, Long> values = formulas.evaluate(new Configuration(Long.parseLong(row.group(2)) * unit,
+                Integer.parseInt(row.group(4)), 1 << 18, Integer.parseInt(row.group(5)), row.group(6), row.group(7),
+                row.group(8), false).quantities(16));
+            StringBuilder cells = new StringBuilder(row.group(1));
+            for (String name : List.of("shard_memory", "mount_overlap", "checkpoint_disk", "journal_disk")) {
+                boolean none = name.equals("checkpoint_disk") && row.group(8).equals("memory") || values.get(name) == 0;
+                cells.append(' ').append(none ? "-" : ByteSize.format(values.get(name))).append(" |");
+            }
+            return cells.toString();
+        });
+        if (System.getProperty("update") != null) {
+            Files.writeString(Formulas.PAGE, expected);
+            page = expected;
+        }
+        assertThat(EXAMPLE.matcher(page).results()).hasSizeGreaterThan(3);
+        assertThat(page).as("run this test with -Dupdate").isEqualTo(expected);
+    }
+}
