@@ -1,0 +1,96 @@
+package io.modeldisk.doctor.collect;
+
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Gathers what the report of an error needs. */
+public final class BugReport {
+    private static final Path SETTINGS_FOLDER = Path.of("/etc/modeldisk");
+    private static final int DEPTH = 3;
+
+    private final List<ModeldiskProcess> processes;
+    private final KnownSecrets secrets = new KnownSecrets();
+    private final Path settings;
+
+    /** Looks for the processes, the settings and the secrets of this machine. {@code login}: a secrets file, or null. */
+    public BugReport(SettingsNames names, Path login) throws IOException {
+        processes = ModeldiskProcess.all(names);
+        settings = Path.of(System.getenv().getOrDefault("MODELDISK_CONFIG", names.defaultFile())).toAbsolutePath();
+        if (login != null) {
+            secrets.add(login);
+        }
+        findSecrets();
+    }
+
+    private void findSecrets() throws IOException {
+        addNamedBy(ModeldiskProcess.properties(settings), Path.of("").toAbsolutePath());
+        System.getenv().forEach((variable, value) -> addIfFile(variable, Path.of("").resolve(value)));
+        for (ModeldiskProcess process : processes) {
+            addNamedBy(ModeldiskProcess.properties(process.settingsFile()), process.resolve("."));
+            process.environment().forEach((variable, value) -> addIfFile(variable, process.resolve(value)));
+            String file = process.option("--secrets");
+            if (file != null) {
+                secrets.add(process.resolve(file));
+            }
+        }
+        if (Files.isReadable(SETTINGS_FOLDER)) {
+            try (Stream<Path> files = Files.walk(SETTINGS_FOLDER, DEPTH)) {
+                files.filter(Files::isReadable).forEach(file -> addIfFile(file.getFileName().toString(), file));
+            } catch (UncheckedIOException e) {
+                throw e.getCause();
+            }
+        }
+    }
+
+    private void addNamedBy(Properties properties, Path folder) {
+        for (String key : properties.stringPropertyNames()) {
+            addIfFile(key, folder.resolve(properties.getProperty(key)));
+        }
+    }
+
+    /** Adds a file if the name of its setting, or its own name, sounds like secrets. */
+    private void addIfFile(String name, Path file) {
+        if (Masking.isSensitive(name) && Files.isRegularFile(file)) {
+            secrets.add(file);
+        }
+    }
+
+    /**
+     * Writes the archive.
+     *
+     * @param archive the file to create
+     * @param first the versions and the findings of the doctor
+     * @param model a model whose shards are asked for their status; may be null
+     * @param login the secrets of the login to shards; may be null
+     * @return what could not be read, with the reasons
+     * @throws IOException if the archive exists already or cannot be written
+     */
+    public List<String> write(Path archive, List<Item> first, ModelAddress model, ChapSecrets login)
+        throws IOException {
+        Masking masking = new Masking(secrets.all());
+        List<Item> items = new ArrayList<>(first);
+        items.add(new Item("environment.txt", () -> ProcessItems.ownEnvironment(masking)));
+        items.addAll(SettingsItems.all(settings, secrets, masking));
+        items.addAll(ShardStatusItems.of(model, processes, login));
+        for (ModeldiskProcess process : processes) {
+            items.addAll(ProcessItems.of(process, masking));
+        }
+        items.addAll(MachineItems.all());
+        Set<Path> folders = new LinkedHashSet<>(
+            List.of(Path.of("").toAbsolutePath(), Path.of("/tmp"), Path.of("/var/log/modeldisk"),
+                Path.of("/var/lib/modeldisk")));
+        processes.forEach(process -> folders.add(process.resolve(".").normalize()));
+        items.addAll(MachineItems.crashes(folders));
+        return new Collector(masking).write(archive, items);
+    }
+}
