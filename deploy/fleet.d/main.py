@@ -1,0 +1,312 @@
+"""The commands of deploy/fleet."""
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tarfile
+import time
+
+import inventory
+
+STATUS_SECONDS = 60
+POLL_SECONDS = 1
+SSH_SECONDS = 600
+
+
+class Failure(Exception):
+    """A host or a shard did not do what it should. The message says which, and why."""
+
+
+class Fleet:
+    def __init__(self, options):
+        self.inventory = inventory.Inventory(options.inventory)
+        self.dry = options.dry_run
+        self.ssh_command = shlex.split(options.ssh)
+        self.modeldisk = options.modeldisk
+        self.wait_seconds = options.wait
+
+    def ssh(self, host, command, data=b""):
+        """Runs a shell command on a host. Returns its output."""
+        line = [*self.ssh_command, self.inventory.ssh(host), command]
+        try:
+            done = subprocess.run(line, input=data, capture_output=True, check=False, timeout=SSH_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as e:
+            raise Failure(f"host {host}: {command}: {e}") from e
+        if done.returncode != 0:
+            raise Failure(f"host {host}: {command} has ended with status {done.returncode}: "
+                          f"{(done.stderr or done.stdout).decode(errors='replace').strip()}")
+        return done.stdout.decode()
+
+    def change(self, host, command, data=b""):
+        """Runs a command that changes a host, or with --dry-run only prints it."""
+        print(f"{host}: {command}", flush=True)
+        if not self.dry:
+            self.ssh(host, command, data)
+
+    # Files
+
+    def known(self, host):
+        """The checksums of the files that this program has written on a host, and the units that it has enabled."""
+        lines = self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").split()
+        files = [line for line in lines if not line.endswith(".service")]
+        sums = {}
+        if files:
+            names = " ".join(shlex.quote(f"/{name}") for name in [*files, inventory.MANIFEST])
+            for line in self.ssh(host, f"sha256sum {names} 2>/dev/null || true").splitlines():
+                digest, name = line.split(maxsplit=1)
+                sums[name.lstrip("/")] = digest
+        return sums, [line for line in lines if line.endswith(".service")]
+
+    def plan(self, host):
+        """Returns the files to write, those to remove, the units to stop, to start and to restart."""
+        files = self.inventory.files(host)
+        sums, enabled = self.known(host)
+        write = {name: content for name, content in files.items() if sums.get(name) != hashlib.sha256(content[0]).hexdigest()}
+        units = self.inventory.units(host)
+        restart = [unit for unit in units if unit in enabled and any(base(name) == base(unit) for name in write)]
+        return (write, sorted(set(sums) - set(files)), [unit for unit in enabled if unit not in units],
+                [unit for unit in units if unit not in enabled], restart)
+
+    def write(self, host, write, remove):
+        if write:
+            archive = io.BytesIO()
+            with tarfile.open(fileobj=archive, mode="w") as tar:
+                for name, (content, mode) in sorted(write.items()):
+                    entry = tarfile.TarInfo(name)
+                    entry.size, entry.mode, entry.mtime = len(content), mode, int(time.time())
+                    tar.addfile(entry, io.BytesIO(content))
+            for name in sorted(write):
+                print(f"{host}: /{name}")
+            self.change(host, "umask 022 && tar -x -p --no-same-owner -C /", archive.getvalue())
+        if remove:
+            self.change(host, "rm -f " + " ".join(shlex.quote(f"/{name}") for name in remove))
+
+    def apply_host(self, host):
+        """Brings a host to the state of the inventory. Returns whether anything had to change."""
+        write, remove, stop, start, restart = self.plan(host)
+        if stop:
+            self.change(host, "systemctl disable --now " + " ".join(stop))
+        self.write(host, write, remove)
+        if start:
+            # Shards that start together wait for each other, so none of them may wait for systemctl.
+            self.change(host, "systemctl enable " + " ".join(start) + " && systemctl start --no-block " + " ".join(start))
+        for unit in restart:
+            self.change(host, f"systemctl restart --no-block {unit}")
+            if "shard" in unit:
+                self.await_healthy()
+        return any((write, remove, stop, start, restart))
+
+    # State
+
+    def status(self):
+        command = [self.modeldisk, "status", "--json", self.inventory.url()]
+        if self.inventory.secrets("mounts"):
+            command += ["--secrets", self.inventory.secrets("mounts")]
+        try:
+            done = subprocess.run([str(word) for word in command], capture_output=True, check=False, timeout=STATUS_SECONDS,
+                                  text=True)
+        except FileNotFoundError as e:
+            raise Failure(f"{self.modeldisk} was not found; install modeldisk here too, or name it with --modeldisk") from e
+        except subprocess.TimeoutExpired:
+            return None, f"no answer in {STATUS_SECONDS} s"
+        if done.returncode != 0:
+            return None, done.stderr.strip()
+        return json.loads(done.stdout), None
+
+    def obstacle(self):
+        """Returns why the model is not healthy; None if each shard is served and has all its backups or standbys."""
+        shards, error = self.status()
+        if error:
+            return error
+        for number, shard in enumerate(shards):
+            others = len(self.inventory.shards[number]["hosts"]) - 1
+            replication = shard.get("replication", {})
+            if replication.get("role") in ("standby", "backup"):
+                return f"shard {number} is not served"
+            in_sync = sum(backup["inSync"] for backup in replication.get("backups", []))
+            if "backups" in replication and in_sync < others:
+                return f"shard {number} has {in_sync} of {others} backups in sync"
+            standbys = len(shard.get("coordinator", {}).get("standbys", []))
+            if self.inventory.coordinated and standbys < others:
+                return f"shard {number} has {standbys} of {others} other processes"
+        return None
+
+    def await_healthy(self):
+        if self.dry:
+            print(f"(wait until all shards of {self.inventory.model['name']} are healthy)")
+            return
+        deadline = time.monotonic() + self.wait_seconds
+        while True:
+            obstacle = self.obstacle()
+            if obstacle is None:
+                return
+            if time.monotonic() > deadline:
+                raise Failure(f"the model is not healthy after {self.wait_seconds} s: {obstacle}; nothing else was changed")
+            time.sleep(POLL_SECONDS)
+
+    def primary(self, shard):
+        """The address of the process that serves a shard."""
+        shards, error = self.status()
+        if error:
+            raise Failure(error)
+        return shards[shard].get("coordinator", {}).get("primary")
+
+    def restart_order(self, shard):
+        """The hosts of a shard. The one that serves it is the last, so that it hands over to a process that is restarted."""
+        hosts = self.inventory.shards[shard]["hosts"]
+        serving = self.primary(shard) if self.inventory.coordinated and not self.dry else None
+        return sorted(hosts, key=lambda host: self.inventory.place(shard, host) == serving)
+
+    def host_order(self):
+        """All hosts, with that of the coordinator first."""
+        first = self.inventory.tables.get("coordinator", {}).get("host")
+        return sorted(self.inventory.hosts, key=lambda host: host != first)
+
+
+def base(name):
+    """The part that a unit and its settings have in common: shard@m-0.service and shards/m-0.properties give shardm-0."""
+    stem = pathlib.PurePath(name).stem.removeprefix("modeldisk-")
+    folder = pathlib.PurePath(name).parent.name
+    return {"shards": "shard", "mounts": "mount"}.get(folder, "") + stem.replace("@", "")
+
+
+def generate(fleet, options):
+    """Writes the files of each host below a folder."""
+    out = pathlib.Path(options.out)
+    for host in fleet.inventory.hosts:
+        for name, (content, mode) in fleet.inventory.files(host).items():
+            file = out / host / name
+            print(file)
+            if not fleet.dry:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
+                    stream.write(content)
+
+
+def apply(fleet, options):
+    """Writes the files to the hosts, and starts, restarts and stops their units."""
+    changed = [fleet.apply_host(host) for host in fleet.host_order()]
+    if any(changed):
+        fleet.await_healthy()
+    print("applied" if any(changed) and not fleet.dry else "nothing was changed")
+
+
+def restart(fleet, options):
+    """Restarts the shards one after the other. Waits until all of them are healthy before each restart, and at the end."""
+    for shard in range(len(fleet.inventory.shards)):
+        fleet.await_healthy()
+        for host in fleet.restart_order(shard):
+            fleet.change(host, f"systemctl restart {fleet.inventory.unit(shard)}")
+            fleet.await_healthy()
+
+
+def move(fleet, options):
+    """Lets another host keep a shard instead of one of its hosts. Learners go on."""
+    old = fleet.inventory
+    old.check(0 <= options.shard < len(old.shards), f"has no [shard.{options.shard}]")
+    old.check(old.coordinated, "has no [coordinator]; without one, mounts know a shard by its address, and it cannot be moved")
+    hosts = old.shards[options.shard]["hosts"]
+    source = options.source or hosts[0]
+    old.check(options.source or len(hosts) == 1, f"has several hosts of shard {options.shard}; name one of {hosts} with --from")
+    old.check(source in hosts and options.host not in hosts and options.host in old.hosts,
+              f"cannot move shard {options.shard} from {source} to {options.host}: it is on {hosts}, and the hosts are "
+              f"{list(old.hosts)}")
+    fleet.await_healthy()
+    if fleet.dry:
+        print(f"(add {options.host} to [shard.{options.shard}], apply, wait; then remove {source}, apply, wait)")
+        return
+    # The new process first waits beside the others. When the old one is stopped, it saves and hands over.
+    fleet.inventory = old.with_hosts(options.shard, [*hosts, options.host])
+    replicas = fleet.inventory.tables.get("serve", {}).get("durability") == "replica"
+    write, *_ = fleet.plan(options.host)
+    fleet.write(options.host, write, [])
+    unit = old.unit(options.shard)
+    fleet.change(options.host, f"systemctl enable {unit} && systemctl start --no-block {unit}")
+    await_standby(fleet, options.shard, len(hosts))
+    if not replicas:
+        fleet.await_healthy()
+    fleet.inventory = fleet.inventory.with_hosts(options.shard, [options.host if host == source else host for host in hosts])
+    fleet.apply_host(source)
+    fleet.await_healthy()
+    fleet.apply_host(options.host)
+    print(f"moved: shard {options.shard} is on {', '.join(fleet.inventory.shards[options.shard]['hosts'])}")
+
+
+def await_standby(fleet, shard, count):
+    """Waits until this number of processes wait beside the one that serves a shard."""
+    deadline = time.monotonic() + fleet.wait_seconds
+    while True:
+        shards, error = fleet.status()
+        standbys = [] if error else shards[shard].get("coordinator", {}).get("standbys", [])
+        if len(standbys) >= count:
+            return
+        if time.monotonic() > deadline:
+            raise Failure(f"no new process of shard {shard} has registered at the coordinator after {fleet.wait_seconds} s: "
+                          f"{error or standbys}; the inventory names the new host too: undo that, or run apply")
+        time.sleep(POLL_SECONDS)
+
+
+def add(fleet, options):
+    """Adds a host to the inventory, if modeldisk of the same version is installed there."""
+    if fleet.dry:
+        print(f"(add [host.{options.name}] with the address {options.address}, if it has the same version of modeldisk)")
+        return
+    before = fleet.inventory.path.read_text()
+    fleet.inventory = fleet.inventory.with_host(options.name, options.address, options.ssh_name)
+    try:
+        here = subprocess.run([fleet.modeldisk, "--version"], capture_output=True, check=True, text=True).stdout.splitlines()[:2]
+        there = fleet.ssh(options.name, "modeldisk --version").splitlines()[:2]
+        if here != there:
+            raise Failure(f"host {options.name} has {', '.join(there)}, but this machine has {', '.join(here)}; "
+                          "install the same version")
+    except (Failure, OSError, subprocess.CalledProcessError):
+        fleet.inventory.path.write_text(before)
+        raise
+    print(f"added: {options.name} with {there[0]}")
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="fleet", description="Runs the shards, mounts and coordinator of one model on several "
+                                  "hosts, as an inventory (TOML) describes them. The hosts need ssh, root, and the packages of "
+                                  "modeldisk.")
+    top.add_argument("--inventory", default="fleet.toml", metavar="FILE", help="the inventory (default: fleet.toml)")
+    top.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+    top.add_argument("--ssh", default="ssh -o BatchMode=yes -o ConnectTimeout=10", metavar="COMMAND", help="the command that "
+                     "runs "
+                     "`COMMAND HOST 'SHELL COMMAND'` (default: %(default)s)")
+    top.add_argument("--modeldisk", default="modeldisk", metavar="PATH", help="the modeldisk command of this machine")
+    top.add_argument("--wait", type=int, default=300, metavar="SECONDS", help="the longest time to wait until all shards are "
+                     "healthy (default: %(default)s)")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    for function, name in ((generate, "generate"), (apply, "apply"), (restart, "restart"), (move, "move"), (add, "add")):
+        each = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
+        each.set_defaults(function=function)
+        if name == "generate":
+            each.add_argument("out", metavar="DIR")
+        elif name == "restart":
+            each.add_argument("--rolling", action="store_true", required=True, help="one process after the other; the only way")
+        elif name == "move":
+            each.add_argument("shard", type=int, metavar="SHARD")
+            each.add_argument("host", metavar="HOST")
+            each.add_argument("--from", dest="source", metavar="HOST", help="the host that the shard leaves, if it has several")
+        elif name == "add":
+            each.add_argument("name", metavar="NAME")
+            each.add_argument("--address", required=True, help="the address at which shards of this host listen")
+            each.add_argument("--ssh-name", metavar="HOST", help="the argument of ssh, if it is not the address")
+    return top
+
+
+def run(arguments):
+    options = parser().parse_args(arguments)
+    try:
+        options.function(Fleet(options), options)
+    except (Failure, inventory.Invalid, OSError, subprocess.CalledProcessError) as e:
+        print(f"fleet: {e}", file=sys.stderr)
+        return 1
+    return 0
