@@ -41,7 +41,8 @@ final class AdminOptions {
             return null;
         }
         return AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
-            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls), ProgramVersion.TEXT),
+            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls),
+            ProgramVersion.TEXT),
             subject,
             List.of());
     }

@@ -88,10 +88,11 @@ final class DoctorCommand implements Callable<Integer> {
             new Item("versions.txt", () -> String.join("\n", new VersionText().getVersion()) + "\n"),
             new Item("doctor.json",
                 () -> JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json(report, needed, well))));
-        List<String> missing = new BugReport(new SettingsNames(Settings.DEFAULT_FILE, Settings::variable), secrets.file()).write(
-            collect, first,
-            address == null ? null : ModelAddress.parse(address),
-            secrets.read());
+        List<String> missing = new BugReport(new SettingsNames(Settings.DEFAULT_FILE, Settings::variable),
+            secrets.file()).write(
+                collect, first,
+                address == null ? null : ModelAddress.parse(address),
+                secrets.read());
         missing.forEach(each -> System.err.println("not collected: " + each));
         System.err.println(collect + " is written; look at its files before you publish them");
     }

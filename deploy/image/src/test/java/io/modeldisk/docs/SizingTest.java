@@ -53,7 +53,7 @@ final class SizingTest {
             if (device) {
                 context
                     .device(new DeviceTarget(new Device(ServiceLoader.load(DeviceProvider.class).iterator().next(), 0),
-                        true));
+                        true, DeviceTarget.PushTo.HOST));
             }
             switch (durability) {
                 case "journal" -> context.journal(new JournalSettings(STATE, 0, Duration.ZERO));

@@ -80,8 +80,10 @@ final class RestoreIT {
         String model = "modeldisk://127.0.0.1:" + ports.get(0) + ",127.0.0.1:" + ports.get(1) + "/digits";
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            shards.add(sandbox.start("first", modeldisk("serve", "--model", "digits", "--size", "4MiB", "--shard", i + "/2",
-                "--listen", "127.0.0.1:" + ports.get(i), "--state", sandbox.path("state"), "--checkpoint-every", "1h")));
+            shards.add(sandbox.start("first",
+                modeldisk("serve", "--model", "digits", "--size", "4MiB", "--shard", i + "/2",
+                    "--listen", "127.0.0.1:" + ports.get(i), "--state", sandbox.path("state"), "--checkpoint-every",
+                    "1h")));
         }
         for (Running shard : shards) {
             shard.awaitLine("ready: ");
@@ -100,7 +102,8 @@ final class RestoreIT {
             }
             if (command.contains("--shard 0/2")) {
                 // The backup does not have what comes after it.
-                sandbox.shell("dd if=/dev/urandom of=$1/weights bs=1M count=4 conv=notrunc,fsync", directory).succeeded();
+                sandbox.shell("dd if=/dev/urandom of=$1/weights bs=1M count=4 conv=notrunc,fsync", directory)
+                    .succeeded();
                 sandbox.run(modeldisk("unmount", directory)).succeeded();
                 for (Running shard : shards) {
                     shard.signal("TERM");
@@ -119,7 +122,8 @@ final class RestoreIT {
         assertThat(shards).hasSize(DOCUMENTED_PORTS.size());
         assertThat(weights(model, "restored")).isEqualTo(saved);
         assertThat(weights("modeldisk://127.0.0.1:" + ports.get(2) + "/digits-2", "other")).isEqualTo(saved);
-        assertThat(bytesOf(sandbox.path("backup/checkpoint-000001"))).as("the formula of a checkpoint in docs/operations.md")
+        assertThat(bytesOf(sandbox.path("backup/checkpoint-000001")))
+            .as("the formula of a checkpoint in docs/operations.md")
             .isBetween(4L * MIB, 4L * MIB + 16 * 12 + 2 * 8192);
     }
 
