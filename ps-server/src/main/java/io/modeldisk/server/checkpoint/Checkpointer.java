@@ -70,6 +70,7 @@ public final class Checkpointer implements AutoCloseable {
     private final CheckpointRequests requests;
     private final PlannedStop stop;
     private final long changesAtStart;
+    private final long startedFrom;
     private volatile CheckpointStatus status;
     private volatile Snapshot snapshot;
     private volatile boolean closing;
@@ -126,6 +127,7 @@ public final class Checkpointer implements AutoCloseable {
                 : ShardStarts.resume(state, facts.shard(), facts.shards())
             : null;
         this.changesAtStart = history == 0 ? progress.changes() : CHANGED;
+        this.startedFrom = newest.number();
         this.stop = new PlannedStop(state, facts, progress, clock, newest.number(), history);
         this.requests = facts.shard() == 0
             ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
@@ -249,13 +251,19 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Holds pushes at once if another shard has stopped, and releases them when it is back. */
+    /**
+     * Holds pushes at once if another shard has stopped, and releases them when it is back. A shard that starts first writes from
+     * which checkpoint, so before the release this shard knows whether it must go back.
+     */
     private void hold() throws IOException {
         boolean due = held || inRounds && looks++ % TICKS_PER_HOLD == 0;
         if (!due || held == stop.mustHold()) {
             return;
         }
         if (held) {
+            if (starts != null && starts.firstDisagreement(this::has) != null) {
+                return;
+            }
             held = false;
             consistency.holdAfter(Long.MAX_VALUE);
         } else if (stop.isSaved()) {
@@ -282,7 +290,7 @@ public final class Checkpointer implements AutoCloseable {
             return false;
         }
         try {
-            StartAgainException disagreement = starts.firstDisagreement(this::isUnchanged);
+            StartAgainException disagreement = starts.firstDisagreement(this::has);
             if (disagreement != null) {
                 LOG.warn(
                     "{}; this shard goes back to the same checkpoint, because in bsp all shards have the weights of"
@@ -296,8 +304,9 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    private boolean isUnchanged() {
-        return progress.changes() == changesAtStart;
+    /** Returns whether this shard has the weights of a checkpoint. */
+    private boolean has(long checkpoint) {
+        return checkpoint == startedFrom && progress.changes() == changesAtStart || held && stop.isSavedBy(checkpoint);
     }
 
     /**
@@ -309,7 +318,7 @@ public final class Checkpointer implements AutoCloseable {
      */
     public void awaitOtherShards() throws IOException, InterruptedException {
         if (starts != null) {
-            starts.await(this::isUnchanged, clock, TICK);
+            starts.await(this::has, clock, TICK);
         }
     }
 
@@ -321,7 +330,7 @@ public final class Checkpointer implements AutoCloseable {
      *     again
      */
     public boolean otherShardsHaveStarted() throws IOException {
-        return starts == null || starts.areAgreed(this::isUnchanged);
+        return starts == null || starts.areAgreed(this::has);
     }
 
     private void look() throws IOException {

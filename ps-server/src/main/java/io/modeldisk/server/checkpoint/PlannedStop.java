@@ -116,6 +116,11 @@ final class PlannedStop {
             && (!inRounds || progress.openedRound() <= newest.round());
     }
 
+    /** Returns whether {@link #isSaved} by the checkpoint with this number. */
+    boolean isSavedBy(long checkpoint) {
+        return saved.number() == checkpoint && isSaved();
+    }
+
     /** In bsp, the round of the newest complete checkpoint of this shard. */
     long savedRound() {
         return saved.round();

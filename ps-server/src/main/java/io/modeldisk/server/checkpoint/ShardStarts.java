@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -20,8 +20,9 @@ import org.apache.logging.log4j.Logger;
  * back to a checkpoint, the others must go back too, before any shard serves learners again.
  *
  * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with the starts of the
- * other shards that it agrees with. A shard agrees with the start of another shard if it still has the weights of the same
- * checkpoint. Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
+ * other shards that it agrees with. A shard agrees with the start of another shard if it has the weights of the same
+ * checkpoint: since its own start, or because it saved them when the other shard stopped and holds all later pushes since then.
+ * Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
  * ({@link StartAgainException#startAtMost}). So if some shards cannot load the newest checkpoint, all shards start from the
  * newest one that all can load. A shard serves learners after all other shards have agreed with its start.
  */
@@ -103,29 +104,31 @@ final class ShardStarts {
     /**
      * Agrees with the starts of the other shards, as far as possible.
      *
-     * @param unchanged whether the weights of this shard are as they were when the shard started
+     * @param has whether the weights of this shard are those of the checkpoint with this number
      * @return the start of another shard with which this shard cannot agree, so that this shard must start again; null if there
      *     is none
      */
-    StartAgainException firstDisagreement(BooleanSupplier unchanged) throws IOException {
+    StartAgainException firstDisagreement(LongPredicate has) throws IOException {
         StartAgainException agreed = null;
+        long checkpoint = 0;
         for (int i = 0; i < own.agreed().length; i++) {
             Start start = i == shard ? null : read(i);
             // An old start with another checkpoint is of a shard that has stopped, or that will go back because of this start.
             boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
             if (start != null && !ignored && start.id() != own.agreed()[i]) {
                 StartAgainException disagreement = new StartAgainException(i, start.checkpoint());
-                if (!unchanged.getAsBoolean() || start.checkpoint() != own.checkpoint()) {
+                if (!has.test(start.checkpoint())) {
                     return disagreement;
                 }
                 own.agreed()[i] = start.id();
                 agreed = disagreement;
+                checkpoint = start.checkpoint();
             }
         }
         if (agreed != null) {
             write();
             // A push may have come while the file was written. Then the other shard must not serve with the agreement.
-            return unchanged.getAsBoolean() ? null : agreed;
+            return has.test(checkpoint) ? null : agreed;
         }
         return null;
     }
@@ -133,12 +136,12 @@ final class ShardStarts {
     /**
      * Waits until all other shards have agreed with the start of this shard.
      *
-     * @param unchanged whether the weights of this shard are as they were when the shard started
+     * @param has whether the weights of this shard are those of the checkpoint with this number
      * @param period the time from one look at the files to the next
      * @throws StartAgainException if this shard cannot agree with the start of another shard
      */
-    void await(BooleanSupplier unchanged, NanoClock clock, Duration period) throws IOException, InterruptedException {
-        while (!areAgreed(unchanged)) {
+    void await(LongPredicate has, NanoClock clock, Duration period) throws IOException, InterruptedException {
+        while (!areAgreed(has)) {
             clock.sleep(period.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
@@ -148,8 +151,8 @@ final class ShardStarts {
      *
      * @throws StartAgainException if this shard cannot agree with the start of another shard
      */
-    boolean areAgreed(BooleanSupplier unchanged) throws IOException {
-        StartAgainException disagreement = firstDisagreement(unchanged);
+    boolean areAgreed(LongPredicate has) throws IOException {
+        StartAgainException disagreement = firstDisagreement(has);
         if (disagreement != null) {
             throw disagreement;
         }

@@ -51,7 +51,7 @@ class ShardStartsTest {
             if (stopped) {
                 return true;
             }
-            StartAgainException disagreement = starts.firstDisagreement(() -> true);
+            StartAgainException disagreement = starts.firstDisagreement(number -> number == checkpoint);
             if (disagreement == null) {
                 return starts.firstMissing() < 0;
             }
@@ -106,12 +106,25 @@ class ShardStartsTest {
     }
 
     @Test
+    void shardThatHasSavedTheCheckpointOfAnotherShardsStopNeedNotGoBack() throws IOException {
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1);
+        ShardStarts second = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1);
+        first.firstDisagreement(number -> number == 1);
+        assertThat(second.firstDisagreement(number -> number == 1)).isNull();
+
+        ShardStarts again = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 2);
+        assertThat(again.firstDisagreement(number -> number == 2)).isNull();
+        assertThat(first.firstDisagreement(number -> number == 2)).isNull();
+        assertThat(again.firstMissing()).isEqualTo(-1);
+    }
+
+    @Test
     void shardGoesBackIfItChangesWhileItAgrees() throws IOException {
         ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1);
         ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1);
         AtomicInteger calls = new AtomicInteger();
         // The weights change between the check and the write of the agreement.
-        assertThat(first.firstDisagreement(() -> calls.getAndIncrement() == 0)).isNotNull();
+        assertThat(first.firstDisagreement(number -> calls.getAndIncrement() == 0)).isNotNull();
         assertThat(Files.list(folder)).hasSize(2);
     }
 }

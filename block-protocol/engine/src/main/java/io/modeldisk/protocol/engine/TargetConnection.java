@@ -8,6 +8,7 @@ import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
@@ -51,6 +52,7 @@ final class TargetConnection implements Runnable {
     private final Condition ends = endLock.newCondition();
     private final Object ping = new Object();
     private final Object stop = new Object();
+    private final Object farewell = new Object();
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
     private final SilenceWatch silence = new SilenceWatch();
     private final long startedNs;
@@ -211,6 +213,11 @@ final class TargetConnection implements Runnable {
                 if (next == stop) {
                     return;
                 }
+                if (next == farewell) {
+                    datamover.sendControl(
+                        new AsyncMessagePdu(Pdu.newHeader()).begin(AsyncMessagePdu.SESSION_DROPPED), null, true);
+                    return;
+                }
                 if (next == ping) {
                     nopIn.begin(Pdu.RESERVED_TAG, FullFeaturePhase.PING_TAG, 0);
                     datamover.sendControl(nopIn, null, false);
@@ -305,6 +312,16 @@ final class TargetConnection implements Runnable {
         endLock.lock();
         ends.signalAll();
         endLock.unlock();
+    }
+
+    /**
+     * Tells the initiator that the target closes the session, and then closes it. May be called by any thread. Does not wait, so
+     * the caller closes a connection whose peer does not receive.
+     */
+    void closeWithFarewell() {
+        if (!loggedIn || !schedule.offer(farewell)) {
+            close();
+        }
     }
 
     /** Closes a connection that no thread has begun to serve. */

@@ -38,6 +38,8 @@ public final class TargetServer implements AutoCloseable {
     private static final Duration ACCEPT_RETRY = Duration.ofMillis(100);
     /** Much longer than the time from one check of all connections to the next. */
     private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
+    /** The time for which the server waits until all initiators are told that it closes. */
+    private static final Duration FAREWELL = Duration.ofMillis(500);
 
     private final TargetContext context;
     private final BufferPool pool;
@@ -362,7 +364,10 @@ public final class TargetServer implements AutoCloseable {
         return (long) pool.freeChunks() * BufferPool.CHUNK_BYTES;
     }
 
-    /** Closes every connection, waits until the threads of all connections have stopped, and frees the memory. */
+    /**
+     * Tells every initiator that the server closes the sessions (Asynchronous Message, RFC 7143 section 11.9), closes every
+     * connection, waits until the threads of all connections have stopped, and frees the memory.
+     */
     @Override
     public void close() {
         if (closed) {
@@ -379,8 +384,10 @@ public final class TargetServer implements AutoCloseable {
             for (PendingLogins.Waiting one = logins.drain(); one != null; one = logins.drain()) {
                 one.incoming().close();
             }
+            connections.forEach(TargetConnection::closeWithFarewell);
+            awaitEnds(FAREWELL);
             connections.forEach(TargetConnection::close);
-            List<TargetConnection> open = awaitEnds();
+            List<TargetConnection> open = awaitEnds(SessionTable.END_TIMEOUT);
             if (open.isEmpty()) {
                 pool.close();
             } else {
@@ -392,10 +399,10 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Waits at most {@link SessionTable#END_TIMEOUT} until all connections are closed. Returns the connections still open. */
-    private List<TargetConnection> awaitEnds() throws InterruptedException {
+    /** Waits until all connections are closed. Returns the connections that are still open when the time has passed. */
+    private List<TargetConnection> awaitEnds(Duration bound) throws InterruptedException {
         NanoClock clock = context.clock();
-        long untilNs = clock.nanoTime() + SessionTable.END_TIMEOUT.toNanos();
+        long untilNs = clock.nanoTime() + bound.toNanos();
         List<TargetConnection> open = new ArrayList<>();
         for (TargetConnection connection : connections) {
             if (!connection.awaitEnd(Duration.ofNanos(untilNs - clock.nanoTime()))) {

@@ -46,6 +46,8 @@ public final class IscsiSession implements AutoCloseable {
      */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
+    /** Whether the target has told that it closes the session. Used only by the receiving thread. */
+    private boolean farewell;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
         this.context = context;
@@ -107,6 +109,9 @@ public final class IscsiSession implements AutoCloseable {
             }
         } catch (ClosedChannelException e) {
             reason = sendFailure.get() == null ? reason : sendFailure.get();
+        } catch (FarewellException e) {
+            reason = e.getMessage();
+            farewell = true;
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
@@ -135,7 +140,9 @@ public final class IscsiSession implements AutoCloseable {
         boolean wanted = life.state() != State.OPEN;
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
             shard + ": " + reason);
-        if (!wanted) {
+        if (farewell) {
+            context.onFarewell().run();
+        } else if (!wanted) {
             LOG.warn("the session was lost: {}", failure.getMessage());
         }
         life.advance(State.ENDED);

@@ -42,6 +42,7 @@ public final class SessionContext {
     private int eagerBytes = TransferSizes.DEFAULTS.eagerBytes();
     private Digest headerDigest = Digest.NONE;
     private Digest dataDigest = Digest.NONE;
+    private Runnable onFarewell = () -> {};
 
     /** Sets the target's TCP address. */
     public SessionContext portal(InetSocketAddress address) {
@@ -124,6 +125,19 @@ public final class SessionContext {
         this.headerDigest = header;
         this.dataDigest = data;
         return this;
+    }
+
+    /**
+     * Sets the action when the target tells that it closes the session. It replaces the log's line about a lost session, and must
+     * not wait. By default, there is no action.
+     */
+    public SessionContext onFarewell(Runnable action) {
+        this.onFarewell = action;
+        return this;
+    }
+
+    Runnable onFarewell() {
+        return onFarewell;
     }
 
     String targetName() {

@@ -92,6 +92,9 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             case Opcode.ASYNC_MESSAGE -> {
                 AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
                 numbers.received(message);
+                if (message.event() == AsyncMessagePdu.SESSION_DROPPED) {
+                    throw new FarewellException();
+                }
                 LOG.info("{} sent an asynchronous message with event {}", shard, message.event());
             }
             case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU (reason %02Xh)"

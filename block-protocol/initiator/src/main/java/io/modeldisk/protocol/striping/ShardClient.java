@@ -29,6 +29,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -86,6 +88,8 @@ final class ShardClient implements AutoCloseable {
     private volatile IscsiSession observer;
     /** The sessions that may still be open, each with its place. */
     private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
+    /** Whether the process that served the shard has told that it stops, and no login has succeeded since then. */
+    private final AtomicBoolean stopped = new AtomicBoolean();
     private volatile Place place;
     private volatile boolean closed;
     /** The facts that shard 0 reported; null until shard 0 has reported its facts. */
@@ -189,7 +193,8 @@ final class ShardClient implements AutoCloseable {
         Place now = locate();
         SessionContext settings = context.session(index, now.portal(), now.route())
             .initiator(context.initiatorName(), isid)
-            .learner(label);
+            .learner(label)
+            .onFarewell(this::stops);
         if (isid == OBSERVER_ISID) {
             settings.queueDepth(
                 Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route().portal().datamover()).queueDepth()));
@@ -208,10 +213,21 @@ final class ShardClient implements AutoCloseable {
                     expected,
                     context.locator().shardCount());
             }
+            if (stopped.compareAndSet(true, false)) {
+                LOG.warn("{} serves again", now.id());
+            }
             return session;
         } catch (IOException | RuntimeException e) {
             session.close();
             throw e;
+        }
+    }
+
+    /** Logs once that the process that serves the shard stops, because the other sessions with the shard end too. */
+    private void stops() {
+        if (!closed && stopped.compareAndSet(false, true)) {
+            LOG.warn("{} stops; calls wait until it serves again, at most {} ms", id(),
+                TimeUnit.NANOSECONDS.toMillis(context.reconnectTimeoutNs()));
         }
     }
 

@@ -1,0 +1,109 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Stops and starts one shard after the other while two learners train. No learner gets an error, and each push counts once. */
+@Tag("mount")
+@Timeout(300)
+final class RestartIT {
+    private static final int LEARNERS = 2;
+    private static final int ITERATIONS = 300;
+
+    /** Pushes a gradient of ones in each iteration. Any error ends the learner. Under bsp with sync, checks each pull. */
+    private static final String LEARN = """
+        import os, sys, time
+        import numpy as np
+        path, iterations, exact = sys.argv[1], int(sys.argv[2]), sys.argv[3] == 'true'
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        ones = np.ones(size // 4, np.float32).tobytes()
+        for number in range(iterations):
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            assert not exact or (weights == number).all(), (number, weights.min(), weights.max())
+            os.pwrite(fd, ones, 0)
+            os.fsync(fd)
+            print('iteration', number, flush=True)
+            time.sleep(0.1)
+        os.close(fd)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Running serve(int shard, int port, String consistency, String durability) throws Exception {
+        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, "--model", "m", "--shard",
+            shard + "/2", "--size", "2MiB", "--aggregator", "sum", "--consistency", consistency, "--learners",
+            LEARNERS, "--state", sandbox.path("state"), "--checkpoint-every", "1h", "--durability", durability));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"bsp, sync, checkpoint", "bsp, overlap, checkpoint", "asp, sync, checkpoint", "ssp:1, sync, journal"})
+    void learnersSeeNoErrorWhileEachShardIsRestarted(String consistency, String exchange, String durability)
+        throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        List<Running> running = new ArrayList<>(
+            List.of(serve(0, 0, consistency, durability), serve(1, 0, consistency, durability)));
+        Shards shards = Command.ready("m", running);
+        List<Running> mounts = new ArrayList<>();
+        List<Running> learners = new ArrayList<>();
+        for (int i = 0; i < LEARNERS; i++) {
+            Path directory = sandbox.directory("learner" + i);
+            mounts.add(Command.mount(sandbox, shards, directory, "--learner", "l" + i, "--exchange", exchange,
+                "--reconnect", "60s"));
+            mounts.getLast().awaitLine("ready: ");
+            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model").toString(),
+                ITERATIONS + "", Boolean.toString(consistency.equals("bsp") && exchange.equals("sync"))));
+        }
+        for (int shard = 1; shard >= 0; shard--) {
+            awaitIterations(learners.getFirst(), 10);
+            running.get(shard).signal("TERM");
+            running.get(shard).awaitEnd();
+            running.set(shard, serve(shard, shards.ports().get(shard), consistency, durability));
+            running.get(shard).awaitLine("ready: ");
+        }
+        for (Running learner : learners) {
+            assertThat(iteration(learner)).as("iterations before the end of the restarts").isLessThan(ITERATIONS);
+        }
+        for (int i = 0; i < LEARNERS; i++) {
+            Running learner = learners.get(i);
+            String mount = mounts.get(i).output();
+            await("the learner ends", Duration.ofSeconds(120), () -> !learner.process().isAlive());
+            assertThat(learner.process().exitValue()).as("%s\n%s", learner.output(), mount).isZero();
+            assertThat(mount.lines().skip(1)).as("one line for each stop, and one for each start").hasSize(4)
+                .allMatch(
+                    line -> line.matches(".* WARN .* (serves again|stops; calls wait until .* at most 60000 ms)"));
+        }
+        FloatBuffer weights = ByteBuffer.wrap(Files.readAllBytes(sandbox.path("learner0").resolve("weights")))
+            .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        while (weights.hasRemaining()) {
+            assertThat(weights.get()).as("weight %d", weights.position() - 1)
+                .isEqualTo(consistency.equals("bsp") ? ITERATIONS : LEARNERS * ITERATIONS);
+        }
+    }
+
+    private static void awaitIterations(Running learner, int more) {
+        int wanted = iteration(learner) + more;
+        await(() -> "iteration " + wanted, Duration.ofSeconds(60), () -> iteration(learner) >= wanted);
+    }
+
+    private static int iteration(Running learner) {
+        return (int) learner.output().lines().filter(line -> line.startsWith("iteration ")).count();
+    }
+}
