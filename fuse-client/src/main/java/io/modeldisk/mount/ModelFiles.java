@@ -17,20 +17,26 @@ import io.modeldisk.mount.file.VersionNumberFile;
 import io.modeldisk.mount.file.VersionWatch;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.tensor.NamedTensor;
 import io.modeldisk.mount.tensor.VersionFile;
 import io.modeldisk.mount.tensor.VersionMemory;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -38,6 +44,8 @@ import org.apache.logging.log4j.Logger;
 final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelFiles.class);
 
+    private final MountContext context;
+    private final Handover handover;
     private final Exchange exchange;
     private final RemoteModel shards;
     private final ModelFile model;
@@ -48,14 +56,19 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final StatusReport report;
     private final VersionMemory versions;
     private final List<MountedFile> files;
+    private volatile FuseSession session;
 
     ModelFiles(MountContext context) throws IOException {
+        this.context = context;
+        this.handover = context.handover();
         this.shards = context.remoteModel();
         this.weights = new WeightsFile(context.remoteModel());
         this.versionWatch = new VersionWatch(context.remoteModel(), context.clock());
         this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(),
-            new ExchangeSettings(context.pull(), context.onRollback(), trace));
+            handover.isKept()
+                ? new ExchangeSettings(context.pull(), context.onRollback(), trace, handover::memory)
+                : new ExchangeSettings(context.pull(), context.onRollback(), trace));
         VersionProbe probe = new VersionProbe(context.remoteModel(), context.clock());
         ModelUse use = new ModelUse(context.remoteModel(), exchange, context.clock());
         this.model = new ModelFile(context.remoteModel(), exchange, use, probe);
@@ -97,9 +110,97 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return named;
     }
 
-    /** Sets how processes get the memory that is the content of a file, for the status. */
-    void memoryFiles(String way) {
-        report.memoryFiles(way);
+    /** Sets the session that serves the files. */
+    void session(FuseSession serving) {
+        report.memoryFiles(serving.memoryFiles());
+        session = serving;
+    }
+
+    /** See {@link Handover#open}. */
+    String openState(Path directory) throws IOException {
+        String names = files.stream().map(MountedFile::name).sorted().collect(Collectors.joining("/"));
+        exchange.onMilestone(this::milestone);
+        return handover.open(context.learner(), """
+            model=%s
+            bytes=%d
+            shards=%d
+            dtype=%s
+            exchange=%s
+            readOnly=%b
+            directory=%s
+            files=%d-%08x
+            """.formatted(shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
+            context.exchange().schemeName(), context.isReadOnly(), directory, files.size(), names.hashCode()),
+            imageBytes());
+    }
+
+    private long imageBytes() {
+        return Long.BYTES + shards.learnerImageBytes() + exchange.imageBytes();
+    }
+
+    private void milestone(Cancellation request) {
+        FuseSession serving = session;
+        if (!handover.isKept()) {
+            return;
+        }
+        if (request == null || serving == null) {
+            handover.dropImage();
+        } else {
+            handover.save(to -> save(to, serving.requestNumber(request)));
+        }
+    }
+
+    private void save(ByteBuffer to, long completedRequest) {
+        to.putLong(completedRequest);
+        shards.saveLearner(to);
+        exchange.save(to);
+    }
+
+    /** Leaves the state to the next process. Returns false if an exchange with the shards could not be stopped. */
+    boolean leave() {
+        versionWatch.close();
+        boolean complete = weights.endTruncation() & exchange.freeze();
+        if (complete) {
+            handover.leave(to -> save(to, 0));
+        }
+        return complete;
+    }
+
+    /** Goes on with the state of the process before. */
+    void resume() throws IOException {
+        boolean complete = handover.stoppedInOrder();
+        List<MountedFile> used = new ArrayList<>();
+        List<MountedFile> learners = new ArrayList<>();
+        handover.state().forEachFile((number, node, writable, poll) -> {
+            MountedFile file = files.get(FuseFileSystem.indexOf(node));
+            if (file == model || file.name().equals(MountEntry.CONTROL.fileName())) {
+                (writable ? learners : used).add(file);
+            }
+        });
+        ByteBuffer image = complete || !learners.isEmpty() ? handover.image() : null;
+        if (image != null) {
+            handover.completed(image.getLong());
+            shards.resumeLearner(image);
+            exchange.resume(image);
+        } else if (!learners.isEmpty()) {
+            resumeAfterKill(learners.getFirst());
+        } else if (!used.isEmpty()) {
+            exchange.prepare(false, Cancellation.NONE);
+        }
+        if (learners.isEmpty() || learners.getFirst() == model) {
+            // Only a learner that maps the buffers can go on from an image that is older than its last write.
+            handover.dropImage();
+        }
+        LOG.warn("goes on with the mount of the process before, which {}",
+            complete ? "has stopped in order" : "was killed");
+    }
+
+    private void resumeAfterKill(MountedFile file) throws IOException {
+        ShardException reason = new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, null,
+            "the process of the mount was killed, and the next process does not know which part of the gradient has counted; the "
+                + "gradient is discarded");
+        shards.join();
+        exchange.resumeAfterKill(file != model, reason);
     }
 
     @Override

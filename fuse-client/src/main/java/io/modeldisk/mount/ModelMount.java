@@ -5,6 +5,7 @@ import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
@@ -15,9 +16,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** A model that is mounted on a directory and served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ModelMount.class);
+    /** The time for which requests may go on when the mount is left to the next process. */
+    private static final Duration GRACEFUL = Duration.ofMillis(500);
+
     private final MountPoint mountPoint;
     private final ModelFiles files;
     private final FuseSession session;
@@ -39,16 +46,14 @@ public final class ModelMount implements AutoCloseable {
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
-        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().trainBytes());
-        BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
         MountPoint mountPoint = MountPoint.of(context.directory());
-        mountPoint.ensureFree();
         ensurePermission(mountPoint, context);
         ModelFiles files = new ModelFiles(context);
         ModelMount mount;
         try {
+            prepare(mountPoint, context, files);
             FuseSession session = context.binding().mount(mountPoint.path(), files, context.fuseOptions());
-            files.memoryFiles(session.memoryFiles());
+            files.session(session);
             mount = new ModelMount(mountPoint, files, session, context.clock());
         } catch (IOException | RuntimeException e) {
             files.close();
@@ -61,6 +66,26 @@ public final class ModelMount implements AutoCloseable {
             mount.close();
             throw e;
         }
+    }
+
+    /** Prepares the directory for a new mount, or goes on with the mount of the process before. */
+    private static void prepare(MountPoint mountPoint, MountContext context, ModelFiles files) throws IOException {
+        String refusal = files.openState(mountPoint.path());
+        if (refusal != null) {
+            LOG.error(
+                "this process cannot go on with the mount of the process before: {}; it mounts {} anew, and processes that "
+                    + "have files open get ENOTCONN",
+                refusal, mountPoint.path());
+            Unmounter.ofThisUser().unmountForGood(mountPoint.path());
+        }
+        if (context.handover().resumes()) {
+            mountPoint.ensureModeldisk();
+            files.resume();
+            return;
+        }
+        mountPoint.ensureFree();
+        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().trainBytes());
+        BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
     }
 
     private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {
@@ -130,6 +155,23 @@ public final class ModelMount implements AutoCloseable {
     /** Waits until any process has unmounted the model. Returns false if the timeout expires first. */
     public boolean awaitUnmounted(Duration timeout) throws InterruptedException {
         return FutureWait.isDoneWithin(session.ended(), timeout, clock);
+    }
+
+    /**
+     * Leaves the mount to the next process: requests in progress get half a second to end, and the kernel keeps the others. May
+     * be called only if the {@link Handover} of the context keeps the mount. This process must then exit; if it does not leave
+     * all its state, the log says so, and the next process goes on as after a kill.
+     */
+    public synchronized void leave() {
+        if (closed || session.ended().isDone()) {
+            return;
+        }
+        closed = true;
+        if (!session.freeze(GRACEFUL) || !files.leave()) {
+            LOG.error(
+                "requests of {} did not end in time, so the next process goes on as if this process had been killed",
+                directory());
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FileAccess;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -42,6 +43,7 @@ public final class MountContext {
     private FileAccess access = FileAccess.ofThisUser();
     private NanoClock clock = NanoClock.SYSTEM;
     private FuseBinding binding = FuseBinding.named(FuseBinding.DEFAULT);
+    private Handover handover = Handover.none();
 
     /** Sets the mount point, which is an existing directory. Required. */
     public MountContext directory(Path value) {
@@ -143,6 +145,19 @@ public final class MountContext {
         return this;
     }
 
+    /**
+     * Sets what the mount gets from the process before, and keeps for the process after it. The caller closes it after the mount.
+     * Default: {@link Handover#none}.
+     */
+    public MountContext handover(Handover value) {
+        this.handover = value;
+        return this;
+    }
+
+    Handover handover() {
+        return handover;
+    }
+
     Path directory() {
         return directory;
     }
@@ -206,7 +221,7 @@ public final class MountContext {
     /** Returns the part of this configuration that the FUSE binding needs. */
     FuseOptions fuseOptions() {
         return new FuseOptions(workerThreads, dataRequests, closeTimeout, access,
-            exchange == ExchangeScheme.DIRECT, readOnly, clock, remoteModel::allocate);
+            exchange == ExchangeScheme.DIRECT, readOnly, clock, remoteModel::allocate, handover);
     }
 
     /**
@@ -227,6 +242,7 @@ public final class MountContext {
         require(tuning != null, "the map of tuned sizes must not be null; it may be empty");
         require(access != null, "the owner and the permissions of the files are not set");
         require(clock != null, "the clock of the mount is not set");
+        require(handover != null, "the handover of the mount is not set");
         require(binding != null, "the FUSE binding of the mount is not set");
         require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
         require(dataRequests > workerThreads && dataRequests <= DATA_REQUESTS_LIMIT, "dataRequests=" + dataRequests

@@ -32,23 +32,24 @@ final class MountPoint {
     }
 
     /**
-     * Resolves the symbolic links of a path. Does not access the directory, because an access fails if the process that serves
-     * its file system has died.
+     * Resolves the symbolic links of a path. Does not access a directory on which a model is mounted, because an access fails if
+     * the process that serves it has died, and waits if another process is about to serve it.
      *
      * @throws IOException if the parent directory does not exist
      */
     static MountPoint of(Path directory) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        if (Files.isSymbolicLink(absolute)) {
-            return new MountPoint(absolute.toRealPath());
-        }
         if (absolute.getParent() == null) {
             return new MountPoint(absolute);
         }
         if (!Files.isDirectory(absolute.getParent())) {
             throw new IOException(directory + " does not exist: its parent directory is missing");
         }
-        return new MountPoint(absolute.getParent().toRealPath().resolve(absolute.getFileName()));
+        MountPoint point = new MountPoint(absolute.getParent().toRealPath().resolve(absolute.getFileName()));
+        // A mount point is never a symbolic link.
+        return point.type().isEmpty() && Files.isSymbolicLink(absolute)
+            ? new MountPoint(absolute.toRealPath())
+            : point;
     }
 
     Path path() {

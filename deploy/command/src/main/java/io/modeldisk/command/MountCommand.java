@@ -8,7 +8,9 @@ import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
@@ -151,6 +153,13 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private AdminOptions admin;
 
+    @Option(names = "--restartable",
+        description = "The mount outlives its process: at SIGTERM, the process leaves the directory, its open files and the "
+            + "learner to the next process that the service manager starts (systemd: FileDescriptorStoreMax=64). Learners see "
+            + "a pause. To stop, unmount the directory first. Needs --foreground, --binding kernel, and a service manager that "
+            + "sets NOTIFY_SOCKET.")
+    private boolean restartable;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -169,10 +178,31 @@ final class MountCommand implements Callable<Integer> {
         if (readOnly) {
             checkFollower();
         }
+        if (restartable && !foreground) {
+            throw new ParameterException(spec.commandLine(),
+                "--restartable needs --foreground: a service manager starts and watches this process itself");
+        }
         if (inBackground() && log != null && System.getenv(LogConfiguration.LEVEL) == null) {
             Configurator.setRootLevel(Level.INFO);
         }
-        String label = learner == null ? LearnerLabel.ofThisHost() : learner;
+        try (Handover handover = handover()) {
+            return run(handover);
+        }
+    }
+
+    private Handover handover() throws IOException {
+        if (!restartable) {
+            return Handover.none();
+        }
+        return Handover.of(ServiceManager.ofThisProcess().orElseThrow(() -> new IOException(
+            "--restartable needs a service manager that keeps descriptors, but NOTIFY_SOCKET is not set: start this command as a "
+                + "service of systemd, or leave the option out")),
+            ServiceManager.passedDescriptors());
+    }
+
+    private int run(Handover handover) throws IOException {
+        String before = handover.learner();
+        String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read(requestSize, queueDepth);
         MountContext context = new MountContext()
             .directory(directory)
@@ -182,6 +212,7 @@ final class MountCommand implements Callable<Integer> {
             .onRollback(OnRollback.named(onRollback))
             .learner(label)
             .access(access.access())
+            .handover(handover)
             .binding(FuseBinding.named(binding));
         if (trace != null) {
             // If the trace file cannot be written, the mount must fail now, not after hours of training.
@@ -197,7 +228,7 @@ final class MountCommand implements Callable<Integer> {
                     .tuning(tuning(sizes, remote.routes())))) {
             log().info("effective configuration:\n{}", context);
             subject.mounted(mount, remote);
-            Thread stopper = new Thread(() -> stop(mount, notices, subject), "stop");
+            Thread stopper = new Thread(() -> stop(mount, handover, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             notices.ready(
@@ -282,10 +313,14 @@ final class MountCommand implements Callable<Integer> {
             + (error.isEmpty() ? "" : "; last error: " + error);
     }
 
-    private void stop(ModelMount mount, ServiceNotices notices, MountSubject subject) {
+    private void stop(ModelMount mount, Handover handover, ServiceNotices notices, MountSubject subject) {
         notices.stopping();
         subject.stops();
-        mount.close();
+        if (handover.isKept()) {
+            mount.leave();
+        } else {
+            mount.close();
+        }
         try {
             leaveTrace(mount);
         } catch (IOException e) {

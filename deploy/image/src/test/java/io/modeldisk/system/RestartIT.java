@@ -15,15 +15,18 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Stops and starts one shard after the other while two learners train. No learner gets an error, and each push counts once. */
 @Tag("mount")
 @Timeout(300)
+@Execution(ExecutionMode.SAME_THREAD)
 final class RestartIT {
     private static final int LEARNERS = 2;
-    private static final int ITERATIONS = 300;
+    private static final int ITERATIONS = 200;
 
     /** Pushes a gradient of ones in each iteration. Any error ends the learner. Under bsp with sync, checks each pull. */
     private static final String LEARN = """
@@ -83,8 +86,8 @@ final class RestartIT {
         }
         for (int i = 0; i < LEARNERS; i++) {
             Running learner = learners.get(i);
-            String mount = mounts.get(i).output();
             await("the learner ends", Duration.ofSeconds(120), () -> !learner.process().isAlive());
+            String mount = mounts.get(i).output();
             assertThat(learner.process().exitValue()).as("%s\n%s", learner.output(), mount).isZero();
             assertThat(mount.lines().skip(1)).as("one line for each stop, and one for each start").hasSize(4)
                 .allMatch(

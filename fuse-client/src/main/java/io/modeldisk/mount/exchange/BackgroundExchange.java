@@ -186,6 +186,16 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
+    /** Returns whether no exchange is in progress. */
+    boolean hasEnded() {
+        lock.lock();
+        try {
+            return progress.hasEnded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void cancelPush() {
         lock.lock();
         try {
@@ -340,11 +350,14 @@ final class BackgroundExchange implements AutoCloseable {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {
             failure = failed;
+            pullCancellation.cancel();
+            if (closed) {
+                return;
+            }
             counters.failed(failed);
             LOG.warn("the {} of {} failed: {}", isPush ? "push" : "pull",
                 job.pushes() ? "iteration " + job.iteration() : "the weights",
                 failed.getMessage());
-            pullCancellation.cancel();
         }
     }
 }

@@ -4,6 +4,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /**
  * Buffers for weights and for a gradient, with marks for the logical blocks of the gradient that were written.
@@ -29,6 +30,7 @@ final class BufferSet implements AutoCloseable {
 
     private final int number;
     private final long bytes;
+    private final ExchangeSettings.Buffers buffers;
     private final DirtyBlocks dirty;
     private volatile DataMemory weights;
     private volatile DataMemory gradient;
@@ -45,8 +47,10 @@ final class BufferSet implements AutoCloseable {
      *
      * @param number the number of the set in its exchange, from 0
      * @param bytes the size of each buffer, a multiple of the logical block
+     * @param buffers provides the buffers
      */
-    BufferSet(int number, long bytes) {
+    BufferSet(int number, long bytes, ExchangeSettings.Buffers buffers) {
+        this.buffers = buffers;
         this.number = number;
         this.bytes = bytes;
         this.dirty = new DirtyBlocks(bytes);
@@ -60,10 +64,10 @@ final class BufferSet implements AutoCloseable {
     /** Allocates the missing buffers, in memory that the datamover can use. */
     void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
-            weights = model.allocate(model.trainBytes());
+            weights = buffers.allocate("weights-" + number, model);
         }
         if (withGradient && gradient == null) {
-            gradient = model.allocate(model.trainBytes());
+            gradient = buffers.allocate("gradient-" + number, model);
         }
     }
 
@@ -223,6 +227,48 @@ final class BufferSet implements AutoCloseable {
     /** Marks the weights as unusable until the next pull. */
     void discard() {
         become(Weights.NONE);
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    long imageBytes() {
+        return 6 + Long.BYTES + dirty.imageBytes();
+    }
+
+    /** Saves the state of the set, without its buffers. For the process that restores the set, it is not lent. */
+    void save(ByteBuffer to) {
+        to.put(flag(weights != null)).put(flag(gradient != null)).put(flag(unsynchronized)).put(flag(whole))
+            .put(flag(shown)).put((byte) state.ordinal()).putLong(version);
+        dirty.save(to);
+    }
+
+    /** Restores the state of a set, with the buffers of the process before. */
+    void restore(ByteBuffer from, RemoteModel model, long nowNs) throws IOException {
+        boolean hasWeights = from.get() != 0;
+        boolean hasGradient = from.get() != 0;
+        if (hasWeights) {
+            allocate(model, hasGradient);
+        }
+        unsynchronized = from.get() != 0;
+        whole = from.get() != 0;
+        shown = from.get() != 0;
+        state = Weights.values()[from.get()];
+        version = from.getLong();
+        pulledAtNs = nowNs;
+        dirty.restore(from);
+    }
+
+    private static byte flag(boolean value) {
+        return (byte) (value ? 1 : 0);
+    }
+
+    /** Sets the whole gradient to zero, and clears all marks. */
+    void clearGradient() {
+        if (gradient != null) {
+            clear(0, bytes);
+            if (whole) {
+                Memories.zero(gradient, 0, bytes);
+            }
+        }
     }
 
     /** Returns the time when the pull of the weights began, or 0 before the first pull. */

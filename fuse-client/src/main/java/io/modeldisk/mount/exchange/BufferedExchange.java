@@ -7,6 +7,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -40,6 +41,8 @@ abstract class BufferedExchange implements LocalExchange {
     protected volatile BufferSet active;
 
     private final OnRollback onRollback;
+    protected final ExchangeSettings.Buffers buffers;
+    private Milestone milestones = request -> {};
 
     // Guarded by {@code turn}.
     /** Why a pull of a read has failed after a shard had gone back, which the next fsync reports; null if there is no reason. */
@@ -70,7 +73,8 @@ abstract class BufferedExchange implements LocalExchange {
         this.counters = counters;
         this.onRollback = settings.onRollback();
         this.background = new BackgroundExchange(model, pacing, counters, trace);
-        this.active = new BufferSet(0, bytes);
+        this.buffers = settings.buffers();
+        this.active = new BufferSet(0, bytes, buffers);
     }
 
     @Override
@@ -225,6 +229,7 @@ abstract class BufferedExchange implements LocalExchange {
                 pullActive(cancellation);
             }
             computationBegins();
+            milestone(cancellation);
         } finally {
             turn.unlock(mine);
         }
@@ -452,6 +457,7 @@ abstract class BufferedExchange implements LocalExchange {
             } finally {
                 sets.unlock(stamp);
             }
+            milestones.reached(null);
         } finally {
             turn.unlock(mine);
         }
@@ -463,13 +469,85 @@ abstract class BufferedExchange implements LocalExchange {
      */
     protected void learnerGone() {
         if (active.isLent()) {
-            active = new BufferSet(active.number(), bytes);
+            active = new BufferSet(active.number(), bytes, buffers);
         }
         long droppedBytes = active.drop();
         if (droppedBytes > 0) {
             LOG.warn("a learner closed the model without a successful fsync after its last write:"
                 + " {} bytes of its gradient are lost", droppedBytes);
         }
+    }
+
+    /** Tells that the state can be saved. The caller holds {@code turn}. */
+    protected final void milestone(Cancellation request) {
+        if (mapped && learning && background.hasEnded()) {
+            milestones.reached(request);
+        }
+    }
+
+    @Override
+    public final void onMilestone(Milestone handler) {
+        milestones = handler;
+    }
+
+    @Override
+    public final boolean freeze() {
+        background.close();
+        return background.hasEnded();
+    }
+
+    @Override
+    public final long imageBytes() {
+        return ExchangeImage.BYTES + sets() * active.imageBytes();
+    }
+
+    @Override
+    public final void save(ByteBuffer to) {
+        new ExchangeImage(learning, mapped, unfinished, rollback != null, active.number(), iteration, round).save(to);
+        for (int i = 0; i < sets(); i++) {
+            set(i).save(to);
+        }
+    }
+
+    @Override
+    public final void resume(ByteBuffer from) throws IOException {
+        long mine = turn.lockExclusive();
+        try {
+            ExchangeImage image = ExchangeImage.of(from);
+            learning = image.learning();
+            mapped = image.mapped();
+            unfinished = image.unfinished();
+            rollback = image.untold() ? OnRollback.untold() : null;
+            iteration = image.iteration();
+            round = image.round();
+            for (int i = 0; i < sets(); i++) {
+                set(i).restore(from, model, trace.clock().nanoTime());
+            }
+            if (image.activeSet() != active.number()) {
+                activateNext(Cancellation.NONE);
+            }
+            computationBegins();
+            for (int i = 0; learning && i < sets(); i++) {
+                BufferSet set = set(i);
+                // With one set, the fsync that has begun the exchange repeats it.
+                if (set != active && (!set.isFresh() || set.isDirty())) {
+                    set.lend();
+                    background.start(ExchangeJob.exchange(set, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
+                }
+            }
+        } finally {
+            turn.unlock(mine);
+        }
+    }
+
+    @Override
+    public final void resumeAfterKill(boolean maps, IOException reason) throws IOException {
+        prepare(true, maps, Cancellation.NONE);
+        background.awaitEnd(Cancellation.NONE);
+        for (int i = 0; i < sets(); i++) {
+            set(i).clearGradient();
+        }
+        rollback = reason;
     }
 
     @Override

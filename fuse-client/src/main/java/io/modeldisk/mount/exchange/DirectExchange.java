@@ -7,6 +7,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -292,6 +293,29 @@ final class DirectExchange implements Exchange {
     @Override
     public ExchangeCounters counters() {
         return counters;
+    }
+
+    @Override
+    public long imageBytes() {
+        return 2 + Long.BYTES;
+    }
+
+    @Override
+    public void save(ByteBuffer to) {
+        to.put((byte) (pushed ? 1 : 0)).put((byte) (rollback != null ? 1 : 0)).putLong(round);
+    }
+
+    @Override
+    public void resume(ByteBuffer from) {
+        pushed = from.get() != 0;
+        rollback = from.get() != 0 ? OnRollback.untold() : null;
+        round = from.getLong();
+    }
+
+    @Override
+    public void resumeAfterKill(boolean mapped, IOException reason) {
+        prepare(true, Cancellation.NONE);
+        rollback = reason;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -62,6 +63,25 @@ public final class DirtyBlocks {
             block = (block | 63) + 1;
         }
         return blocks;
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    long imageBytes() {
+        return (long) words.length() * Long.BYTES;
+    }
+
+    /** Saves the marks. */
+    void save(ByteBuffer to) {
+        for (int i = 0; i < words.length(); i++) {
+            to.putLong(words.get(i));
+        }
+    }
+
+    /** Restores marks that were saved. */
+    void restore(ByteBuffer from) {
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, from.getLong());
+        }
     }
 
     /** Returns a mask with the bits of a range of blocks within one word. */

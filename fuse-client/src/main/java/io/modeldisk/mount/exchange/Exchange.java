@@ -4,6 +4,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
@@ -82,6 +83,53 @@ public interface Exchange extends AutoCloseable {
 
     /** Returns the counters of the pushes, the pulls and the iterations. */
     ExchangeCounters counters();
+
+    /** Handles the moments at which the state of the exchange can be saved. */
+    @FunctionalInterface
+    interface Milestone {
+        /**
+         * Handles such a moment, in the thread of a request: all of the learner's pushes have ended, and those of the next
+         * exchange have not begun.
+         *
+         * @param request the cancellation of the request that is about to succeed; null if the learner has left
+         */
+        void reached(Cancellation request);
+    }
+
+    /**
+     * Sets the handler of milestones. Only an exchange of a learner that maps its buffers has milestones: if this process is
+     * killed, another process can go on from the last one without losing a gradient. Must be set before the first request.
+     */
+    default void onMilestone(Milestone handler) {
+        // This exchange has no milestones.
+    }
+
+    /**
+     * Stops what goes on in the background, so that the state can be saved. No request may be in progress, and none may follow.
+     *
+     * @return false if it has not stopped within some seconds
+     */
+    default boolean freeze() {
+        return true;
+    }
+
+    /** Returns the number of bytes that {@link #save} writes at most. */
+    long imageBytes();
+
+    /** Saves the state. May be called only by the handler of milestones, or after {@link #freeze}. */
+    void save(ByteBuffer to);
+
+    /** Goes on from the state of another process that was saved. Must be called before the first request. */
+    void resume(ByteBuffer from) throws IOException;
+
+    /**
+     * Goes on without the state of another process, which was killed while a learner had the model open. The next fsync fails,
+     * and the gradient is discarded. The learner has joined again.
+     *
+     * @param mapped whether the learner maps the buffers
+     * @param reason the reason for the failure, which is one of {@link OnRollback#isReason}
+     */
+    void resumeAfterKill(boolean mapped, IOException reason) throws IOException;
 
     /** Frees the memory. May be called only when no other call is in progress. No call may follow. */
     @Override

@@ -3,6 +3,9 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
 import java.time.Instant;
 
 /**
@@ -11,8 +14,25 @@ import java.time.Instant;
  * @param pull the policy that decides when the overlap exchange pulls; the other schemes ignore this value
  * @param onRollback what the learner sees after a shard has gone back to earlier weights
  * @param trace the trace that records the phases; its clock is the clock of the exchange
+ * @param buffers provides the buffers
  */
-public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, IterationTrace trace) {
+public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, IterationTrace trace, Buffers buffers) {
+    /** Provides the buffers of an exchange. */
+    @FunctionalInterface
+    public interface Buffers {
+        /**
+         * Allocates a buffer of the size of the model, for pushes and pulls.
+         *
+         * @param name the name of the buffer, which is the same in another process that goes on with the exchange
+         */
+        DataMemory allocate(String name, RemoteModel model) throws IOException;
+    }
+
+    /** Creates settings with buffers that end with this process. */
+    public ExchangeSettings(PullPolicy pull, OnRollback onRollback, IterationTrace trace) {
+        this(pull, onRollback, trace, (name, model) -> model.allocate(model.trainBytes()));
+    }
+
     /** Creates settings with which the next fsync fails after a shard has gone back. */
     public ExchangeSettings(PullPolicy pull, IterationTrace trace) {
         this(pull, OnRollback.FAIL, trace);

@@ -41,6 +41,12 @@ public enum OnRollback {
         return is(failure, ShardException.Kind.WENT_BACK) || is(failure, ShardException.Kind.LEARNER_FORGOTTEN);
     }
 
+    /** Returns the reason for a failure that the learner was not told before the process was replaced by another one. */
+    static ShardException untold() {
+        return new ShardException(ShardException.Kind.WENT_BACK, null,
+            "the gradient was discarded before the mount was restarted; the log of the mount has the reason");
+    }
+
     /** Returns whether a call has failed because of a failure of a kind. */
     static boolean is(IOException failure, ShardException.Kind kind) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

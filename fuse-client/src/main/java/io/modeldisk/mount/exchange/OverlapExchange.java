@@ -43,7 +43,7 @@ final class OverlapExchange extends BufferedExchange {
         PullScheduler scheduler) {
         super(model, settings, counters, new OverlapPacing(model, settings, scheduler, counters));
         this.scheduler = scheduler;
-        this.other = new BufferSet(1, bytes);
+        this.other = new BufferSet(1, bytes, buffers);
     }
 
     @Override
@@ -103,6 +103,7 @@ final class OverlapExchange extends BufferedExchange {
             round = model.nextRound() + (pushes ? 1 : 0);
             // Called before the exchange starts, so that the scheduler can predict the end of this computation.
             computationBegins();
+            milestone(cancellation);
             background.start(job);
         } catch (IOException e) {
             counters.failed(e);
@@ -164,7 +165,7 @@ final class OverlapExchange extends BufferedExchange {
     protected void learnerGone() {
         scheduler.computationIsAbandoned();
         if (other.isLent()) {
-            other = new BufferSet(other.number(), bytes);
+            other = new BufferSet(other.number(), bytes, buffers);
         }
         long lostBytes = other.drop();
         if (lostBytes > 0) {

@@ -37,6 +37,7 @@ final class SyncExchange extends BufferedExchange {
             iterationEnded(stalledSinceNs, pushing);
             round = model.nextRound();
             computationBegins();
+            milestone(cancellation);
         } catch (IOException e) {
             counters.failed(e);
             startOver(e, cancellation);

@@ -55,6 +55,11 @@ public final class ControlFile implements MountedFile {
         return new Handle(writable ? openForLearner(cancellation) : null);
     }
 
+    @Override
+    public FileHandle resume(boolean writable) {
+        return new Handle(writable ? use.resume(true, name()) : null);
+    }
+
     /** Joins, and waits for the weights. While it waits, other files can be opened and closed. */
     private ModelUse.Opened openForLearner(Cancellation cancellation) throws IOException {
         ModelUse.Opened opened = use.openForLearner(name(), exchange::prepareMapped, cancellation);

@@ -53,7 +53,12 @@ public final class GeneratedFile implements MountedFile {
         if (writable) {
             throw new ErrnoException(Errno.EACCES, name() + " is read-only");
         }
-        return new Handle(name, text.generate(cancellation));
+        return new Handle(text.generate(cancellation));
+    }
+
+    @Override
+    public FileHandle resume(boolean writable) {
+        return new Handle(null);
     }
 
     /** Replies to a read of a file that has this text. */
@@ -65,10 +70,27 @@ public final class GeneratedFile implements MountedFile {
         }
     }
 
-    private record Handle(String name, byte[] text) implements ReadOnlyHandle {
+    private final class Handle implements ReadOnlyHandle {
+        /** Null if another process has opened the file. */
+        private volatile byte[] content;
+
+        Handle(byte[] content) {
+            this.content = content;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-            reply(text, offset, lengthBytes, request);
+            byte[] now = content;
+            if (now == null) {
+                now = text.generate(request.cancellation());
+                content = now;
+            }
+            reply(now, offset, lengthBytes, request);
         }
     }
 }

@@ -76,6 +76,11 @@ public final class ModelFile implements MountedFile {
             : use.openForReading(cancellation));
     }
 
+    @Override
+    public FileHandle resume(boolean writable) {
+        return new Handle(use.resume(writable, name()));
+    }
+
     private final class Handle implements FileHandle {
         private final ModelUse.Opened opened;
 

@@ -105,6 +105,25 @@ public final class ModelUse {
         return new Opened(true);
     }
 
+    /**
+     * Records a file that another process has opened, whose learner this process goes on as.
+     *
+     * @param writable whether the file was opened for writing
+     */
+    Opened resume(boolean writable, String file) {
+        long stamp = lock.lockExclusive();
+        try {
+            handles++;
+            if (writable) {
+                learners = learners + 1;
+                learnersFile = file;
+            }
+        } finally {
+            lock.unlock(stamp);
+        }
+        return new Opened(writable);
+    }
+
     private void becomeLearner(Preparation preparation, Cancellation cancellation) throws IOException {
         model.join();
         partition.learnerJoined();

@@ -117,6 +117,22 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         }
     }
 
+    /**
+     * Writes the zeros of a truncation now, because another process goes on with the open files. What a process writes later
+     * replaces them.
+     *
+     * @return false if the shards have not received all zeros
+     */
+    public boolean endTruncation() {
+        try {
+            writeZeros(new Cancellation());
+            return true;
+        } catch (IOException e) {
+            LOG.warn("not all weights became zero after a truncation of {}: {}", name(), e.getMessage());
+            return false;
+        }
+    }
+
     /** Writes zeros to the blocks that were not written since a truncation. A call that has failed can be repeated. */
     private void writeZeros(Cancellation cancellation) throws IOException {
         if (written == null) {

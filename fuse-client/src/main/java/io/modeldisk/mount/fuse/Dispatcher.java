@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -7,9 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** Translates each request into a call of a file or a handle, and the result or exception into a reply. Thread-safe. */
 final class Dispatcher {
+    private static final Logger LOG = LogManager.getLogger(Dispatcher.class);
     private static final int ACCESS_MODE = 3;
 
     private final NanoClock clock;
@@ -27,6 +31,10 @@ final class Dispatcher {
     private final AtomicLong instances = new AtomicLong();
     /** Set before the first request. */
     private SlotPool slots;
+    /** The state of a mount that outlives its process; null if it does not. */
+    private MountState state;
+    /** The number of the last fsync that the process before has completed, perhaps without a reply; 0 if there is none. */
+    private long completed;
 
     /**
      * Creates a dispatcher.
@@ -52,6 +60,34 @@ final class Dispatcher {
     void endStarted(List<RequestSlot> all, SlotPool pool) {
         slots = pool;
         all.forEach(slot -> slot.onEnd(this::end));
+    }
+
+    /**
+     * Records open files in a state, and goes on with those that the process before has recorded. Must be called before the first
+     * request.
+     *
+     * @param lastFsync the number of the last fsync that the process before has completed, perhaps without a reply
+     */
+    void record(MountState recorded, long lastFsync) throws IOException {
+        state = recorded;
+        completed = lastFsync;
+        instances.set(recorded.word(MountState.Word.INSTANCES));
+        memories.record(recorded, nodes);
+        recorded.forEachFile((number, node, writable, poll) -> {
+            handles.restore(number, resumed(node, writable));
+            if (poll != 0) {
+                polls.wake(poll);
+            }
+        });
+    }
+
+    private FileHandle resumed(long node, boolean writable) {
+        try {
+            return tree.file(node).resume(writable);
+        } catch (IOException e) {
+            LOG.warn("an open file cannot be used after the restart: {}", e.getMessage());
+            return new LostHandle(e.getMessage());
+        }
     }
 
     /** Sends what started requests have held back. */
@@ -177,7 +213,10 @@ final class Dispatcher {
 
     /** Serves or starts the request in this slot. Returns false if the request was started. */
     private boolean serveNow(RequestSlot slot) {
-        interrupts.begin(slot);
+        if (!interrupts.begin(slot)) {
+            answer(slot, Errno.EINTR);
+            return true;
+        }
         boolean started = false;
         try {
             started = start(slot);
@@ -211,7 +250,7 @@ final class Dispatcher {
     }
 
     private void answer(RequestSlot slot, Errno errno) {
-        if (slot.isReplied()) {
+        if (slot.isReplied() || interrupts.isLeft(slot)) {
             return;
         }
         try {
@@ -285,7 +324,8 @@ final class Dispatcher {
     }
 
     private void synchronize(RequestSlot slot, RequestView request) throws IOException {
-        if (!tree.file(request.node()).isMemory()) {
+        boolean isCompleted = completed != 0 && request.unique() == (completed | KernelProtocol.RESENT);
+        if (!isCompleted && !tree.file(request.node()).isMemory()) {
             try {
                 handles.handle(request.handle()).synchronize(slot.cancellation());
             } finally {
@@ -323,10 +363,18 @@ final class Dispatcher {
         long found = tree.find(request.node(), request.name());
         MountedFile file = nodes.file(found);
         boolean ownInode = file != null && file.isConstantWhileOpen();
-        long node = ownInode ? Nodes.withInstance(found, instances.incrementAndGet()) : found;
+        long node = ownInode ? Nodes.withInstance(found, nextInstance()) : found;
         slot.body().entry(node, !ownInode);
         slot.body().attributes(node, tree.attributes(node));
         slot.replyBody();
+    }
+
+    private long nextInstance() {
+        long next = instances.incrementAndGet();
+        if (state != null) {
+            state.word(MountState.Word.INSTANCES, next);
+        }
+        return next;
     }
 
     private void attributes(RequestSlot slot, long node) throws IOException {
@@ -354,7 +402,13 @@ final class Dispatcher {
             return;
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
-        long handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()));
+        long unique = request.unique() & ~KernelProtocol.RESENT;
+        // The process before may have opened the file, and been killed before its reply.
+        long handle = state != null && unique != request.unique() ? state.openedBy(unique) : -1;
+        if (handle < 0) {
+            handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()),
+                request.node(), writable, unique);
+        }
         // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
         slot.body().open(handle, file.isConstantWhileOpen() ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
@@ -365,6 +419,9 @@ final class Dispatcher {
         if (!tree.file(request.node()).isMemory()) {
             PollWakeup wakeup = request.pollWaits() ? polls.wakeup(request.pollNumber()) : null;
             events = handles.handle(request.handle()).poll(wakeup);
+            if (state != null && wakeup != null) {
+                state.polled(request.handle(), request.pollNumber());
+            }
         }
         slot.body().events(events);
         slot.replyBody();

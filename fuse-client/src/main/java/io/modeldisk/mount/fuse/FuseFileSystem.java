@@ -10,6 +10,11 @@ public interface FuseFileSystem {
     /** Returns the files, always as the same list. */
     List<MountedFile> files();
 
+    /** Returns the index in {@link #files} of the file with a node number. */
+    static int indexOf(long node) {
+        return (int) (Nodes.withoutInstance(node) - KernelProtocol.FIRST_FILE_NODE);
+    }
+
     /** Returns the names of the extended attributes of the directory. */
     List<String> attributeNames();
 

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
@@ -17,10 +18,11 @@ import java.time.Duration;
  *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
  * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
+ * @param handover what the session gets from the process before, and keeps for the process after it
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
 public record FuseOptions(int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
-    boolean wholeBlockWrites, boolean readOnly, NanoClock clock, Allocator memory) {
+    boolean wholeBlockWrites, boolean readOnly, NanoClock clock, Allocator memory, Handover handover) {
     /** Allocates memory for requests. */
     @FunctionalInterface
     public interface Allocator {

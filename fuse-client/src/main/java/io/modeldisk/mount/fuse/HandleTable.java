@@ -1,17 +1,38 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
-/** Maps handle numbers to open handles. Thread-safe. A lookup acquires no lock and allocates no memory. */
+/**
+ * Maps handle numbers to open handles, and records them in the state of a mount that outlives its process. Thread-safe. A lookup
+ * acquires no lock and allocates no memory.
+ */
 final class HandleTable {
+    private static final Logger LOG = LogManager.getLogger(HandleTable.class);
     private static final int FIRST_CAPACITY = 64;
 
     // Each change replaces the array, because lookups are frequent and changes are rare.
     private volatile FileHandle[] handles = new FileHandle[FIRST_CAPACITY];
+    /** Null if the mount ends with its process. */
+    private final MountState state;
+    private boolean loggedFull;
 
-    /** Adds a handle and returns its number. */
-    synchronized long add(FileHandle handle) {
+    HandleTable(MountState state) {
+        this.state = state;
+    }
+
+    /** Adds a handle that the process before has opened under this number. */
+    synchronized void restore(int number, FileHandle handle) {
+        FileHandle[] copy = Arrays.copyOf(handles, Math.max(handles.length, number + 1));
+        copy[number] = handle;
+        handles = copy;
+    }
+
+    /** Adds a handle of a node, which a request has opened, and returns its number. */
+    synchronized long add(FileHandle handle, long node, boolean writable, long request) {
         int free = 0;
         while (free < handles.length && handles[free] != null) {
             free++;
@@ -19,6 +40,11 @@ final class HandleTable {
         FileHandle[] copy = Arrays.copyOf(handles, free == handles.length ? 2 * free : handles.length);
         copy[free] = handle;
         handles = copy;
+        if (state != null && !state.opened(free, node, writable, request) && !loggedFull) {
+            loggedFull = true;
+            LOG.warn("more than {} files are open: the others fail with EIO after a restart of this process",
+                MountState.FILES);
+        }
         return free;
     }
 
@@ -41,6 +67,9 @@ final class HandleTable {
         FileHandle handle = copy[(int) number];
         copy[(int) number] = null;
         handles = copy;
+        if (state != null) {
+            state.released(number);
+        }
         return handle;
     }
 

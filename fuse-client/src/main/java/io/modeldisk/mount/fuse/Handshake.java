@@ -28,7 +28,8 @@ final class Handshake {
         // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
         // limit of bytes is lower, so that the kernel reaches this limit first and splits between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
-        int more = request.moreCapabilities() & (KernelProtocol.PASSTHROUGH | KernelProtocol.ALLOW_MMAP);
+        int more = request.moreCapabilities()
+            & (KernelProtocol.PASSTHROUGH | KernelProtocol.ALLOW_MMAP | KernelProtocol.HAS_RESEND);
         slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed, more,
             KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);
         slot.replyBody();

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.util.Arrays;
@@ -25,6 +26,8 @@ final class Interrupts {
     private int next;
     private volatile boolean anyEarly;
     private volatile boolean closing;
+    private volatile boolean frozen;
+    private volatile boolean resends;
 
     Interrupts(List<RequestSlot> slots, Lanes lanes) {
         this.slots = slots;
@@ -48,12 +51,38 @@ final class Interrupts {
         }
     }
 
-    /** Makes the request in this slot interruptible. Cancels the request if its interrupt has already arrived. */
-    void begin(RequestSlot slot) {
+    /**
+     * Makes the request in this slot interruptible. Cancels the request if its interrupt has already arrived.
+     *
+     * @return false if no request may begin any more, because another process will serve it
+     */
+    boolean begin(RequestSlot slot) {
         slot.begin();
+        if (frozen) {
+            slot.cancel();
+            slot.end();
+            return false;
+        }
         if (anyEarly || closing) {
             interruptIfAsked(slot);
         }
+        return true;
+    }
+
+    /**
+     * Prevents that further requests begin, and cancels those in progress.
+     *
+     * @param kernelResends whether the kernel sends requests without a reply to the next process; otherwise they fail with EINTR
+     */
+    void freeze(boolean kernelResends) {
+        resends = kernelResends;
+        frozen = true;
+        slots.forEach(RequestSlot::cancel);
+    }
+
+    /** Returns whether a request that did not succeed is left without a reply, so that another process serves it again. */
+    boolean isLeft(RequestSlot slot) {
+        return frozen && resends && slot.cancellation().isCancelled();
     }
 
     /** Replies with EINTR to a request that was just parked, if the interrupt of this request has already arrived. */
@@ -73,9 +102,17 @@ final class Interrupts {
     /** Cancels all requests in progress and all later requests. */
     void interruptAll() {
         closing = true;
+        slots.forEach(RequestSlot::cancel);
+    }
+
+    /** Returns the number of the request with this cancellation; 0 if there is none. */
+    long unique(Cancellation cancellation) {
         for (RequestSlot slot : slots) {
-            slot.cancel();
+            if (slot.cancellation() == cancellation) {
+                return slot.request().unique() & ~KernelProtocol.RESENT;
+            }
         }
+        return 0;
     }
 
     private boolean cancel(long unique) {

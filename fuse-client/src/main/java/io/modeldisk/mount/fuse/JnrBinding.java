@@ -39,6 +39,11 @@ public final class JnrBinding implements FuseBinding {
 
     @Override
     public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
+        if (options.handover().isKept()) {
+            throw new IOException(
+                "the binding jnr cannot hand its mount over to another process, because libfuse 2 keeps the "
+                    + "state of the session; use --binding kernel");
+        }
         return JnrSession.serve(directory, fileSystem, options);
     }
 }

@@ -86,7 +86,7 @@ final class JnrFileSystem extends FuseStubFS {
     private final NanoClock clock;
     private final FileTree tree;
     private final FailureLog failures;
-    private final HandleTable handles = new HandleTable();
+    private final HandleTable handles = new HandleTable(null);
     private final BlockingQueue<JnrRequest> free;
     /** Requests for generated files, which can be read while all other requests wait for the shards. */
     private final BlockingQueue<JnrRequest> freeForTexts = new ArrayBlockingQueue<>(TEXT_REQUESTS);
@@ -243,7 +243,9 @@ final class JnrFileSystem extends FuseStubFS {
         return serve(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
             long node = tree.node(path);
-            info.fh.set(handles.add(tree.open(node, writable, clock.nanoTime(), cancellation)) << NODE_BITS | node);
+            info.fh.set(
+                handles.add(tree.open(node, writable, clock.nanoTime(), cancellation), node, writable, 0) << NODE_BITS
+                    | node);
             return 0;
         });
     }

@@ -16,15 +16,22 @@ public final class KernelBinding implements FuseBinding {
 
     private final Path device = Path.of(DEVICE);
     private final boolean passthrough;
+    private final boolean mayResend;
 
     /** Creates a binding that lets the kernel use the memory of files, if the kernel can. */
     public KernelBinding() {
-        this(true);
+        this(true, true);
     }
 
-    /** Creates a binding. If {@code passthrough} is false, the files that are memory are symbolic links. */
-    KernelBinding(boolean passthrough) {
+    /**
+     * Creates a binding that does without features of newer kernels.
+     *
+     * @param passthrough if false, the files that are memory are symbolic links
+     * @param mayResend if false, requests that are in progress when a process leaves its mount fail with EINTR
+     */
+    KernelBinding(boolean passthrough, boolean mayResend) {
         this.passthrough = passthrough;
+        this.mayResend = mayResend;
     }
 
     @Override
@@ -49,6 +56,15 @@ public final class KernelBinding implements FuseBinding {
 
     @Override
     public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
+        if (options.handover().resumes()) {
+            int left = options.handover().take(KernelSession.DEVICE_NAME);
+            if (left < 0) {
+                throw new IOException(
+                    "the process before has not left its descriptor of " + DEVICE + ": the mount of " + directory
+                        + " was removed, or the service manager keeps too few descriptors (FileDescriptorStoreMax=)");
+            }
+            return serve(directory, left, fileSystem, options);
+        }
         int userId = Processes.effectiveUserId();
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
@@ -79,7 +95,7 @@ public final class KernelBinding implements FuseBinding {
         throws IOException {
         Unmounter unmounter = Unmounter.ofThisUser();
         try {
-            return KernelSession.serve(directory, fd, fileSystem, options, unmounter, passthrough);
+            return KernelSession.serve(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
         } catch (IOException | RuntimeException e) {
             // The descriptor is closed before the unmount, so that the unmount does not wait for a reply of this session.
             Descriptors.close(fd);

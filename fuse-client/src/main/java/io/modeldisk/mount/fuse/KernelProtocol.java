@@ -26,6 +26,15 @@ final class KernelProtocol {
     /** DIRECT_IO_ALLOW_MMAP, in the second word: processes can map files that bypass the page cache. */
     static final int ALLOW_MMAP = 1 << 4;
 
+    /** HAS_RESEND, in the second word: the kernel can send again the requests that a process has received and not answered. */
+    static final int HAS_RESEND = 1 << 7;
+
+    /** FUSE_UNIQUE_RESEND: the bit of the number of a request that was sent again. */
+    static final long RESENT = 1L << 63;
+
+    /** FUSE_NOTIFY_RESEND: a message to the kernel to send again all requests that have no reply. */
+    static final int NOTIFY_RESEND = 7;
+
     /** FUSE_WRITE_CACHE: a WRITE request with this flag has pages of a map. */
     static final int WRITE_CACHE = 1;
 

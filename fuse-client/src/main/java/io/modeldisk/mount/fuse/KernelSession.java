@@ -1,29 +1,44 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.Handover;
+import io.modeldisk.mount.handover.MountState;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
+    /** The name of the descriptor of the session at the service manager. */
+    static final String DEVICE_NAME = "fuse";
+    private static final Logger LOG = LogManager.getLogger(KernelSession.class);
+    private static final long POLL_MS = 1;
+
     private final Path directory;
     private final FuseOptions options;
     private final Unmounter unmounter;
     private final DataMemory memory;
     private final Arena arena = Arena.ofShared();
-    private final HandleTable handles = new HandleTable();
+    private final HandleTable handles;
     private final Interrupts interrupts;
     private final MemoryFiles memories;
     private final WorkerPool workers;
     private final CompletableFuture<Void> ended;
+    /** Whether the kernel can send again the requests that were in progress. */
+    private final boolean resends;
     private boolean closed;
 
     private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
-        boolean passthrough) throws IOException {
+        boolean passthrough, boolean mayResend) throws IOException {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
@@ -38,7 +53,9 @@ final class KernelSession implements FuseSession {
         this.interrupts = new Interrupts(slots, lanes);
         PollNotifier polls = new PollNotifier(arena, fd);
         try {
-            int capabilities = Handshake.perform(slots.getFirst(), fd, options.wholeBlockWrites());
+            int capabilities = capabilities(slots.getFirst(), fd, mayResend);
+            MountState state = options.handover().isKept() ? options.handover().state() : null;
+            this.handles = new HandleTable(state);
             this.memories = passthrough && (capabilities & KernelProtocol.PASSTHROUGH) != 0
                 ? MemoryFiles.ofKernel(fd)
                 : MemoryFiles.links("no FUSE passthrough, which needs Linux 6.9 or later");
@@ -46,6 +63,18 @@ final class KernelSession implements FuseSession {
                 (capabilities & KernelProtocol.ALLOW_MMAP) != 0);
             this.workers = new WorkerPool(fd, slots, options, dispatcher, polls);
             this.ended = workers.ended().thenRun(handles::releaseAll);
+            if (state != null) {
+                dispatcher.record(state, options.handover().completedRequest());
+            }
+            this.resends = (capabilities & KernelProtocol.HAS_RESEND) != 0;
+            if (options.handover().resumes() && !resends) {
+                LOG.warn(
+                    "before Linux 6.9, the kernel does not send again requests that were in progress: if the process before"
+                        + " was killed, the processes that have made such requests wait until they are killed");
+            } else if (options.handover().resumes()) {
+                // Before the first request is read: the kernel would send it again while it is served.
+                polls.resend();
+            }
             workers.start();
         } catch (IOException | RuntimeException e) {
             memory.close();
@@ -54,16 +83,74 @@ final class KernelSession implements FuseSession {
         }
     }
 
+    /** Negotiates the capabilities, or returns those that the process before has negotiated: the kernel sends INIT only once. */
+    private int capabilities(RequestSlot slot, int fd, boolean mayResend) throws IOException {
+        Handover handover = options.handover();
+        if (handover.resumes()) {
+            return (int) handover.state().word(MountState.Word.CAPABILITIES);
+        }
+        int capabilities = Handshake.perform(slot, fd, options.wholeBlockWrites());
+        if (!mayResend) {
+            capabilities &= ~KernelProtocol.HAS_RESEND;
+        }
+        if (handover.isKept()) {
+            handover.state().word(MountState.Word.CAPABILITIES, capabilities);
+            handover.keep(DEVICE_NAME, fd);
+        }
+        return capabilities;
+    }
+
     /**
      * Starts to serve a mounted file system.
      *
      * @param fd the descriptor of /dev/fuse; the session owns it when this method has returned
      * @param passthrough whether the kernel may use the memory of files
+     * @param mayResend whether the kernel may send requests again, if it can
      */
     static KernelSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
-        Unmounter unmounter, boolean passthrough)
+        Unmounter unmounter, boolean passthrough, boolean mayResend)
         throws IOException {
-        return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough);
+        return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
+    }
+
+    @Override
+    public boolean freeze(Duration graceful) {
+        workers.stopReading(this::ask, options.clock().nanoTime() + options.closeTimeout().toNanos());
+        if (awaitStopped(graceful)) {
+            return true;
+        }
+        interrupts.freeze(resends);
+        return awaitStopped(options.closeTimeout());
+    }
+
+    /** Makes the kernel send a request. */
+    private void ask() {
+        try {
+            Files.getFileStore(directory).getTotalSpace();
+        } catch (IOException e) {
+            LOG.debug("statfs of {} failed: {}", directory, e.toString());
+        }
+    }
+
+    private boolean awaitStopped(Duration bound) {
+        long endNs = options.clock().nanoTime() + bound.toNanos();
+        try {
+            while (!workers.haveStopped()) {
+                if (options.clock().nanoTime() - endNs > 0) {
+                    return false;
+                }
+                options.clock().sleep(POLL_MS, TimeUnit.MILLISECONDS);
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public long requestNumber(Cancellation cancellation) {
+        return interrupts.unique(cancellation);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.MountState;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -26,6 +28,8 @@ final class MemoryFiles {
     /** Why the files are links; null if the kernel uses the memory. */
     private final String linkCause;
     private final Map<Long, Backing> open = new HashMap<>();
+    /** Null if the mount ends with its process. */
+    private MountState state;
 
     /** Memory that the kernel uses for a node, under a number, and how often the node is open. */
     private record Backing(DataMemory memory, int number, int handles) {}
@@ -63,6 +67,20 @@ final class MemoryFiles {
         }
     }
 
+    /** Records the open files in a state from now on. Goes on with those that are recorded already. */
+    synchronized void record(MountState recorded, Nodes nodes) throws IOException {
+        state = recorded;
+        recorded.forEachMemory((node, number, handles) -> open.put(node,
+            new Backing(nodes.file(node).memory(Cancellation.NONE), number, handles)));
+    }
+
+    private void record(long node) {
+        if (state != null) {
+            Backing backing = open.get(node);
+            state.memory(node, backing == null ? 0 : backing.number(), backing == null ? 0 : backing.handles());
+        }
+    }
+
     /** Returns whether the files are symbolic links. */
     boolean areLinks() {
         return linkCause != null;
@@ -85,6 +103,7 @@ final class MemoryFiles {
             throw new IOException("the kernel does not accept the memory of a file: " + Errno.nameOf(-number));
         }
         open.put(node, new Backing(memory, number, backing == null ? 1 : backing.handles() + 1));
+        record(node);
         return number;
     }
 
@@ -97,6 +116,7 @@ final class MemoryFiles {
             open.remove(node);
             unregister(device, backing.number());
         }
+        record(node);
     }
 
     /** Returns the target of the symbolic link to this memory. */

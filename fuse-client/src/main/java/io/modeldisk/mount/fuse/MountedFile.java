@@ -95,6 +95,16 @@ public interface MountedFile {
     }
 
     /**
+     * Returns a handle for a process that has opened the file when another process served the mount. The default is a new handle,
+     * for files whose open changes nothing.
+     *
+     * @throws IOException if the handle cannot be used any more; each request for it fails
+     */
+    default FileHandle resume(boolean writable) throws IOException {
+        return open(writable, Cancellation.NONE);
+    }
+
+    /**
      * Opens a file that is constant while it is open.
      *
      * @param instance the number of the inode; opens of an open inode have the same content. 0 if the binding has no such numbers

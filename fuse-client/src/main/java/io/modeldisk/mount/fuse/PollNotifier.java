@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Sends wake-ups for poll(2) to the kernel until the session ends. Thread-safe. */
+/** Sends wake-ups for poll(2) and other messages to the kernel until the session ends. Thread-safe. */
 final class PollNotifier {
     private static final Logger LOG = LogManager.getLogger(PollNotifier.class);
     private static final int MESSAGE_BYTES = ReplyView.HEADER_BYTES + Long.BYTES;
@@ -48,6 +48,27 @@ final class PollNotifier {
                 // Nothing to free.
             }
         };
+    }
+
+    /** Wakes the process that waits for the open file with this number, so that it asks again. */
+    void wake(long number) {
+        send(number);
+    }
+
+    /** Lets the kernel send again all requests that have no reply. Returns false if it cannot. */
+    synchronized boolean resend() {
+        message.reset();
+        message.header(0, -KernelProtocol.NOTIFY_RESEND, ReplyView.HEADER_BYTES);
+        vector.set(JAVA_LONG, Long.BYTES, ReplyView.HEADER_BYTES);
+        long written = Descriptors.writev(state, fd, vector.address(), 1);
+        vector.set(JAVA_LONG, Long.BYTES, MESSAGE_BYTES);
+        if (written < 0) {
+            LOG.error(
+                "the kernel did not send again the requests of the process before ({}): the processes that have made them "
+                    + "wait until they are killed",
+                Errno.nameOf(-written));
+        }
+        return written >= 0;
     }
 
     private synchronized void send(long number) {

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
@@ -29,6 +30,7 @@ final class WorkerPool {
     private static final long STUCK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final int sessionFd;
+    private final Handover handover;
     private final SlotPool slots;
     private final int baseThreads;
     private final NanoClock clock;
@@ -40,6 +42,8 @@ final class WorkerPool {
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
+    /** Whether the threads end after their current request, because another process will read the next one. */
+    private volatile boolean stopping;
     // Used only by the reserve thread.
     private boolean loggedNoThread;
 
@@ -50,6 +54,7 @@ final class WorkerPool {
     WorkerPool(int sessionFd, List<RequestSlot> slots, FuseOptions options, Dispatcher dispatcher,
         PollNotifier polls) {
         this.sessionFd = sessionFd;
+        this.handover = options.handover();
         this.slots = new SlotPool(slots, this::wakeReserve);
         dispatcher.endStarted(slots, this.slots);
         this.baseThreads = options.workerThreads();
@@ -70,8 +75,8 @@ final class WorkerPool {
         int[] triedFds = new int[baseThreads];
         try {
             for (int i = 0; i < baseThreads; i++) {
-                fds[i] = cloneDevice(0, sessionFd);
-                triedFds[i] = cloneDevice(Descriptors.O_NONBLOCK, NONE);
+                fds[i] = device("fuse-wait-" + i, 0, sessionFd);
+                triedFds[i] = device("fuse-try-" + i, Descriptors.O_NONBLOCK, NONE);
             }
         } catch (IOException e) {
             clones.forEach(Descriptors::close);
@@ -83,6 +88,23 @@ final class WorkerPool {
             startThread("modeldisk-fuse-" + i, () -> serve(slots.take(), fd, triedFd, false));
         }
         reserve.start();
+    }
+
+    /**
+     * Returns the descriptor of one thread that the process before has left: the requests that it has read from this descriptor
+     * can be answered only as long as the descriptor is open. If there is none, clones the device, and keeps the descriptor.
+     */
+    private int device(String name, int flags, int other) throws IOException {
+        int left = handover.take(name);
+        if (left >= 0) {
+            clones.add(left);
+            return left;
+        }
+        int fd = cloneDevice(flags, other);
+        if (fd != other) {
+            handover.keep(name, fd);
+        }
+        return fd;
     }
 
     /**
@@ -121,7 +143,7 @@ final class WorkerPool {
         RequestSlot slot = first;
         boolean holdsBack = false;
         try {
-            while (!(added && reading.get() >= baseThreads)) {
+            while (!stopping && !(added && reading.get() >= baseThreads)) {
                 long length = holdsBack ? slot.receive(triedFd) : await(slot, fd);
                 received.incrementAndGet();
                 if (length < 0 && holdsBack) {
@@ -154,7 +176,8 @@ final class WorkerPool {
 
     private long await(RequestSlot slot, int fd) {
         reading.incrementAndGet();
-        long length = slot.receive(fd);
+        // Another thread first sets stopping, and then looks at the number of reading threads.
+        long length = stopping ? -Errno.EAGAIN.number() : slot.receive(fd);
         if (reading.decrementAndGet() == 0 && reserveSleeps) {
             LockSupport.unpark(reserve);
         }
@@ -200,10 +223,10 @@ final class WorkerPool {
     }
 
     private void keepOneReading() {
-        while (!unmounted) {
+        while (!unmounted && !stopping) {
             if (reading.get() > 0) {
                 reserveSleeps = true;
-                if (reading.get() > 0 && !unmounted) {
+                if (reading.get() > 0 && !unmounted && !stopping) {
                     LockSupport.park(this);
                 }
                 reserveSleeps = false;
@@ -212,7 +235,7 @@ final class WorkerPool {
             long before = received.get();
             sleep(STUCK_NS);
             // No thread reads now, and none has read a request since the last check. So all threads wait.
-            if (reading.get() == 0 && received.get() == before && !unmounted) {
+            if (reading.get() == 0 && received.get() == before && !unmounted && !stopping) {
                 try {
                     addThread();
                 } catch (Throwable e) {
@@ -220,11 +243,35 @@ final class WorkerPool {
                 }
             }
         }
+        if (!unmounted) {
+            return;
+        }
         awaitEnd();
         polls.close();
         clones.forEach(Descriptors::close);
         Descriptors.close(sessionFd);
         ended.complete(null);
+    }
+
+    /**
+     * Lets the threads end after their current requests. No request is read after that. The descriptors stay open.
+     *
+     * @param ask lets the kernel send any request, which wakes a thread that waits for one; may wait for the reply
+     * @param endNs the time at which this method returns at the latest
+     */
+    void stopReading(Runnable ask, long endNs) {
+        stopping = true;
+        LockSupport.unpark(reserve);
+        while (reading.get() > 0 && clock.nanoTime() - endNs < 0) {
+            // If all threads have ended meanwhile, the next process replies.
+            Thread.ofPlatform().name("modeldisk-fuse-stop").daemon().start(ask);
+            sleep(STUCK_NS);
+        }
+    }
+
+    /** Returns whether all threads have ended and all started requests too. */
+    synchronized boolean haveStopped() {
+        return threads == 0 && slots.isComplete();
     }
 
     private void logNoThread(Throwable e) {

@@ -124,6 +124,12 @@ public final class VersionFile implements MountedFile {
         }
     }
 
+    @Override
+    public FileHandle resume(boolean writable) throws IOException {
+        throw new IOException(
+            name + " was open when the process of the mount was restarted, and its version is lost; open it again");
+    }
+
     /** Returns the content of an inode that is open already and is opened again, as through /proc/PID/fd, or null. */
     private synchronized Content ofInode(long instance) {
         Inode inode = inodes.get(instance);

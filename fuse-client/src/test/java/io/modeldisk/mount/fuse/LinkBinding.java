@@ -6,6 +6,11 @@ public final class LinkBinding {
 
     /** Returns a binding that shows the files that are memory as symbolic links, as for users other than root. */
     public static FuseBinding create() {
-        return new KernelBinding(false);
+        return new KernelBinding(false, true);
+    }
+
+    /** Returns a binding that does not let the kernel send requests again, as before Linux 6.9. */
+    public static FuseBinding withoutResend() {
+        return new KernelBinding(true, false);
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A set of bits with operations on ranges. Allocates nothing after construction. Not thread-safe. */
@@ -59,6 +60,30 @@ final class BitRanges {
 
     boolean all(long from, long end) {
         return nextClear(from, end) == end;
+    }
+
+    /** Adds these bits, except those that {@code without} has, to other bits. All have the same size. */
+    void addTo(BitRanges other, BitRanges without) {
+        for (int i = 0; i < words.length; i++) {
+            other.words[i] |= words[i] & ~without.words[i];
+        }
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    long imageBytes() {
+        return (long) words.length * Long.BYTES;
+    }
+
+    void save(ByteBuffer to) {
+        for (long word : words) {
+            to.putLong(word);
+        }
+    }
+
+    void restore(ByteBuffer from) {
+        for (int i = 0; i < words.length; i++) {
+            words[i] = from.getLong();
+        }
     }
 
     /** Returns a mask of the bits from {@code first} to {@code last}. Both bits must be in one word. */

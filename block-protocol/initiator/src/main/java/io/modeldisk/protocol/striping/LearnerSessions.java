@@ -6,6 +6,7 @@ import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -115,7 +116,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             return;
         }
         if (ledger == null) {
-            ledger = new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
+            ledger = newLedger();
         }
         ledger.goOn();
         AllShards.call(shards, shard -> {
@@ -285,6 +286,38 @@ final class LearnerSessions implements StripedTransfer.Sessions {
                 shard.agreed();
             }
         }
+    }
+
+    /** The number of bytes that {@link #save} writes at most. */
+    long imageBytes() {
+        return 2 + newLedger().imageBytes() + (long) shards.size() * ShardMembership.imageBytes();
+    }
+
+    private PushLedger newLedger() {
+        return new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
+    }
+
+    /** Saves the learner for another process, which goes on as the same learner. */
+    synchronized void save(ByteBuffer to) {
+        to.put((byte) (joined ? 1 : 0));
+        if (joined) {
+            to.put((byte) (skipsRounds ? 1 : 0));
+            ledger.save(to);
+            shards.forEach(shard -> shard.membership().save(to));
+        }
+    }
+
+    /** Goes on as the learner that another process has saved. The next push or pull joins the shards again. */
+    synchronized void restore(ByteBuffer from) {
+        if (from.get() == 0) {
+            return;
+        }
+        skipsRounds = from.get() != 0;
+        PushLedger saved = newLedger();
+        saved.restore(from, shards.getFirst().id());
+        shards.forEach(shard -> shard.membership().restore(from));
+        ledger = saved;
+        joined = true;
     }
 
     /** Leaves every shard. */

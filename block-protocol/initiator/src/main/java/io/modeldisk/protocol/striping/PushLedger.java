@@ -1,7 +1,9 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -381,5 +383,56 @@ final class PushLedger {
     /** Returns the end of a block or of the range, whichever comes first. */
     private long endOf(int block, long end) {
         return Math.min(end, (block + 1L) * perBlock);
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    long imageBytes() {
+        return 2L * round.length * Long.BYTES + 3 * begun.imageBytes() + firstRound.length * (Long.BYTES + 1L) + 1
+            + Long.BYTES;
+    }
+
+    /**
+     * Saves the ledger for another process. Pushes that are outstanding are saved as pushes to be repeated: the shard may have
+     * them, and counts them once.
+     */
+    synchronized void save(ByteBuffer to) {
+        for (int block = 0; block < round.length; block++) {
+            to.putLong(round[block]).putLong(clock[block]);
+        }
+        begun.save(to);
+        taken.save(to);
+        repeatable.save(to);
+        for (int shard = 0; shard < firstRound.length; shard++) {
+            to.putLong(firstRound[shard]).put((byte) (doubtful[shard] ? 1 : 0));
+        }
+        to.put((byte) (untold ? 1 : 0)).putLong(roundsBack);
+    }
+
+    /**
+     * Restores a ledger that another process has saved. No push is outstanding any more.
+     *
+     * @param first the shard that is named if the learner does not know yet that its gradient was abandoned
+     */
+    synchronized void restore(ByteBuffer from, ShardId first) {
+        for (int block = 0; block < round.length; block++) {
+            round[block] = from.getLong();
+            clock[block] = from.getLong();
+        }
+        begun.restore(from);
+        taken.restore(from);
+        repeatable.restore(from);
+        for (int shard = 0; shard < firstRound.length; shard++) {
+            firstRound[shard] = from.getLong();
+            doubtful[shard] = from.get() != 0;
+        }
+        untold = from.get() != 0;
+        roundsBack = from.getLong();
+        if (untold) {
+            reason = new ShardException(ShardException.Kind.WENT_BACK, first,
+                "the gradient was discarded before the mount was restarted; the log of the mount has the reason");
+            timesAbandoned = 1;
+        }
+        // A push that has neither arrived nor failed was outstanding.
+        begun.addTo(repeatable, taken);
     }
 }

@@ -10,6 +10,7 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /**
  * A model on its shards, as one range of bytes. Each call moves its range in blocks, with many blocks in flight on all shards,
@@ -54,6 +55,16 @@ public interface RemoteModel extends AutoCloseable {
      */
     default DataMemory allocate(long bytes) throws IOException {
         return DataMemory.allocateShareable(bytes);
+    }
+
+    /**
+     * Prepares memory of another process, which {@link #allocate} of that process has allocated, for pushes and pulls.
+     *
+     * @return the memory
+     * @throws IOException if the memory cannot be used; the memory is then closed
+     */
+    default DataMemory adopt(DataMemory memory) throws IOException {
+        return memory;
     }
 
     /**
@@ -160,6 +171,24 @@ public interface RemoteModel extends AutoCloseable {
      * not a member.
      */
     void leave() throws IOException;
+
+    /** Returns the number of bytes that {@link #saveLearner} writes at most. */
+    default long learnerImageBytes() {
+        return 0;
+    }
+
+    /** Saves the state of this learner, for a process that goes on as the same learner. No push or pull may be in progress. */
+    default void saveLearner(ByteBuffer to) {
+        // There is nothing to save.
+    }
+
+    /**
+     * Goes on as the learner that another process with the same name has saved, and joins the shards as this learner. Must be
+     * called before the first push, pull or join.
+     */
+    default void resumeLearner(ByteBuffer from) {
+        // There is nothing to restore.
+    }
 
     /**
      * Returns the round after the highest round that the learner has pushed to shard 0, which is the round of the learner's next

@@ -8,6 +8,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -151,6 +152,23 @@ final class ShardMembership {
         history = answer.history();
         startRound = answer.startRound();
         agreed = session;
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    static int imageBytes() {
+        return 3 * Long.BYTES;
+    }
+
+    /** Saves the membership for another process. */
+    synchronized void save(ByteBuffer to) {
+        to.putLong(membership).putLong(history).putLong(startRound);
+    }
+
+    /** Restores the membership of another process, whose session this process replaces at the next call of {@link #join}. */
+    synchronized void restore(ByteBuffer from) {
+        membership = from.getLong();
+        history = from.getLong();
+        startRound = from.getLong();
     }
 
     synchronized void leave() {

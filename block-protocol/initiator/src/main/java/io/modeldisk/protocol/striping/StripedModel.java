@@ -17,6 +17,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -132,7 +133,11 @@ public final class StripedModel implements RemoteModel {
     /** Allocates memory that the sessions of every shard can use. */
     @Override
     public DataMemory allocate(long bytes) throws IOException {
-        DataMemory memory = DataMemory.allocateShareable(bytes);
+        return adopt(DataMemory.allocateShareable(bytes));
+    }
+
+    @Override
+    public DataMemory adopt(DataMemory memory) throws IOException {
         try {
             for (ShardClient shard : shards) {
                 if (shard.route().portal().needsPreparedMemory()) {
@@ -359,6 +364,32 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void leave() throws IOException {
         learner.leave();
+    }
+
+    @Override
+    public long learnerImageBytes() {
+        return learner.imageBytes();
+    }
+
+    @Override
+    public void saveLearner(ByteBuffer to) {
+        learner.save(to);
+    }
+
+    @Override
+    public void resumeLearner(ByteBuffer from) {
+        learner.restore(from);
+        if (learner.ledger() == null) {
+            return;
+        }
+        // The shards wait only for a limited time until a learner whose connection was lost is back.
+        for (int i = 0; i < shards.size(); i++) {
+            try {
+                learner.session(i, Direction.PUSH);
+            } catch (IOException e) {
+                LOG.warn("{}; the learner joins {} at its next call", e.getMessage(), shards.get(i).id());
+            }
+        }
     }
 
     @Override

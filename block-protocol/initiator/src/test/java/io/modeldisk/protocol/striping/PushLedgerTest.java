@@ -1,7 +1,11 @@
 package io.modeldisk.protocol.striping;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -267,5 +271,50 @@ class PushLedgerTest {
         assertThat(begin(6, 8)).isZero();
         end(4, 6, true);
         assertThat(push(6, 8)).isEqualTo(9);
+    }
+
+    /** Returns the ledger of another process, which goes on with the saved one. */
+    private PushLedger restored() {
+        ByteBuffer image = ByteBuffer.allocate((int) ledger.imageBytes());
+        ledger.save(image);
+        assertThat(image.hasRemaining()).isFalse();
+        PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
+        other.restore(image.flip(), new ShardId(0, "h"));
+        return other;
+    }
+
+    private long round(PushLedger of, long from, long end) {
+        of.push(from, end, grant);
+        of.ended(from, end, grant.epoch(), true);
+        return grant.round();
+    }
+
+    @Test
+    void anotherProcessRepeatsOnlyPushesWhoseResultIsNotKnown() {
+        push(0, 17);
+        push(0, 4);
+        assertThat(begin(4, 8)).isEqualTo(2);
+        begin(8, 12);
+        end(8, 12, false);
+        PushLedger other = restored();
+        assertThat(round(other, 0, 4)).as("the shard has it").isEqualTo(3);
+        assertThat(round(other, 4, 8)).as("outstanding").isEqualTo(2);
+        assertThat(round(other, 8, 12)).as("failed").isEqualTo(2);
+        assertThat(round(other, 12, 16)).as("not pushed in round 2").isEqualTo(2);
+        assertThat(other.nextRound(0)).isEqualTo(4);
+        other.pull(0, 4, grant);
+        assertThat(grant.round()).isEqualTo(3);
+    }
+
+    @Test
+    void anotherProcessKnowsTheFirstRoundAndThatAGradientWasDiscarded() {
+        push(0, 17);
+        ledger.postpone(1, 9);
+        assertThat(round(restored(), 4, 8)).isEqualTo(9);
+        ledger.abandon(new ShardException(ShardException.Kind.WENT_BACK, new ShardId(1, "h"), "back"), 3);
+        PushLedger other = restored();
+        assertThatThrownBy(other::beginCall).isInstanceOf(ShardException.class);
+        assertThat(other.goOn()).isEqualTo(3);
+        assertThat(restored().nextRound(0)).isEqualTo(2);
     }
 }

@@ -103,6 +103,26 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
+     * Takes over shareable memory of another process, with its contents. {@link #close()} closes the descriptor.
+     *
+     * @param descriptor the {@link #descriptor} of the memory, as this process has received it
+     * @throws IOException if the descriptor is not of such memory; the caller then keeps the descriptor
+     */
+    public static DataMemory adopt(int descriptor) throws IOException {
+        Arena arena = Arena.ofShared();
+        try {
+            SharedMemory.Mapping mapping = SharedMemory.adopt(descriptor, arena);
+            long mapped = mapping.segment().byteSize();
+            MemorySegment[] slabs = new MemorySegment[slabsFor(mapped)];
+            cut(mapping.segment(), mapped, slabs);
+            return new DataMemory(arena, slabs, descriptor, mapped);
+        } catch (IOException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    /**
      * Creates a view of slabs that the caller owns and releases. Slab {@code i} begins at offset {@code i * SLAB_BYTES}. A slab
      * may be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
      */

@@ -19,6 +19,8 @@ public final class Descriptors {
     public static final int O_NONBLOCK = 0x800;
     public static final int O_CLOEXEC = 0x80000;
     static final int F_SETFL = 4;
+    private static final int F_SETFD = 2;
+    private static final int FD_CLOEXEC = 1;
 
     // Addresses are passed as numbers, so that no object is allocated on the data path.
     private static final MethodHandle READV = CLibrary.function("readv",
@@ -65,6 +67,11 @@ public final class Descriptors {
     /** Executes a command of fcntl(2) whose argument is an int. */
     static int fcntl(int descriptor, int command, int argument) {
         return (int) CLibrary.call(FCNTL, descriptor, command, argument);
+    }
+
+    /** Prevents that child processes inherit a descriptor. */
+    static void closeOnExec(int descriptor) {
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     }
 
     /** Executes a request of ioctl(2) whose argument is a pointer to an int. */

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,6 +21,8 @@ import java.util.Optional;
 public record ServiceManager(String socket, Duration watchdog) {
     /** Separates the assignments of a message. */
     private static final String SEPARATOR = "\n";
+    /** The first descriptor that a service manager passes (sd_listen_fds(3)). */
+    private static final int FIRST_PASSED = 3;
     /** The service manager reads its queue at once, unless the machine is very busy. */
     private static final int TIMEOUT_MS = 2000;
 
@@ -41,6 +44,27 @@ public record ServiceManager(String socket, Duration watchdog) {
             watched ? microseconds(environment.get("WATCHDOG_USEC")) : Duration.ZERO));
     }
 
+    /**
+     * Returns the descriptors that the service manager has passed to this process, by their names, and prevents that child
+     * processes inherit them. Must be called once.
+     */
+    public static Map<String, Integer> passedDescriptors() {
+        return passedDescriptors(System.getenv(), ProcessHandle.current().pid());
+    }
+
+    static Map<String, Integer> passedDescriptors(Map<String, String> environment, long processId) {
+        Map<String, Integer> passed = new HashMap<>();
+        if (Long.toString(processId).equals(environment.get("LISTEN_PID"))) {
+            String[] names = environment.getOrDefault("LISTEN_FDNAMES", "").split(":");
+            int count = Integer.parseInt(environment.getOrDefault("LISTEN_FDS", "0"));
+            for (int i = 0; i < count && i < names.length; i++) {
+                Descriptors.closeOnExec(FIRST_PASSED + i);
+                passed.put(names[i], FIRST_PASSED + i);
+            }
+        }
+        return passed;
+    }
+
     private static Duration microseconds(String text) {
         return text == null || !text.matches("\\d{1,18}")
             ? Duration.ZERO
@@ -54,10 +78,31 @@ public record ServiceManager(String socket, Duration watchdog) {
      * @throws IOException if the service manager does not receive the message; the message of the exception has the reason
      */
     public void tell(String... assignments) throws IOException {
-        byte[] text = String.join(SEPARATOR, assignments).getBytes(StandardCharsets.UTF_8);
+        send(String.join(SEPARATOR, assignments), -1);
+    }
+
+    /**
+     * Lets the service manager keep a duplicate of a descriptor, also when this process has ended, and pass it to the next
+     * process of the service ({@code FDSTORE=1}). systemd closes it when the service is stopped, and needs
+     * {@code FileDescriptorStoreMax=} in the unit.
+     *
+     * @param name the name of the descriptor, without colons
+     * @throws IOException as for {@link #tell}
+     */
+    public void store(String name, int descriptor) throws IOException {
+        send("FDSTORE=1" + SEPARATOR + "FDNAME=" + name, descriptor);
+    }
+
+    /** Lets the service manager close all descriptors that it keeps under a name. */
+    public void discard(String name) throws IOException {
+        tell("FDSTOREREMOVE=1", "FDNAME=" + name);
+    }
+
+    private void send(String assignments, int descriptor) throws IOException {
+        byte[] text = assignments.getBytes(StandardCharsets.UTF_8);
         try (UnixSocket sender = UnixSocket.connectDatagram(socket, TIMEOUT_MS)) {
             SocketMessage message = new SocketMessage(sender, ByteBuffer.allocateDirect(text.length).put(text));
-            Errno.check("cannot send to the service manager at " + socket, message.send(0, text.length, -1));
+            Errno.check("cannot send to the service manager at " + socket, message.send(0, text.length, descriptor));
         }
     }
 }

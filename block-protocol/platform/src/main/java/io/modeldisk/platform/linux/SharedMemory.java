@@ -113,6 +113,19 @@ public final class SharedMemory {
         return segment(address, mappedBytes, arena, () -> {});
     }
 
+    /**
+     * Maps the whole memory that another process created, and takes its descriptor over. Closing the arena unmaps the memory and
+     * closes the descriptor.
+     *
+     * @throws IOException as for {@link #map}; the caller then keeps the descriptor
+     */
+    public static Mapping adopt(int descriptor, Arena arena) throws IOException {
+        ensureAvailability();
+        long bytes = Pages.whole(checkedSize(descriptor));
+        long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor, 0);
+        return new Mapping(segment(address, bytes, arena, () -> Descriptors.close(descriptor)), descriptor);
+    }
+
     private static long checkedSize(int descriptor) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(MemoryCalls.STATUS_BYTES, Long.BYTES);

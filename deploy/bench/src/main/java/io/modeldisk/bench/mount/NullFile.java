@@ -8,6 +8,7 @@ import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
@@ -29,7 +30,7 @@ public final class NullFile implements FuseFileSystem, MountedFile, FileHandle {
     public static FuseSession mount(String binding, Path directory, long sizeBytes) throws IOException {
         FuseOptions options = new FuseOptions(FuseOptions.DEFAULT_WORKER_THREADS, FuseOptions.DEFAULT_DATA_REQUESTS,
             FuseOptions.DEFAULT_CLOSE_TIMEOUT, FileAccess.ofThisUser(), true, false, NanoClock.SYSTEM,
-            DataMemory::allocate);
+            DataMemory::allocate, Handover.none());
         return FuseBinding.named(binding).mount(directory, new NullFile(sizeBytes), options);
     }
 

@@ -1,0 +1,212 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregators;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Restarts and kills the process of a mount while its learner trains with another one. {@code service_manager.py} plays the part
+ * of systemd. The weights of each iteration must be exactly those of an undisturbed run.
+ */
+@Tag("mount")
+@Timeout(300)
+@Execution(ExecutionMode.SAME_THREAD)
+final class MountRestartIT {
+    private static final int ITERATIONS = 80;
+    private static final int RESTARTS = 2;
+
+    /**
+     * Pushes n in iteration n, and checks the weights of each iteration. If {@code lossy}, an fsync may fail with ESTALE, and the
+     * weights are not checked, because the gradients of some rounds are missing.
+     */
+    private static final String LEARN = """
+        import errno, json, os, sys, time
+        import numpy as np
+        folder, exchange, through = sys.argv[1:4]
+        iterations, lossy = int(sys.argv[4]), sys.argv[5] == 'true'
+        lag, sets = (1, 2) if exchange == 'overlap' else (0, 1)
+        exact = not lossy
+        fd = os.open(folder + ('/mapped/control' if through == 'mapped' else '/model'), os.O_RDWR)
+        size = os.fstat(fd).st_size
+        if through == 'mapped':
+            maps = [[np.memmap(f'{folder}/mapped/{name}.{n}', np.float32, 'r+') for name in ('weights', 'gradient')]
+                    for n in range(sets)]
+        for n in range(iterations):
+            rounds = max(0, n - lag)
+            expected = rounds * (rounds + 1) / 2
+            weights = maps[n % sets][0] if through == 'mapped' else np.frombuffer(os.pread(fd, size, 0), np.float32)
+            assert not exact or (weights == expected).all(), (n, expected, weights.min(), weights.max())
+            if through == 'mapped':
+                maps[n % sets][1][:] = n + 1
+            else:
+                value = np.full(size // 4, n + 1, np.float32).tobytes()
+                for at in range(0, size, 1 << 19):
+                    part = value[at:at + (1 << 19)]
+                    assert os.pwrite(fd, part, at) == len(part)
+            with open(folder + '/partition') as partition:
+                assert json.load(partition)['of'] == 2 or lossy
+            try:
+                os.fsync(fd)
+            except OSError as failure:
+                assert lossy and failure.errno == errno.ESTALE, failure
+                print('stale', flush=True)
+            print('iteration', n, flush=True)
+            time.sleep(0.02)
+        os.close(fd)
+        """;
+
+    /** Waits in poll(2) for each version, until the version has reached a number. */
+    private static final String FOLLOW = """
+        import os, select, sys
+        version = os.open(sys.argv[1] + '/version', os.O_RDONLY)
+        poll = select.poll()
+        poll.register(version, select.POLLIN)
+        seen = -1
+        while seen < int(sys.argv[2]):
+            assert poll.poll(60_000), seen
+            now = int(os.pread(version, 32, 0))
+            assert now >= seen, (now, seen)
+            seen = now
+            print('version', seen, flush=True)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Shards shards;
+    private Running manager;
+
+    private void serve(Object... options) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        shards = Shards.launch(sandbox, "m", 2, 2 << 20,
+            context -> context.aggregator("sum", Aggregators.parse("sum")).consistency("bsp").learners(2)
+                .lease(Duration.ofSeconds(60)));
+        startManager(options);
+        awaitReady(1);
+    }
+
+    private Path directory() throws IOException {
+        return sandbox.directory("d0");
+    }
+
+    private void startManager(Object... options) throws Exception {
+        Path script = sandbox.path("service_manager.py");
+        try (var resource = MountRestartIT.class.getResourceAsStream("/service_manager.py")) {
+            Files.write(script, resource.readAllBytes());
+        }
+        List<String> command = new ArrayList<>(
+            List.of("python3", script.toString(), sandbox.path("notify").toString()));
+        command.addAll(List.of(modeldisk(Stream.concat(Stream.of("mount", shards.address(), directory(), "--foreground",
+            "--restartable", "--reconnect", "60s"), Stream.of(options)).toArray())));
+        manager = sandbox.start("manager", command.toArray(String[]::new));
+    }
+
+    private void awaitReady(int times) {
+        await(() -> "the mount is ready for the time " + times + "\n" + manager.output(), Duration.ofSeconds(60),
+            () -> manager.output().lines().filter(line -> line.startsWith("ready: ")).count() >= times);
+    }
+
+    private void tell(String action) throws IOException {
+        manager.process().getOutputStream().write((action + "\n").getBytes(StandardCharsets.UTF_8));
+        manager.process().getOutputStream().flush();
+    }
+
+    private Running learn(Path folder, String exchange, String through, boolean lossy) throws Exception {
+        return sandbox.start("learner", "python3", "-c", LEARN, folder.toString(), exchange, through, ITERATIONS + "",
+            Boolean.toString(lossy));
+    }
+
+    private static long iterations(Running learner) {
+        return learner.output().lines().filter(line -> line.startsWith("iteration ")).count();
+    }
+
+    private void assertEnds(Running process) throws Exception {
+        await(process.name() + " ends", Duration.ofSeconds(90), () -> !process.process().isAlive());
+        assertThat(process.process().exitValue()).as("%s\n%s", process.output(), manager.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, mapped, restart, 1", "overlap, mapped, kill, 2", "overlap, model, restart, 3",
+        "direct, model, restart, 4", "sync, model, restart+kill, 5"})
+    void learnersGoOnWhenTheProcessOfAMountIsReplaced(String exchange, String through, String action, long seed)
+        throws Exception {
+        Random random = new Random(seed);
+        serve("--exchange", exchange);
+        Path second = sandbox.directory("d1");
+        Command.mount(sandbox, shards, second, "--exchange", exchange, "--reconnect", "60s").awaitLine("ready: ");
+        // A write with write(2) that was answered cannot be found again after a kill.
+        String[] actions = action.split("\\+");
+        boolean lossy = action.endsWith("kill") && through.equals("model");
+        Running learner = learn(directory(), exchange, through, lossy);
+        Running other = learn(second, exchange, through, lossy);
+        Running follower = sandbox.start("follower", "python3", "-c", FOLLOW, directory().toString(),
+            ITERATIONS - 2 * RESTARTS + "");
+        for (int i = 1; i <= RESTARTS; i++) {
+            long wanted = iterations(learner) + 10 + random.nextInt(10);
+            await(() -> "iteration " + wanted + "\n" + learner.output() + manager.output(), Duration.ofSeconds(60),
+                () -> iterations(learner) >= wanted);
+            assertThat(wanted).isLessThan(ITERATIONS);
+            tell(actions[(i - 1) % actions.length]);
+            awaitReady(1 + i);
+        }
+        assertEnds(learner);
+        assertEnds(other);
+        assertEnds(follower);
+        long stale = learner.output().lines().filter("stale"::equals).count();
+        assertThat(stale).as(learner.output()).isEqualTo(lossy ? RESTARTS / actions.length : 0);
+        assertThat(other.output()).doesNotContain("stale");
+        assertThat(manager.output()).contains("goes on with the mount of the process before, which "
+            + (action.endsWith("kill") ? "was killed" : "has stopped in order"));
+    }
+
+    @Test
+    void mountWithOtherOptionsIsMadeAnew() throws Exception {
+        serve();
+        // Its close fails too, so it is not closed.
+        InputStream open = Files.newInputStream(directory().resolve("status.json"));
+        assertThat(open.read()).isEqualTo('{');
+        sandbox.file("no.properties", "mount.exchange=overlap\n");
+        tell("restart");
+        awaitReady(2);
+        assertThat(manager.output()).containsPattern(
+            "cannot go on with the mount of the process before: its options were others: .* exchange=sync .* exchange=overlap");
+        assertThatThrownBy(open::read).isInstanceOf(IOException.class);
+        assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
+        // An orderly stop leaves the directory to the manager, which closes the descriptors.
+        tell("stop");
+        manager.awaitEnd();
+        assertThatThrownBy(() -> Files.readAllBytes(directory().resolve("weights"))).isInstanceOf(IOException.class);
+        sandbox.run(modeldisk("unmount", directory())).succeeded();
+    }
+
+    @Test
+    void optionsThatCannotOutliveTheProcessAreRefused() throws Exception {
+        Object[] mount = {"mount", "modeldisk://127.0.0.1:1/m", directory(), "--restartable"};
+        assertThat(sandbox.run(modeldisk(mount)).output()).contains("--restartable needs --foreground");
+        assertThat(
+            sandbox.run(modeldisk(Stream.concat(Stream.of(mount), Stream.of("--foreground")).toArray())).output())
+            .contains("NOTIFY_SOCKET is not set");
+    }
+}

@@ -1,0 +1,42 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+
+/** A file that was open when another process took the mount over, and whose content that process does not have. */
+final class LostHandle implements FileHandle {
+    private final String reason;
+
+    LostHandle(String reason) {
+        this.reason = reason;
+    }
+
+    private ErrnoException lost() {
+        return new ErrnoException(Errno.ESTALE, reason);
+    }
+
+    @Override
+    public void read(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+        throw lost();
+    }
+
+    @Override
+    public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+        throw lost();
+    }
+
+    @Override
+    public void synchronize(Cancellation cancellation) throws ErrnoException {
+        throw lost();
+    }
+
+    @Override
+    public void flush(Cancellation cancellation) {
+        // A close must succeed.
+    }
+
+    @Override
+    public void release() {
+        // There is nothing to release.
+    }
+}

@@ -1,0 +1,216 @@
+package io.modeldisk.mount.handover;
+
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.ServiceManager;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * What a mount gets from the process before it, and keeps for the process after it: descriptors at the service manager (systemd's
+ * file descriptor store), and a {@link MountState}. Thread-safe, except {@link #open}.
+ */
+public final class Handover implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(Handover.class);
+    private static final String STATE = "modeldisk-state";
+    private static final String LEARNER = "learner=";
+
+    /** Null if nothing is kept. */
+    private final ServiceManager manager;
+    // Guarded by this.
+    private final Map<String, Integer> left;
+    /** Why this process cannot go on with the mount of the process before; null if it can, or there is none. */
+    private String refusal;
+    private MountState state;
+    private boolean resumes;
+    private long completed;
+
+    private Handover(ServiceManager manager, Map<String, Integer> left) {
+        this.manager = manager;
+        this.left = new HashMap<>(left);
+    }
+
+    /** Returns a handover for a mount that ends with its process. */
+    public static Handover none() {
+        return new Handover(null, Map.of());
+    }
+
+    /**
+     * Returns the handover of a mount that outlives its process.
+     *
+     * @param manager keeps the descriptors
+     * @param left the descriptors that the process before has left, by their names
+     */
+    public static Handover of(ServiceManager manager, Map<String, Integer> left) {
+        Handover handover = new Handover(manager, left);
+        int descriptor = handover.take(STATE);
+        if (descriptor >= 0) {
+            try {
+                handover.state = MountState.adopt(descriptor);
+                handover.resumes = true;
+            } catch (IOException e) {
+                Descriptors.close(descriptor);
+                handover.refusal = e.getMessage();
+            }
+        } else if (!left.isEmpty()) {
+            handover.refusal = "its state is missing";
+        }
+        return handover;
+    }
+
+    /** Returns whether the mount outlives its process. */
+    public boolean isKept() {
+        return manager != null;
+    }
+
+    /** Returns whether this process goes on with the mount of the process before. */
+    public boolean resumes() {
+        return resumes;
+    }
+
+    /** Returns the name of the learner of the process before; null if this process does not go on with a mount. */
+    public String learner() {
+        return resumes
+            ? state.identity().lines().filter(line -> line.startsWith(LEARNER)).findFirst().orElse(LEARNER)
+                .substring(LEARNER.length())
+            : null;
+    }
+
+    /**
+     * Begins the state of a new mount, or checks that the state of the process before is of the same mount.
+     *
+     * @param learner the name of the learner
+     * @param facts a line for each further fact that both processes must share
+     * @param imageBytes the maximum size of an image
+     * @return the reason why this process cannot go on with the mount of the process before, so that it must be removed; null if
+     *     there is none
+     */
+    public String open(String learner, String facts, long imageBytes) throws IOException {
+        if (!isKept()) {
+            return null;
+        }
+        String identity = LEARNER + learner + "\n" + facts;
+        if (resumes && (!state.identity().equals(identity) || state.imageBytes() < imageBytes)) {
+            refusal = "its options were others: " + state.identity().strip().replace('\n', ' ') + ", and now "
+                + identity.strip().replace('\n', ' ');
+            state.close();
+            resumes = false;
+        }
+        String reason = refusal;
+        refusal = null;
+        if (!resumes) {
+            discardRest();
+            state = MountState.create(identity, imageBytes);
+            keep(STATE, state.descriptor());
+        }
+        return reason;
+    }
+
+    /** The state; only if {@link #isKept}. */
+    public MountState state() {
+        return state;
+    }
+
+    /** Lets the service manager keep a duplicate of a descriptor, instead of an earlier descriptor of the same name. */
+    public void keep(String name, int descriptor) throws IOException {
+        if (isKept()) {
+            manager.discard(name);
+            manager.store(name, descriptor);
+        }
+    }
+
+    /**
+     * Returns a descriptor that the process before has left, which the service manager goes on to keep. The caller closes it.
+     *
+     * @return the descriptor; -1 if there is none, or it was taken already
+     */
+    public synchronized int take(String name) {
+        Integer descriptor = left.remove(name);
+        return descriptor == null ? -1 : descriptor;
+    }
+
+    private synchronized void discardRest() throws IOException {
+        for (Map.Entry<String, Integer> each : left.entrySet()) {
+            manager.discard(each.getKey());
+            Descriptors.close(each.getValue());
+        }
+        left.clear();
+    }
+
+    /**
+     * Returns the memory of this name that the process before has left. If there is none, allocates memory for pushes and pulls
+     * of the model, and keeps it.
+     */
+    public DataMemory memory(String name, RemoteModel model) throws IOException {
+        int descriptor = take(name);
+        if (descriptor >= 0) {
+            return model.adopt(DataMemory.adopt(descriptor));
+        }
+        DataMemory memory = model.allocate(model.trainBytes());
+        try {
+            keep(name, memory.descriptor());
+            return memory;
+        } catch (IOException e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    /** Something that saves itself. */
+    @FunctionalInterface
+    public interface Content {
+        /** Writes the content of an image. */
+        void save(ByteBuffer to);
+    }
+
+    /** Saves an image that the next process uses even if this one is killed. One thread at a time may call this method. */
+    public void save(Content content) {
+        ByteBuffer image = state.beginImage();
+        content.save(image);
+        state.endImage(image);
+    }
+
+    /** Deletes the image, because a process that goes on after a kill could not use it. */
+    public void dropImage() {
+        state.dropImages();
+    }
+
+    /** Returns whether the process before has stopped in order. Returns true only once. */
+    public boolean stoppedInOrder() {
+        return state.takeOrder();
+    }
+
+    /** Sets the number of the last request that the process before has completed, perhaps without a reply. */
+    public void completed(long request) {
+        completed = request;
+    }
+
+    /** The number of {@link #completed(long)}; 0 if it is not known. */
+    public long completedRequest() {
+        return completed;
+    }
+
+    /** Returns the newest image; null if there is none. */
+    public ByteBuffer image() {
+        return state.image();
+    }
+
+    /** Saves the last image. After that, this process must not change any state. */
+    public void leave(Content content) {
+        save(content);
+        state.stoppedInOrder();
+        LOG.info("the state of the mount is saved for the next process");
+    }
+
+    @Override
+    public void close() {
+        if (state != null) {
+            state.close();
+        }
+    }
+}
