@@ -20,6 +20,7 @@ import io.modeldisk.server.record.RecordStatus;
 import io.modeldisk.server.replica.BackupStatus;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -29,6 +30,8 @@ final class ShardStatus {
      * The maximum size of the JSON in bytes. If not all learners fit, some are left out, and the JSON says how many.
      */
     static final int MAX_BYTES = 65_000;
+    /** The maximum number of parts in which the status shows the versions of the blocks. */
+    private static final int STRIP_PARTS = 64;
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -205,11 +208,16 @@ final class ShardStatus {
         MinMax version = new MinMax();
         MinMax rounds = new MinMax();
         List<LearnerClock> clocks = members.stream().map(LearnerClock::new).toList();
-        for (int i = 0; i < shard.store().layout().blocks(); i++) {
+        int blocks = shard.store().layout().blocks();
+        long[] strip = new long[Math.min(blocks, STRIP_PARTS)];
+        Arrays.fill(strip, Long.MAX_VALUE);
+        for (int i = 0; i < blocks; i++) {
             Block block = shard.store().block(i);
             block.lock();
             try {
                 version.add(block.version());
+                int part = (int) ((long) i * strip.length / blocks);
+                strip[part] = Math.min(strip[part], block.version());
                 long closed = shard.consistency().rounds(i);
                 if (closed >= 0) {
                     rounds.add(closed);
@@ -222,6 +230,10 @@ final class ShardStatus {
         put(status, Metric.VERSION_MIN, version.min());
         put(status, Metric.VERSION_MAX, version.max());
         put(status, Metric.VERSION_TOTAL, version.total());
+        ArrayNode ahead = status.withObjectProperty("version").putArray("strip");
+        for (long part : strip) {
+            ahead.add(part - version.min());
+        }
         if (rounds.isKnown()) {
             put(status, Metric.ROUNDS_MIN, rounds.min());
             put(status, Metric.ROUNDS_MAX, rounds.max());

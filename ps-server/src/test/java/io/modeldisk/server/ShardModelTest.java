@@ -114,6 +114,18 @@ class ShardModelTest {
     }
 
     @Test
+    void statusShowsTheVersionsOfTheBlocksInTheirOrder() throws Exception {
+        try (ShardModel shard = ShardModel.open(context())) {
+            LogicalUnit train = shard.target().units().get(0);
+            assertThat(train.write(new FakeTask(LEARNER, 2 * BLOCK, BLOCK).fill(1))).isTrue();
+            assertThat(status(shard).at("/version/strip").toString()).isEqualTo("[0,0,1,0,0]");
+        }
+        try (ShardModel large = ShardModel.open(context().sizeBytes(200 * BLOCK))) {
+            assertThat(status(large).at("/version/strip")).hasSize(64);
+        }
+    }
+
+    @Test
     void rawWriteChangesWeightsButNoVersion() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             LogicalUnit raw = shard.target().units().get(1);
@@ -159,7 +171,8 @@ class ShardModelTest {
             shard.target().nexusLost(LEARNER, false);
             clock.advance(Duration.ofSeconds(3));
             JsonNode status = status(shard);
-            assertThat(status.at("/version").toString()).isEqualTo("{\"min\":0,\"max\":1,\"total\":4}");
+            assertThat(status.at("/version").toString())
+                .isEqualTo("{\"min\":0,\"max\":1,\"total\":4,\"strip\":[1,1,1,1,0]}");
             assertThat(status.at("/rounds").toString()).isEqualTo("{\"min\":0,\"max\":1}");
             assertThat(status.at("/learners/0").toString()).isEqualTo(
                 "{\"learner\":\"a\",\"state\":\"lost\",\"joinRound\":1,\"clock\":{\"min\":0,\"max\":1},\"pushes\":1,"

@@ -5,11 +5,11 @@ import io.modeldisk.admin.AdminSettings;
 import io.modeldisk.admin.AdminSubject;
 import io.modeldisk.admin.AdminTls;
 import io.modeldisk.admin.AdminToken;
+import io.modeldisk.admin.page.ModelPage;
 import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import picocli.CommandLine.Option;
 
 /** The options of the HTTP server for operators. */
@@ -17,9 +17,9 @@ final class AdminOptions {
     private static final int DEFAULT_PORT = 9326;
 
     @Option(names = "--admin", paramLabel = "HOST:PORT",
-        description = "Answer the HTTP requests of operators at this address: /metrics (Prometheus), /healthz (200, or 503 with "
-            + "the reason) and /status (JSON). With port 0, the process chooses a free port. An address that is not loopback "
-            + "needs --admin-token, --admin-tls or both. Default: no such server.")
+        description = "Answer the HTTP requests of operators at this address: / (a page that shows the whole model), /metrics "
+            + "(Prometheus), /healthz (200, or 503 with the reason) and /status (JSON). With port 0, the process chooses a free "
+            + "port. An address that is not loopback needs --admin-token, --admin-tls or both. Default: no such server.")
     private String address;
 
     @Option(names = "--admin-token", paramLabel = "FILE",
@@ -31,24 +31,20 @@ final class AdminOptions {
         description = "The file of the certificate and of the key for HTTPS at --admin, in PEM, readable only by its owner.")
     private Path tls;
 
-    /** Starts the server. Returns null if the user wants none. */
-    AdminServer start(AdminSubject subject) throws IOException {
+    /** Starts the server, with the page of the model. Starts none if the user wants none. */
+    Admin start(AdminSubject subject) throws IOException {
+        Admin admin = new Admin();
         if (address == null) {
             if (token != null || tls != null) {
                 throw new IllegalArgumentException(
                     (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
             }
-            return null;
+            return admin;
         }
-        return AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
+        admin.serve(AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
             token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls),
             ProgramVersion.TEXT),
-            subject,
-            List.of());
-    }
-
-    /** Returns the end of a ready line, which names the address of the server. */
-    static String suffix(AdminServer server) {
-        return server == null ? "" : ", admin " + server.url();
+            subject, new ModelPage(admin::overview).pages()));
+        return admin;
     }
 }

@@ -14,6 +14,7 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ShardLocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntConsumer;
@@ -34,6 +35,11 @@ final class CoordinatedModel implements ShardLocator {
 
     static boolean isAddress(String text) {
         return text.startsWith(SCHEME + ":");
+    }
+
+    /** Returns the address of a model at these servers. */
+    static String address(List<String> servers, String model) {
+        return SCHEME + "://" + String.join(",", servers) + "/" + model;
     }
 
     /**

@@ -11,7 +11,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The {@code modeldisk} command. */
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, versionProvider = VersionText.class,
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
-        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, CheckpointSubcommand.class,
+        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, TopCommand.class,
+        CheckpointSubcommand.class,
         HandoverCommand.class,
         CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class},
     footer = {"",

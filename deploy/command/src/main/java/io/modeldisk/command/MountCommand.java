@@ -1,6 +1,5 @@
 package io.modeldisk.command;
 
-import io.modeldisk.admin.AdminServer;
 import io.modeldisk.admin.MountSubject;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
@@ -220,7 +219,7 @@ final class MountCommand implements Callable<Integer> {
         }
         MountSubject subject = new MountSubject();
         try (ServiceNotices notices = ServiceNotices.ofThisProcess();
-            AdminServer server = admin.start(subject);
+            Admin server = admin.start(subject);
             ShardLocator shards = ModelLocators.open(address);
             StripedModel remote = StripedModel.connect(connection(shards, label, sizes));
             ModelMount mount = ModelMount
@@ -228,6 +227,9 @@ final class MountCommand implements Callable<Integer> {
                     .tuning(tuning(sizes, remote.routes())))) {
             log().info("effective configuration:\n{}", context);
             subject.mounted(mount, remote);
+            if (server.isUsed()) {
+                server.watch(Watches.ofMount(address, secrets.read(), mount));
+            }
             Thread stopper = new Thread(() -> stop(mount, handover, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
@@ -237,7 +239,7 @@ final class MountCommand implements Callable<Integer> {
                     Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
                     readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
                     datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
-                    AdminOptions.suffix(server)),
+                    server.suffix()),
                 () -> progress(mount));
             if (inBackground()) {
                 Background.detach(log);

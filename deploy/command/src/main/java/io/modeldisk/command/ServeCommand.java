@@ -1,9 +1,9 @@
 package io.modeldisk.command;
 
-import io.modeldisk.admin.AdminServer;
 import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.command.Watches.ShardPlace;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
@@ -135,7 +135,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
             + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. The line "
-            + "'zookeeper NAME SECRET' is for --coordinator, and 'replica NAME SECRET' for --durability replica. RIGHTS: one "
+            + "'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status NAME "
+            + "SECRET' for the page of --admin, which reads the other shards. RIGHTS: one "
             + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
@@ -194,8 +195,12 @@ final class ServeCommand implements Callable<Integer> {
         ServiceNotices notices = ServiceNotices.ofThisProcess();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed, notices), "stop"));
         ShardSubject subject = new ShardSubject();
-        try (notices; AdminServer server = admin.start(subject)) {
-            String suffix = AdminOptions.suffix(server);
+        try (notices; Admin server = admin.start(subject)) {
+            if (server.isUsed()) {
+                server.watch(Watches.ofShard(subject, place(),
+                    coordination.modelAddress(model, peers, place().shards()), access().secrets()));
+            }
+            String suffix = server.suffix();
             ServeLoop loop = new ServeLoop(startAtMost -> context(sizes, startAtMost), coordination, notices,
                 active -> announce(active, sizes, suffix), subject, suffix);
             if (state.hasBackups()) {
@@ -228,11 +233,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private ServerContext context(Tuning sizes, long startAtMost) throws IOException {
-        Matcher place = SHARD.matcher(shard);
-        if (!place.matches()) {
-            throw new IllegalArgumentException(
-                "--shard '" + shard + "' must be I/N with I < N; write 0/2 for the first of two shards");
-        }
+        ShardPlace place = place();
         InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
         if (blockSize.bytes() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
@@ -240,8 +241,8 @@ final class ServeCommand implements Callable<Integer> {
         }
         ServerContext context = new ServerContext()
             .model(model)
-            .shard(Integer.parseInt(place.group(1)))
-            .shards(Integer.parseInt(place.group(2)))
+            .shard(place.shard())
+            .shards(place.shards())
             .listen(address)
             .blockSizeBytes((int) blockSize.bytes())
             .aggregator(aggregator, Aggregators.parse(aggregator))
@@ -259,6 +260,15 @@ final class ServeCommand implements Callable<Integer> {
             .network(limits.apply(datamovers.apply(new TargetContext()
                 .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
         return addSource(device.apply(context));
+    }
+
+    private ShardPlace place() {
+        Matcher place = SHARD.matcher(shard);
+        if (!place.matches() || Integer.parseInt(place.group(1)) >= Integer.parseInt(place.group(2))) {
+            throw new IllegalArgumentException(
+                "--shard '" + shard + "' must be I/N with I < N; write 0/2 for the first of two shards");
+        }
+        return new ShardPlace(Integer.parseInt(place.group(1)), Integer.parseInt(place.group(2)));
     }
 
     private AccessPolicy access() throws IOException {

@@ -76,6 +76,18 @@ final class ServeCoordination {
         return !coordinator.isEmpty();
     }
 
+    /**
+     * Returns the address under which other processes find all shards of a model: at the coordinator, or else at the addresses of
+     * --peers. Null if there is neither.
+     */
+    String modelAddress(String model, List<String> peers, int shards) {
+        if (isUsed()) {
+            return CoordinatedModel.address(coordinator, model);
+        }
+        // With port groups, the addresses of the other groups follow those of the first group.
+        return peers.size() < shards ? null : "modeldisk://" + String.join(",", peers.subList(0, shards)) + "/" + model;
+    }
+
     /** The session time-out with ZooKeeper. */
     Duration session() {
         return session;

@@ -9,7 +9,7 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.striping.ShardLocator;
-import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StatusReader;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,7 +27,9 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
-    description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
+    description = {
+        "Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled. The exit status "
+            + "is 1 if a shard does not answer.",
         "With the directory of a mount, also shows the mount: the datamover and the reason for the choice, the transfer "
             + "sizes, how the kernel provides the mapped buffers, the last error."})
 final class StatusCommand implements Callable<Integer> {
@@ -50,23 +52,38 @@ final class StatusCommand implements Callable<Integer> {
             ofMount(new MountStatus(Path.of(address)));
             return 0;
         }
-        try (ShardLocator locator = ModelLocators.open(address)) {
+        try (ShardLocator locator = ModelLocators.open(address);
+            StatusReader reader = new StatusReader(new StripedModelContext(locator)
+                .learner(LearnerLabel.unique("status")).secrets(secrets.read()))) {
             // The roles are shown even if a shard does not answer.
             ArrayNode roles = locator instanceof CoordinatedModel model ? model.describe() : null;
             if (roles != null && !json) {
                 printRoles((CoordinatedModel) locator, roles);
             }
-            try (StripedModel remote = StripedModel.connect(new StripedModelContext(locator)
-                .learner(LearnerLabel.unique("status")).secrets(secrets.read()))) {
-                JsonNode shards = remote.status();
-                if (json) {
-                    printJson(withRoles(shards, roles));
-                } else {
-                    print(remote.facts(), shards);
-                }
+            return print(reader.readAll(), roles);
+        }
+    }
+
+    /** Prints the shards that have answered, and why others have not. Returns the exit status. */
+    private int print(List<StatusReader.Answer> answers, ArrayNode roles) throws IOException {
+        ArrayNode shards = JSON.createArrayNode();
+        ModelFacts facts = null;
+        for (StatusReader.Answer answer : answers) {
+            if (answer.report() != null) {
+                facts = facts == null ? answer.report().facts() : facts;
+                shards.add(answer.report().status());
+            } else if (json) {
+                shards.addObject().put("shard", answer.shard()).put("error", answer.failure().getMessage());
             }
         }
-        return 0;
+        if (json) {
+            printJson(withRoles(shards, roles));
+        } else if (facts != null) {
+            print(facts, shards);
+        }
+        List<StatusReader.Answer> failed = answers.stream().filter(answer -> answer.failure() != null).toList();
+        failed.forEach(answer -> System.err.println("modeldisk status: " + answer.failure().getMessage()));
+        return failed.isEmpty() ? 0 : 1;
     }
 
     private static JsonNode withRoles(JsonNode shards, ArrayNode roles) {

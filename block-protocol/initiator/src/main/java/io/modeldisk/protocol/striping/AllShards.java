@@ -58,7 +58,7 @@ final class AllShards {
      * Waits until a call has returned. If the thread is interrupted during the wait, this method sets the interrupt status again
      * before the method returns.
      */
-    private static <T> T await(FutureTask<T> task) throws IOException {
+    static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;
         try {
             while (true) {

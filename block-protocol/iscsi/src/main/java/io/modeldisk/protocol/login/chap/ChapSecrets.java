@@ -24,6 +24,8 @@ import java.util.Set;
  * zookeeper shards aThirdLongSecretOfTheShards
  * # the name and secret with which the primary of a shard logs in to the backups
  * replica records aFourthLongSecretOfTheShards
+ * # the name and secret with which a shard reads the status of the other shards
+ * status  page    aFifthLongSecretOfTheShards
  * </pre>
  *
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
@@ -31,8 +33,10 @@ import java.util.Set;
  * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator.
  *
  * <p>All processes of a shard have the same line {@code replica}. For a target it is a peer with only the right
- * {@link Right#REPLICATE}. {@link #ofPrimary} has the secrets of a primary as the initiator. The line {@code zookeeper} is not
- * for CHAP; it is in the same file so that a shard has only one file to protect.
+ * {@link Right#REPLICATE}. {@link #ofPrimary} has the secrets of a primary as the initiator. In the same way, all shards of a
+ * model have the same line {@code status}, a peer with only the right {@link Right#STATUS}; see {@link #ofObserver}.
+ *
+ * <p>The line {@code zookeeper} is not for CHAP; it is in the same file so that a shard has only one file to protect.
  *
  * <p>Words are separated by blanks. Secrets are UTF-8.
  * Immutable.
@@ -47,7 +51,9 @@ public final class ChapSecrets {
     private static final String SELF = "self";
     private static final String ZOOKEEPER = "zookeeper";
     private static final String REPLICA = "replica";
-    private static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA);
+    private static final String STATUS = "status";
+    private static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA, STATUS);
+    private static final Set<String> PEERS = Set.of(PEER, REPLICA, STATUS);
     private static final InitiatorPattern PRIMARIES = new InitiatorPattern(PRIMARY_INITIATOR + "*");
 
     private final String selfName;
@@ -62,13 +68,17 @@ public final class ChapSecrets {
     /** The secrets of a primary as the initiator; null if there is no line {@code replica}. */
     private final ChapSecrets ofPrimary;
 
+    /** The secrets of a shard that reads the status of other shards; null if there is no line {@code status}. */
+    private final ChapSecrets ofObserver;
+
     private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers, String[] zookeeper,
-        ChapSecrets ofPrimary) {
+        ChapSecrets ofPrimary, ChapSecrets ofObserver) {
         this.selfName = selfName;
         this.self = self;
         this.peers = peers;
         this.zookeeper = zookeeper;
         this.ofPrimary = ofPrimary;
+        this.ofObserver = ofObserver;
         byte[] random = new byte[ChapSecret.MIN_BYTES];
         new SecureRandom().nextBytes(random);
         this.nobody = new ChapPeer(new ChapSecret(random), Set.of(), List.of());
@@ -95,7 +105,7 @@ public final class ChapSecrets {
             checkForm(words, where);
             require(words[0].equals(PEER) || single.put(words[0], words) == null,
                 where + "the file has another line '" + words[0] + "'; remove one of them");
-            if (words[0].equals(PEER) || words[0].equals(REPLICA)) {
+            if (PEERS.contains(words[0])) {
                 require(peers.put(words[1], peer(words, where)) == null,
                     where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
             }
@@ -107,25 +117,26 @@ public final class ChapSecrets {
         require(peers.values().stream().noneMatch(peer -> peer.secret().equals(self)),
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
         return new ChapSecrets(selfName, self, Map.copyOf(peers), single.get(ZOOKEEPER),
-            ofPrimary(single.get(REPLICA), selfName, self));
+            ofShard(single.get(REPLICA), selfName, self), ofShard(single.get(STATUS), selfName, self));
     }
 
-    private static ChapSecrets ofPrimary(String[] replica, String selfName, ChapSecret self) {
-        if (replica == null) {
+    /** Returns the secrets of a shard as the initiator, whose name and secret are in a line that another shard has too. */
+    private static ChapSecrets ofShard(String[] line, String selfName, ChapSecret self) {
+        if (line == null) {
             return null;
         }
-        Map<String, ChapPeer> backups = self == null
+        Map<String, ChapPeer> targets = self == null
             ? Map.of()
             : Map.of(selfName, new ChapPeer(self, Set.of(), List.of()));
-        return new ChapSecrets(replica[1], ChapSecret.of(replica[2]), backups, null, null);
+        return new ChapSecrets(line[1], ChapSecret.of(line[2]), targets, null, null, null);
     }
 
     private static void checkForm(String[] words, String where) {
         require(KINDS.contains(words[0]),
-            where + "the line must begin with 'peer', 'self', 'zookeeper' or 'replica'");
+            where + "the line must begin with 'peer', 'self', 'zookeeper', 'replica' or 'status'");
         require(words[0].equals(PEER) ? words.length >= 3 : words.length == 3,
             where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]', 'self NAME SECRET',"
-                + " 'zookeeper NAME SECRET' or 'replica NAME SECRET'");
+                + " 'zookeeper NAME SECRET', 'replica NAME SECRET' or 'status NAME SECRET'");
         require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
         require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
@@ -136,6 +147,9 @@ public final class ChapSecrets {
         ChapSecret secret = ChapSecret.of(words[2]);
         if (words[0].equals(REPLICA)) {
             return new ChapPeer(secret, Set.of(Right.REPLICATE), List.of(PRIMARIES));
+        }
+        if (words[0].equals(STATUS)) {
+            return new ChapPeer(secret, Set.of(Right.STATUS), List.of());
         }
         Set<Right> rights = Right.DEFAULT;
         List<InitiatorPattern> patterns = new ArrayList<>();
@@ -175,6 +189,14 @@ public final class ChapSecrets {
      */
     public ChapSecrets ofPrimary() {
         return ofPrimary;
+    }
+
+    /**
+     * Returns the secrets with which a shard logs in to the other shards of the model and reads their status, as
+     * {@link #ofPrimary}. Null if there is no line {@code status}.
+     */
+    public ChapSecrets ofObserver() {
+        return ofObserver;
     }
 
     /** Returns whether there is a line {@code zookeeper}. */

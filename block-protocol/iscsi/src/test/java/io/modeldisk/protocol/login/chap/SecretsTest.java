@@ -95,6 +95,16 @@ class SecretsTest {
     }
 
     @Test
+    void lineStatusGivesOnlyTheRightToReadTheStatusAndIsTheIdentityOfAShard() {
+        ChapSecrets secrets = ChapSecrets.parse(LINES + "status page theSecretOfThePage\n", "test");
+        assertThat(secrets.peer("page").rights()).containsExactly(Right.STATUS);
+        assertThat(secrets.ofObserver().selfName()).isEqualTo("page");
+        assertThat(secrets.ofObserver().self()).isEqualTo(ChapSecret.of("theSecretOfThePage"));
+        assertThat(secrets.ofObserver().peer("shards").secret()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
+        assertThat(ChapSecrets.parse(LINES, "test").ofObserver()).isNull();
+    }
+
+    @Test
     void toStringOfSecretsContainsNoSecret() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets + " " + secrets.self() + " " + secrets.peer("learner"))
@@ -105,7 +115,7 @@ class SecretsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         peer learner                              | line 1: the line must be 'peer NAME SECRET
-        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer', 'self', 'zookeeper' or 'replica'
+        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer', 'self', 'zookeeper', 'replica' or
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: the line must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of 'learner' must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern

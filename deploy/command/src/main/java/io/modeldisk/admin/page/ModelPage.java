@@ -1,0 +1,54 @@
+package io.modeldisk.admin.page;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.admin.AdminPage;
+import io.modeldisk.admin.overview.Overview;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * The page of a model, its script and style, and the JSON that the script reads. The page contains no data: the script sets all
+ * texts of the model as text, so that no name can be HTML. Everything comes from this server. Thread-safe.
+ */
+public final class ModelPage {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Supplier<Overview> overview;
+
+    /** Creates the page. {@code overview} returns what the page shows, at the time of each request. */
+    public ModelPage(Supplier<Overview> overview) {
+        this.overview = overview;
+    }
+
+    /** Returns the pages for the server. */
+    public List<AdminPage> pages() {
+        return List.of(file("/", "page.html", "text/html; charset=utf-8"),
+            file("/page.js", "page.js", "text/javascript; charset=utf-8"),
+            file("/page.css", "page.css", "text/css; charset=utf-8"),
+            file("/icon.svg", "icon.svg", "image/svg+xml"),
+            new AdminPage("/model.json", "application/json", () -> json(overview.get().newest())),
+            new AdminPage("/history.json", "application/json", () -> json(overview.get().history().newest())));
+    }
+
+    private static AdminPage file(String path, String name, String contentType) {
+        try (InputStream in = ModelPage.class.getResourceAsStream(name)) {
+            byte[] content = in.readAllBytes();
+            return new AdminPage(path, contentType, () -> content);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the file " + name + " of the page cannot be read", e);
+        }
+    }
+
+    private static byte[] json(JsonNode node) {
+        try {
+            return JSON.writeValueAsBytes(node);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the overview cannot be written as JSON", e);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.modeldisk.admin.top;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Locale;
+
+/** Values of an overview as text. A value that is not known is {@code -}. */
+final class Values {
+    private static final String UNKNOWN = "-";
+    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
+    private static final int SECONDS_OF_MINUTE = 60;
+    private static final int SECONDS_OF_HOUR = 3600;
+    private static final int SECONDS_OF_DAY = 86_400;
+
+    private Values() {}
+
+    static String number(JsonNode value) {
+        return value.isNumber() ? number(value.asDouble()) : UNKNOWN;
+    }
+
+    private static String number(double value) {
+        double size = Math.abs(value);
+        int decimals = size >= 100 || value == Math.rint(value) ? 0 : size >= 10 ? 1 : 2;
+        return String.format(Locale.ROOT, "%." + decimals + "f", value);
+    }
+
+    static String bytes(JsonNode value) {
+        return value.isNumber() ? bytes(value.asDouble()) : UNKNOWN;
+    }
+
+    /** Returns a size with about three digits. */
+    private static String bytes(double value) {
+        int unit = value < 1024 ? 0 : (int) Math.min(UNITS.length - 1, Math.floor(Math.log(value) / Math.log(1024)));
+        return number(unit == 0 ? Math.rint(value) : value / Math.pow(1024, unit)) + " " + UNITS[unit];
+    }
+
+    static String rate(JsonNode value) {
+        return value.isNumber() ? bytes(value.asDouble()) + "/s" : UNKNOWN;
+    }
+
+    static String ms(JsonNode value) {
+        if (!value.isNumber()) {
+            return UNKNOWN;
+        }
+        return value.asDouble() < 1000 ? number(value) + " ms" : number(value.asDouble() / 1000) + " s";
+    }
+
+    static String duration(JsonNode seconds) {
+        long s = seconds.asLong();
+        if (!seconds.isNumber()) {
+            return UNKNOWN;
+        }
+        return s < 2 * SECONDS_OF_MINUTE
+            ? s + " s"
+            : s < 2 * SECONDS_OF_HOUR
+                ? s / SECONDS_OF_MINUTE + " min"
+                : s < 2 * SECONDS_OF_DAY ? s / SECONDS_OF_HOUR + " h" : s / SECONDS_OF_DAY + " days";
+    }
+
+    static String range(JsonNode values) {
+        if (!values.isObject()) {
+            return UNKNOWN;
+        }
+        long min = values.path("min").asLong();
+        long max = values.path("max").asLong();
+        return min == max ? Long.toString(min) : min + " to " + max;
+    }
+
+    static String rounds(JsonNode value) {
+        return value.isNumber() ? number(value) + (value.asDouble() == 1 ? " round" : " rounds") : UNKNOWN;
+    }
+}

@@ -1,0 +1,94 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.protocol.striping.ShardLocator;
+import io.modeldisk.protocol.striping.ShardReport;
+import io.modeldisk.protocol.striping.StatusReader;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import java.io.IOException;
+import java.time.Duration;
+
+/**
+ * The shards of a model that other processes serve, for readers of their status. Locates them at the first read, and tries again
+ * if this fails. Thread-safe.
+ */
+final class RemoteShards implements AutoCloseable {
+    /** The time limit for a connection, and for an answer. A shard that needs longer is shown as not answering. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration RETRY = Duration.ofSeconds(5);
+
+    private final String address;
+    private final ChapSecrets secrets;
+    private final NanoClock clock;
+    private ShardLocator locator;
+    private StatusReader reader;
+    private IOException failure;
+    private long failedNs;
+    private boolean closed;
+
+    /**
+     * Creates an object without a connection.
+     *
+     * @param address the address of the model, as of {@link ModelLocators}
+     * @param secrets the secrets for the login; null for none
+     */
+    RemoteShards(String address, ChapSecrets secrets, NanoClock clock) {
+        this.address = address;
+        this.secrets = secrets;
+        this.clock = clock;
+    }
+
+    /** Returns the number of shards. */
+    int shardCount() throws IOException {
+        return reader().shardCount();
+    }
+
+    /** Reads the report of a shard, as {@link StatusReader#read} does. */
+    ShardReport read(int shard, ModelFacts same) throws IOException {
+        return reader().read(shard, same);
+    }
+
+    /** Returns for each shard what the coordinator knows; an empty array without a coordinator. */
+    JsonNode roles() throws IOException {
+        reader();
+        return locator instanceof CoordinatedModel model ? model.describe() : JsonNodeFactory.instance.arrayNode();
+    }
+
+    private synchronized StatusReader reader() throws IOException {
+        if (closed) {
+            throw new IOException("the readers of the shards are closed");
+        }
+        if (reader == null) {
+            if (failure != null && clock.nanoTime() - failedNs < RETRY.toNanos()) {
+                throw failure;
+            }
+            try {
+                locator = ModelLocators.open(address);
+            } catch (IOException e) {
+                failure = e;
+                failedNs = clock.nanoTime();
+                throw e;
+            }
+            reader = new StatusReader(new StripedModelContext(locator).learner(LearnerLabel.unique("status"))
+                .secrets(secrets).connectTimeout(TIMEOUT).commandTimeout(TIMEOUT));
+        }
+        return reader;
+    }
+
+    @Override
+    public void close() {
+        StatusReader open;
+        synchronized (this) {
+            closed = true;
+            open = reader;
+        }
+        if (open != null) {
+            open.close();
+            locator.close();
+        }
+    }
+}

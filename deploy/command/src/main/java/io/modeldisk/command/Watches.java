@@ -1,0 +1,136 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.admin.ShardSubject;
+import io.modeldisk.admin.overview.Overview;
+import io.modeldisk.admin.overview.Watch;
+import io.modeldisk.mount.ModelMount;
+import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.StatusJson;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.protocol.striping.ShardReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Creates what watches a whole model from a process: from that of a shard, that of a mount, or from {@code modeldisk top}. */
+final class Watches {
+    /** The time between two samples of a page. */
+    static final Duration PERIOD = Duration.ofSeconds(1);
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final NanoClock CLOCK = NanoClock.SYSTEM;
+
+    private Watches() {}
+
+    /**
+     * Creates a watch of all shards over the network.
+     *
+     * @throws IOException if the shards cannot be located
+     */
+    static Watch ofModel(String address, ChapSecrets secrets, Duration period, String seenBy) throws IOException {
+        RemoteShards remote = new RemoteShards(address, secrets, CLOCK);
+        try {
+            Watch watch = new Watch(CLOCK, period, new Overview(CLOCK, seenBy, remote.shardCount())).with(remote);
+            for (int i = 0; i < remote.shardCount(); i++) {
+                int shard = i;
+                watch.shard(i, same -> remote.read(shard, same));
+            }
+            return CoordinatedModel.isAddress(address) ? watch.roles(remote::roles) : watch;
+        } catch (IOException | RuntimeException e) {
+            remote.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Creates a watch that reads the status.json of a mount.
+     *
+     * @throws IOException if no model is mounted on the directory
+     */
+    static Watch ofDirectory(Path directory, Duration period) throws IOException {
+        ModelFacts facts = new MountStatus(directory).facts();
+        Overview overview = new Overview(CLOCK, "the mount " + directory, facts.shards());
+        return new Watch(CLOCK, period, overview).mountAndShards(() -> new MountStatus(directory).report(), facts);
+    }
+
+    /** Creates a watch from the process of a mount. */
+    static Watch ofMount(String address, ChapSecrets secrets, ModelMount mount) throws IOException {
+        return ofModel(address, secrets, PERIOD, "the mount " + mount.directory())
+            .mount(() -> mount.status().path(Metric.Scope.MOUNT.path()));
+    }
+
+    /**
+     * Creates a watch from the process of a shard.
+     *
+     * @param others the address of the model, to reach the other shards; null if this process does not know it
+     * @param secrets the secrets of the shard; null for none
+     */
+    static Watch ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
+        Overview overview = new Overview(CLOCK, "the process of shard " + place, place.shards());
+        overview.note("Stall, bubble and staleness are measured by the mounts: see the pages of `mount --admin`, "
+            + "or `modeldisk top DIR`.");
+        Watch watch = new Watch(CLOCK, PERIOD, overview);
+        boolean hasIdentity = secrets == null || secrets.ofObserver() != null;
+        RemoteShards remote = others == null || !hasIdentity
+            ? null
+            : new RemoteShards(others, secrets == null ? null : secrets.ofObserver(), CLOCK);
+        if (remote != null) {
+            watch.with(remote);
+        } else if (others == null && place.shards() > 1) {
+            overview.note(
+                "The other shards are not watched, because this process does not know their addresses: give them with "
+                    + "--peers or --coordinator.");
+        } else if (others != null) {
+            overview.note(
+                "Other processes are not watched, because the file of --secrets has no line 'status NAME SECRET': add "
+                    + "the same line for all shards.");
+        }
+        boolean moves = remote != null && CoordinatedModel.isAddress(others);
+        for (int i = 0; i < place.shards(); i++) {
+            int shard = i;
+            if (i == place.shard()) {
+                watch.shard(i, same -> own(subject, moves ? remote : null, shard, same));
+            } else if (remote != null) {
+                watch.shard(i, same -> remote.read(shard, same));
+            }
+        }
+        return moves ? watch.roles(remote::roles) : watch;
+    }
+
+    /**
+     * Returns the report of this process.
+     *
+     * @param elsewhere finds the process that serves the shard instead of this one; null if no other process can
+     */
+    private static ShardReport own(ShardSubject subject, RemoteShards elsewhere, int shard, ModelFacts same)
+        throws IOException {
+        ObjectNode status = subject.status();
+        JsonNode own = status.path("shards").path(0);
+        boolean serves = own.isObject() && StatusJson.get(own, Metric.SERVING).asBoolean();
+        if (!serves && elsewhere != null) {
+            return elsewhere.read(shard, same);
+        }
+        if (!own.isObject()) {
+            throw new IOException(subject.health().words());
+        }
+        return new ShardReport(ModelFacts.fromJson(JSON.writeValueAsBytes(status.path("model"))), own);
+    }
+
+    /**
+     * The place of a shard in its model.
+     *
+     * @param shard the number of the shard
+     * @param shards the number of shards
+     */
+    record ShardPlace(int shard, int shards) {
+        @Override
+        public String toString() {
+            return shard + "/" + shards;
+        }
+    }
+}

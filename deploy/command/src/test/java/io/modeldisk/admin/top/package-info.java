@@ -1,0 +1,2 @@
+/** Tests of this package. */
+package io.modeldisk.admin.top;
