@@ -94,7 +94,8 @@ final class PrometheusText implements AutoCloseable {
             // A mount leaves out the metrics of its shards, which the shards report themselves.
             status.path("shards").forEach(shard -> addShard(shard, model.and("shard", shard.path("shard").asText())));
         }
-        values.values().removeIf(value -> !value.present && registry.remove(value.meter) != null);
+        values.values().stream().filter(value -> !value.present).forEach(value -> registry.remove(value.meter));
+        values.values().removeIf(value -> !value.present);
         return registry.scrape().getBytes(StandardCharsets.UTF_8);
     }
 
