@@ -116,6 +116,8 @@ final class AdminIT {
 
         admin.awaitHealth(200, "ok");
         JsonNode status = new ObjectMapper().readTree(admin.get("/status").body());
+        shard.signal("STOP");
+        admin.awaitHealth(503, "the shards did not answer within 3 s");
         shard.signal("KILL");
         admin.awaitHealth(503, "127.0.0.1:" + port);
         JsonNode without = new ObjectMapper().readTree(admin.get("/status").body());
