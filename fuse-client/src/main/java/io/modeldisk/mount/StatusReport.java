@@ -76,6 +76,7 @@ final class StatusReport {
             .put("program", ProgramVersion.TEXT)
             .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
             .put(Metric.FOLLOWER.key(), context.isReadOnly())
+            .put(Metric.MOUNT_BUFFERS_BYTES.key(), context.exchange().bufferBytes(context.remoteModel().trainBytes()))
             .put(Metric.TRAINING.key(), use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())

@@ -126,6 +126,8 @@ final class ShardStatus {
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
         put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
         put(status, Metric.STATE_BYTES, shard.store().stateBytes());
+        put(status, Metric.READERS_USED_BYTES, shard.keeper().usedBytes());
+        put(status, Metric.READERS_LIMIT_BYTES, shard.keeper().limitBytes());
         if (shard.store().device() != null) {
             status.put("device", shard.store().device().toString());
             status.put("pushPlace", shard.pushPlace());

@@ -56,6 +56,11 @@ final class KeptCopies implements AutoCloseable {
         return true;
     }
 
+    /** The memory of the copies that blocks have, in bytes. */
+    synchronized long usedBytes() {
+        return (long) (free.length - freeCount) * blockSizeBytes;
+    }
+
     /** Returns the memory with the copies. */
     DataMemory memory() {
         return memory;

@@ -65,6 +65,17 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         store.keep(this);
     }
 
+    /** The memory of the copies for readers, in bytes. */
+    public long usedBytes() {
+        KeptCopies current = copies;
+        return current == null ? 0 : current.usedBytes();
+    }
+
+    /** The maximum of {@link #usedBytes}; 0 in a mode without rounds that close. */
+    public long limitBytes() {
+        return !hasRounds ? 0 : (long) copyCount * store.layout().blockSizeBytes();
+    }
+
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
