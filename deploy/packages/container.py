@@ -99,7 +99,7 @@ class Container:
         ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
             ["systemd-nspawn", "--quiet", f"--directory={self.root}", "--boot", "--register=no", "--keep-unit", "--private-network",
-             "--bind=/dev/fuse", f"--machine={self.work.name.replace('.', '-').replace('_', '-')}"],
+             "--bind=/dev/fuse", f"--machine=modeldisk-{os.getpid()}"],
             stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
         threading.Thread(target=self.drain, args=(ours,), daemon=True).start()
