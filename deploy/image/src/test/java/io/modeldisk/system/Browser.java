@@ -93,10 +93,10 @@ final class Browser implements AutoCloseable {
         return post(session + "/execute/sync", body);
     }
 
-    /** Waits until a script returns true. */
+    /** Waits until a script returns true. An error in the script is not true, because an element may not exist yet. */
     void awaitTrue(String what, String script) {
         await(() -> what + "; the page shows:\n" + quietly("return document.body.innerText").asText(),
-            Await.BOUND, () -> quietly(script).asBoolean());
+            Await.BOUND, () -> quietly("try { " + script + " } catch (missing) { return false }").asBoolean());
     }
 
     private JsonNode quietly(String script) {

@@ -89,7 +89,7 @@ public final class BugReport {
         Set<Path> folders = new LinkedHashSet<>(
             List.of(Path.of("").toAbsolutePath(), Path.of("/tmp"), Path.of("/var/log/modeldisk"),
                 Path.of("/var/lib/modeldisk")));
-        processes.forEach(process -> folders.add(process.resolve(".").normalize()));
+        processes.forEach(process -> folders.add(process.resolve(".").toAbsolutePath().normalize()));
         items.addAll(MachineItems.crashes(folders));
         return new Collector(masking).write(archive, items);
     }
