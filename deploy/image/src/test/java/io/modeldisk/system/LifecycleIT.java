@@ -69,7 +69,7 @@ final class LifecycleIT {
         sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none",
             "--queue-depth", "4")).succeeded();
         assertThat(sandbox.run(modeldisk("status", directory)).succeeded()).contains(
-            "mount " + directory + ": exchange sync",
+            "mount " + directory + ": modeldisk ", ", exchange sync,",
             "tuning of tcp: eagerBytes 262144 (built in), requestBytes 262144 (built in), queueDepth 4 (--queue-depth)",
             "model m: 1 MiB in 4 blocks");
         sandbox.run(modeldisk("unmount", directory)).succeeded();
