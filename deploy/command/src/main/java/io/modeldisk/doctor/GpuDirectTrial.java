@@ -20,7 +20,7 @@ import java.util.List;
  * The result of an attempt to let the RDMA devices of this machine reach memory of a GPU.
  *
  * @param way how they reach it, such as {@code dma-buf}; null if they do not
- * @param obstacle the reason why they do not; null if they do
+ * @param obstacle the reason why RDMA devices cannot reach the memory; null if they can
  */
 record GpuDirectTrial(String way, String obstacle) {
     private static final int BLOCK_BYTES = 4096;

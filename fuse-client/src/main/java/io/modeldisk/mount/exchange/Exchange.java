@@ -105,7 +105,7 @@ public interface Exchange extends AutoCloseable {
     }
 
     /**
-     * Stops what goes on in the background, so that the state can be saved. No request may be in progress, and none may follow.
+     * Stops the pushes and pulls in the background, so that the state can be saved. The caller serves no request any more.
      *
      * @return false if it has not stopped within some seconds
      */

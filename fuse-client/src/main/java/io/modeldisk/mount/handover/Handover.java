@@ -12,8 +12,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * What a mount gets from the process before it, and keeps for the process after it: descriptors at the service manager (systemd's
- * file descriptor store), and a {@link MountState}. Thread-safe, except {@link #open}.
+ * The part of a mount that outlives its process: a {@link MountState}, and descriptors that the service manager keeps (systemd's
+ * file descriptor store). Thread-safe, except {@link #open}.
  */
 public final class Handover implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Handover.class);
@@ -185,7 +185,7 @@ public final class Handover implements AutoCloseable {
         return state.takeOrder();
     }
 
-    /** Sets the number of the last request that the process before has completed, perhaps without a reply. */
+    /** Sets the number of the newest request that the earlier process has completed. The kernel may lack its reply. */
     public void completed(long request) {
         completed = request;
     }

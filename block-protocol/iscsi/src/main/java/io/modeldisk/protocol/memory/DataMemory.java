@@ -106,7 +106,7 @@ public final class DataMemory implements AutoCloseable {
      * Takes over shareable memory of another process, with its contents. {@link #close()} closes the descriptor.
      *
      * @param descriptor the {@link #descriptor} of the memory, as this process has received it
-     * @throws IOException if the descriptor is not of such memory; the caller then keeps the descriptor
+     * @throws IOException if the descriptor does not refer to such memory; it stays open then
      */
     public static DataMemory adopt(int descriptor) throws IOException {
         Arena arena = Arena.ofShared();

@@ -21,7 +21,7 @@ public final class Watch implements AutoCloseable {
     /** The pause after a read is at least this many times as long as the read. */
     private static final int PAUSE = 5;
     private static final Duration MAX_PAUSE = Duration.ofSeconds(10);
-    /** The period of a thread that is woken before it has passed. */
+    /** The period of a shard's thread. The thread that takes the samples wakes it earlier. */
     private static final Duration UNTIL_WOKEN = Duration.ofDays(1);
 
     private final NanoClock clock;
