@@ -213,11 +213,13 @@ final class ShardStatus {
         int blocks = shard.store().layout().blocks();
         long[] strip = new long[Math.min(blocks, STRIP_PARTS)];
         Arrays.fill(strip, Long.MAX_VALUE);
+        long updates = 0;
         for (int i = 0; i < blocks; i++) {
             Block block = shard.store().block(i);
             block.lock();
             try {
                 version.add(block.version());
+                updates += block.updates();
                 int part = (int) ((long) i * strip.length / blocks);
                 strip[part] = Math.min(strip[part], block.version());
                 long closed = shard.consistency().rounds(i);
@@ -231,11 +233,12 @@ final class ShardStatus {
         }
         put(status, Metric.VERSION_MIN, version.min());
         put(status, Metric.VERSION_MAX, version.max());
-        put(status, Metric.VERSION_TOTAL, version.total());
+        put(status, Metric.VERSION_OF_ALL_BLOCKS, version.total());
         ArrayNode ahead = status.withObjectProperty("version").putArray("strip");
         for (long part : strip) {
             ahead.add(part - version.min());
         }
+        put(status, Metric.UPDATES, updates);
         if (rounds.isKnown()) {
             put(status, Metric.ROUNDS_MIN, rounds.min());
             put(status, Metric.ROUNDS_MAX, rounds.max());

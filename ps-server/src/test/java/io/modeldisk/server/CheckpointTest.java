@@ -3,6 +3,8 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
@@ -46,7 +48,12 @@ class CheckpointTest extends CheckpointFixture {
             assertThat(weights(shard)).startsWith(28).endsWith(28);
             assertThat(shard.store().versions().span().min()).isEqualTo(7);
             assertThat(shard.learners().join(LEARNER).joinRound()).isEqualTo(8);
+            JsonNode restored = new ObjectMapper().readTree(shard.status());
+            assertThat(restored.at("/version/total").asLong()).isPositive();
+            assertThat(restored.at("/updates").asLong(-1)).as("updates of this process").isZero();
             push(shard, 8, 8);
+            assertThat(new ObjectMapper().readTree(shard.status()).at("/updates").asLong())
+                .isEqualTo(shard.store().layout().blocks());
             assertThat(weights(shard)).startsWith(36).endsWith(36);
         }
     }

@@ -24,7 +24,7 @@ final class AdminOptions {
 
     @Option(names = "--admin-token", paramLabel = "FILE",
         description = "The file of the token that clients of --admin send (Authorization: Bearer TOKEN): one line, readable only "
-            + "by its owner. /healthz needs no token, but without it does not tell the reason.")
+            + "by its owner. Without the token, /healthz gives the status code, but no reason.")
     private Path token;
 
     @Option(names = "--admin-tls", paramLabel = "FILE",

@@ -4,6 +4,7 @@ import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.command.Watches.ShardPlace;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
@@ -156,8 +157,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
         description = "The addresses of all shards of the model, including this shard, in the order of the shard "
             + "numbers. With --port-group, the addresses of the other groups follow, one group after the other. iSCSI "
-            + "discovery returns these addresses. Without this option, discovery returns only the address of "
-            + "this shard.")
+            + "discovery returns these addresses, and the page of --admin reads these shards. Without this option, discovery "
+            + "returns only the address of this shard.")
     private List<String> peers = List.of();
 
     @Mixin
@@ -321,14 +322,7 @@ final class ServeCommand implements Callable<Integer> {
                 server.shard().facts().shards(),
                 server.shard().facts().model(), TargetAddress.text(server.localAddress()), suffix)
             : ready(server) + ", primary of epoch " + replica.role().epoch() + suffix,
-            () -> progress(replica.server()));
-    }
-
-    /** Checks that a shard makes progress. Returns a few words about it. */
-    static String progress(ParameterServer server) throws IOException {
-        return server.check().map(counters -> "version %d, round %d, %s%s".formatted(counters.maxVersion(),
-            counters.openedRound(), Plural.counted(counters.learners(), "learner"),
-            counters.stopped() ? ", stopped because too few learners are left" : "")).orElse("starts again");
+            new ShardWork(replica::server, NanoClock.SYSTEM));
     }
 
     private static String announce(ParameterServer server, Tuning sizes, String suffix) {

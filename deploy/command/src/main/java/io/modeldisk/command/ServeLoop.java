@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.fault.coordination.Leader;
 import io.modeldisk.fault.coordination.RoleState;
 import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -57,7 +58,10 @@ final class ServeLoop {
     private final String suffix;
     private final TargetPortGroups portGroups;
     private final Semaphore wake = new Semaphore(0);
+    private final ServiceNotices.Work work = new ShardWork(() -> this.serving, NanoClock.SYSTEM);
     private volatile boolean goBack;
+    /** The server that this process opened last; null if it is closed. */
+    private volatile ParameterServer serving;
     /** The server that answers at {@link #address} while another process serves the shard; null if there is none. */
     private StandbyServer standby;
     /** The address of the first launch, so that each later launch has the same port. */
@@ -118,7 +122,10 @@ final class ServeLoop {
                         leader.address() == null ? "a process that is not ready" : leader.address()),
                 suffix), null);
         }
+        // A process that waits for others, or for the coordinator, does not have to make progress.
+        notices.work(null);
         role.awaitTurn();
+        notices.work(work);
     }
 
     private void launchStandby(ShardRole role) throws IOException {
@@ -171,11 +178,13 @@ final class ServeLoop {
         try {
             address = server.localAddress();
             startAtMost = CheckpointSettings.ANY;
-            if (!announced) {
+            serving = server;
+            if (announced) {
+                notices.work(work);
+            } else {
                 announced = true;
-                notices.ready(ready.apply(server), null);
+                notices.ready(ready.apply(server), work);
             }
-            notices.work(() -> ServeCommand.progress(server));
             if (role != null) {
                 role.serves(coordination.address(address));
             }
@@ -189,7 +198,9 @@ final class ServeLoop {
             server.stop();
             throw e;
         } finally {
-            notices.work(null);
+            serving = null;
+            // The same work with a new announcement: the failure of a check of the server that closes says nothing.
+            notices.work(work);
             observer.closes(end);
         }
     }

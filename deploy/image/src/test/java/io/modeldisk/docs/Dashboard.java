@@ -83,7 +83,8 @@ final class Dashboard {
         add(panels, "Shards that are served", "Of how many, and how many are.", "short",
             target("count(max by (shard) (" + serving + ") == 1) or vector(0)", "served"),
             target("max(" + Metric.SHARDS.prometheusName() + OF_MODEL + ")", "of"));
-        add(panels, "Updates of blocks", "Of all shards.", "cps", target(sumOfRate(Metric.VERSION_TOTAL), "updates"));
+        add(panels, "Updates of blocks", "Of all shards.", "cps",
+            target("sum(max by (shard) (" + rate(Metric.UPDATES) + "))", "updates"));
         add(panels, "Throughput", "Gradients and weights of all shards.", "Bps",
             target(sumOfRate(Metric.PUSHED_BYTES), "pushed"), target(sumOfRate(Metric.PULLED_BYTES), "pulled"));
         add(panels, "Learners behind", Metric.LEARNER_BEHIND_MS.description(), "s",

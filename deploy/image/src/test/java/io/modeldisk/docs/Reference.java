@@ -38,7 +38,7 @@ final class Reference {
         |---|---|
         | command line | `modeldisk serve --block-size 64KiB` |
         | environment: prefix, command and option in capitals, joined by `_` | `MODELDISK_SERVE_BLOCK_SIZE=64KiB` |
-        | file: the command and the option without its hyphens, joined by a dot | `serve.block-size=64KiB` |
+        | file: the command and the option without the leading `--`, joined by a dot | `serve.block-size=64KiB` |
 
         BYTES is written `4096`, `64k`, `256KiB`, `1.5GB`. TIME is written `5s`, `200ms`, `2min`. A number without a unit is in
         seconds, unless the description of the option names another unit. The column "setting" has the property and the
@@ -160,7 +160,7 @@ final class Reference {
             The first column is the path of a metric in `DIR/status.json`, and the second its name at `/metrics` of `--admin`.
             `modeldisk status --json` has the members of `shards[]` too, and `/status` of `--admin` has all. A counter starts at 0
             and only grows, until its process ends or a shard goes back to a checkpoint. A gauge may rise and fall. A flag is true
-            or a reason in words if it is set, and else false or absent. A text is a text.
+            or a reason in words if it is set, and else false or absent.
 
             At `/metrics`, all durations are in seconds and all sizes in bytes. A flag is 1 or 0, and a text is a label. The
             metrics of a process have no labels, those of a model the label `model`, of a shard `model` and `shard`, of a learner

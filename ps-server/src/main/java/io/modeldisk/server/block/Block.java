@@ -139,6 +139,11 @@ public final class Block {
         return versions.of(index);
     }
 
+    /** The number of updates since the shard was started. */
+    public long updates() {
+        return versions.increments(index);
+    }
+
     /** Counts an update of the block. */
     public void updated() {
         versions.increment(index);

@@ -14,16 +14,24 @@ public final class BlockVersions {
     private static final int NONE = -1;
 
     private final long[] versions;
+    /** The part of each version that was restored, and not counted by this object. */
+    private final long[] restored;
     /** The block whose next update calls {@link #reached}; {@link #NONE} if there is none. */
     private volatile int watched = NONE;
     private volatile Runnable reached = () -> {};
 
     BlockVersions(int blocks) {
         this.versions = new long[blocks];
+        this.restored = new long[blocks];
     }
 
     long of(int block) {
         return (long) VERSION.getOpaque(versions, block);
+    }
+
+    /** Returns the number of calls of {@link #increment}. The caller holds the lock of the block. */
+    long increments(int block) {
+        return versions[block] - restored[block];
     }
 
     void increment(int block) {
@@ -70,6 +78,7 @@ public final class BlockVersions {
 
     /** Sets the version of a block to that of a checkpoint. May be called only before the first update. */
     public void restore(int block, long version) {
+        restored[block] += version - versions[block];
         VERSION.setOpaque(versions, block, version);
     }
 

@@ -34,7 +34,9 @@ class MetricsTest {
             .doesNotHaveDuplicates().allMatch(name -> name.matches("modeldisk(_[a-z]+)+"));
         assertThat(Metric.values()).filteredOn(metric -> metric.kind() == Kind.TEXT)
             .extracting(metric -> metric.prometheusName() + metric.label()).doesNotHaveDuplicates();
-        assertThat(Metric.VERSION_TOTAL.prometheusName()).isEqualTo("modeldisk_shard_version_total");
+        assertThat(Metric.UPDATES.prometheusName()).isEqualTo("modeldisk_shard_updates_total");
+        assertThat(Metric.values()).allMatch(
+            metric -> metric.prometheusName().endsWith("_total") == (metric.kind() == Kind.COUNTER));
         assertThat(Metric.STALL_MS.prometheusName()).isEqualTo("modeldisk_mount_stall_seconds_total");
         assertThat(Metric.PUSH_RATE.prometheusName()).isEqualTo("modeldisk_mount_push_bytes_per_second");
         assertThat(Metric.LEARNER_BEHIND_MS.prometheusName()).isEqualTo("modeldisk_learner_behind_seconds");
