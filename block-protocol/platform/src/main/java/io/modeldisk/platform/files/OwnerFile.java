@@ -14,13 +14,21 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A text file with a secret. The owner of the file must be this process's user or root, and nobody else may access the file.
+ * A text file with a secret. The owner of the file must be this process's user or root, and nobody else may access the file. A
+ * credential of systemd (systemd.exec(5), LoadCredential=) is such a file too.
  */
 public final class OwnerFile {
     private static final long MAX_BYTES = 1 << 20;
 
     private static final Set<PosixFilePermission> OWNERS = EnumSet.of(
         PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
+
+    /**
+     * systemd lets the user of a service read a credential by an access control list. The permissions of such a file show the
+     * mask of the list as the permissions of the group, which has none.
+     */
+    private static final Set<PosixFilePermission> CREDENTIALS = EnumSet.of(
+        PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.GROUP_READ);
 
     private OwnerFile() {}
 
@@ -31,9 +39,19 @@ public final class OwnerFile {
      * @throws IOException if the file is missing or no text, or if other users can read or write it; the message has a remedy
      */
     public static String read(Path file, String name) throws IOException {
+        return read(file, name, System.getenv("CREDENTIALS_DIRECTORY"));
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param credentials the directory in which systemd passes credentials to this service; null if there is none
+     */
+    static String read(Path file, String name, String credentials) throws IOException {
         String what = "the " + name + " " + file;
         try {
-            check(file, what, Files.readAttributes(file, PosixFileAttributes.class));
+            boolean credential = credentials != null && Path.of(credentials).equals(file.getParent());
+            check(file, what, Files.readAttributes(file, PosixFileAttributes.class), credential ? CREDENTIALS : OWNERS);
             return Files.readString(file);
         } catch (NoSuchFileException e) {
             throw new IOException(what + " does not exist", e);
@@ -44,14 +62,15 @@ public final class OwnerFile {
         }
     }
 
-    private static void check(Path file, String what, PosixFileAttributes attributes) throws IOException {
+    private static void check(Path file, String what, PosixFileAttributes attributes, Set<PosixFilePermission> allowed)
+        throws IOException {
         if (!attributes.isRegularFile()) {
             throw new IOException(what + " is not a regular file");
         }
         if (attributes.size() > MAX_BYTES) {
             throw new IOException(what + " has " + attributes.size() + " bytes; at most " + MAX_BYTES + " are allowed");
         }
-        if (!OWNERS.containsAll(attributes.permissions())) {
+        if (!allowed.containsAll(attributes.permissions())) {
             throw new IOException(
                 what + " has the permissions " + PosixFilePermissions.toString(attributes.permissions())
                     + ", so other users may read or change it; run chmod 600 " + file);

@@ -1,0 +1,2 @@
+/** Tests of files with secrets. */
+package io.modeldisk.platform.files;
