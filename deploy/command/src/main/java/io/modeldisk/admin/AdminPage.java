@@ -10,11 +10,4 @@ import java.util.function.Supplier;
  * @param content creates the content for each request. Called by several threads at the same time. If it fails, the client gets
  *     the status 500, and the log the reason
  */
-public record AdminPage(String path, String contentType, Supplier<byte[]> content) {
-    /** Checks that the path begins with a slash. */
-    public AdminPage {
-        if (!path.startsWith("/")) {
-            throw new IllegalArgumentException("path=" + path + " must begin with /");
-        }
-    }
-}
+public record AdminPage(String path, String contentType, Supplier<byte[]> content) {}

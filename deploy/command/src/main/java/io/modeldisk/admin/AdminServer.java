@@ -65,9 +65,7 @@ public final class AdminServer implements AutoCloseable {
     }
 
     private void add(AdminPage page) {
-        if (pages.putIfAbsent(page.path(), page) != null) {
-            throw new IllegalArgumentException("path=" + page.path() + " has two pages");
-        }
+        pages.put(page.path(), page);
     }
 
     /**
@@ -185,7 +183,7 @@ public final class AdminServer implements AutoCloseable {
             } else {
                 send(exchange, 404, TEXT, line("there is no such page"));
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("cannot answer {}", path, e);
             send(exchange, 500, TEXT, line("an error in modeldisk: the log has the reason"));
         }

@@ -9,7 +9,8 @@ public interface AdminSubject {
 
     /**
      * Returns the status as in the status.json of a mount: the members {@code model} and {@code shards}, and {@code mount} if the
-     * process is a mount. Members that are not known at the moment are absent. Takes at most a few seconds.
+     * process is a mount. Members that are not known at the moment are absent; {@code shards} is an object with the member
+     * {@code error} if the shards do not answer. Takes at most a few seconds.
      */
     ObjectNode status();
 }

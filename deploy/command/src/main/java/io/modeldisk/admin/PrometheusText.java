@@ -90,7 +90,7 @@ final class PrometheusText implements AutoCloseable {
             add(Scope.MOUNT, mount, learner);
             add(Scope.ITERATION, mount.path("iteration"), learner);
             add(Scope.FORECAST, mount.path("expected"), learner);
-        } else {
+        } else if (status.path("shards").isArray()) {
             // A mount leaves out the metrics of its shards, which the shards report themselves.
             status.path("shards").forEach(shard -> addShard(shard, model.and("shard", shard.path("shard").asText())));
         }

@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.platform.metrics.Metric;
@@ -12,63 +13,108 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.function.LongSupplier;
 
-/** The process of a shard, which may serve the shard, or wait, start or stop. Thread-safe. */
+/**
+ * The process of a shard, which may serve the shard, or wait, start or stop. A thread that keeps the lock of a block stops
+ * neither {@link #health} nor {@link #closes}. Thread-safe.
+ */
 public final class ShardSubject implements AdminSubject, ServerObserver {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    // All fields are guarded by the lock of this object.
-    /** Null while the process has no server with the shard. */
-    private ParameterServer server;
-    /** Null until they are known. */
-    private ModelFacts facts;
-    private LongSupplier epoch = () -> 0;
-    private String reason = "the shard starts";
+    /** What the process does with the shard. */
+    private sealed interface State {}
+
+    /**
+     * The process does not serve the shard.
+     *
+     * @param reason the reason
+     * @param facts null until they are known
+     * @param epoch returns the epoch of the process that serves the shard; 0 if it is not known
+     */
+    private record Idle(String reason, ModelFacts facts, LongSupplier epoch) implements State {}
+
+    /**
+     * The process has a server with the shard.
+     *
+     * @param refusal the reason why the shard refuses pushes; null if it accepts them
+     */
+    private record Open(ParameterServer server, Question<String> refusal, Question<JsonNode> status) implements State {}
+
+    private volatile State state = new Idle("the shard starts", null, () -> 0);
 
     @Override
-    public synchronized void waits(ModelFacts ofShard, LongSupplier ofOther) {
-        facts = ofShard;
-        epoch = ofOther;
-        reason = "standby: another process serves the shard";
+    public void waits(ModelFacts facts, LongSupplier epoch) {
+        state = new Idle("standby: another process serves the shard", facts, epoch);
     }
 
     @Override
-    public synchronized void opened(ParameterServer active) {
-        server = active;
-        facts = active.shard().facts();
+    public void opened(ParameterServer server) {
+        String silence = "the shard did not answer, because a thread may keep the lock of a block,";
+        state = new Open(server, new Question<>(silence, () -> {
+            server.check();
+            return server.shard().refusal();
+        }), new Question<>(silence, () -> JSON.readTree(server.shard().status())));
     }
 
-    /** {@inheritDoc} Waits until the status is complete that another thread reads. */
+    /** {@inheritDoc} A status that another thread reads may use the memory of the Java heap for longer, but no other memory. */
     @Override
-    public synchronized void closes(String why) {
-        server = null;
-        reason = why;
+    public void closes(String reason) {
+        state = switch (state) {
+            case Open open -> new Idle(reason, open.server().shard().facts(), () -> 0);
+            case Idle idle -> new Idle(reason, idle.facts(), idle.epoch());
+        };
     }
 
     @Override
-    public synchronized Health health() {
-        String refusal = server == null ? reason : server.shard().refusal();
-        return refusal == null ? Health.OK : Health.not(refusal);
+    public Health health() {
+        return switch (state) {
+            case Idle idle -> Health.not(idle.reason());
+            case Open open -> health(open);
+        };
     }
 
-    @Override
-    public synchronized ObjectNode status() {
-        ObjectNode status = JSON.createObjectNode();
-        if (facts == null) {
-            return status;
-        }
-        status.set("model", JSON.valueToTree(facts));
+    private static Health health(Open open) {
         try {
-            status.putArray("shards").add(JSON.readTree(
-                server == null ? StandbyServer.status(facts, epoch.getAsLong()) : server.shard().status()));
+            String refusal = open.refusal().answer();
+            return refusal == null ? Health.OK : Health.not(refusal);
+        } catch (IOException e) {
+            return Health.not(e.getMessage());
+        }
+    }
+
+    @Override
+    public ObjectNode status() {
+        ObjectNode status = JSON.createObjectNode();
+        switch (state) {
+            case Idle idle -> putWaiting(status, idle);
+            case Open open -> putServer(status, open);
+        }
+        return status;
+    }
+
+    private static void putWaiting(ObjectNode status, Idle idle) {
+        if (idle.facts() == null) {
+            return;
+        }
+        status.set("model", JSON.valueToTree(idle.facts()));
+        try {
+            status.putArray("shards").add(JSON.readTree(StandbyServer.status(idle.facts(), idle.epoch().getAsLong())));
         } catch (IOException e) {
             throw new UncheckedIOException("the status of the shard is no JSON", e);
         }
-        if (server != null) {
-            ObjectNode process = status.putObject(Metric.Scope.PROCESS.path());
-            StatusJson.put(process, Metric.CONNECTIONS, server.connections());
-            StatusJson.put(process, Metric.BUFFERS_USED_BYTES, server.bufferBytes() - server.freeBufferBytes());
-            StatusJson.put(process, Metric.BUFFERS_LIMIT_BYTES, server.bufferBytes());
+    }
+
+    private static void putServer(ObjectNode status, Open open) {
+        ParameterServer server = open.server();
+        status.set("model", JSON.valueToTree(server.shard().facts()));
+        try {
+            JsonNode shard = open.status().answer();
+            status.putArray("shards").add(shard);
+        } catch (IOException e) {
+            status.putObject("shards").put("error", e.getMessage());
         }
-        return status;
+        ObjectNode process = status.putObject(Metric.Scope.PROCESS.path());
+        StatusJson.put(process, Metric.CONNECTIONS, server.connections());
+        StatusJson.put(process, Metric.BUFFERS_USED_BYTES, server.bufferBytes() - server.freeBufferBytes());
+        StatusJson.put(process, Metric.BUFFERS_LIMIT_BYTES, server.bufferBytes());
     }
 }

@@ -116,7 +116,8 @@ final class Watches {
             return elsewhere.read(shard, same);
         }
         if (!own.isObject()) {
-            throw new IOException(subject.health().words());
+            JsonNode error = status.path("shards").path("error");
+            throw new IOException(error.isTextual() ? error.asText() : subject.health().words());
         }
         return new ShardReport(ModelFacts.fromJson(JSON.writeValueAsBytes(status.path("model"))), own);
     }

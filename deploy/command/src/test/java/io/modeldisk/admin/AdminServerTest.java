@@ -147,9 +147,12 @@ final class AdminServerTest {
     void pageThatFailsIsAnError500AndTheServerGoesOn() throws Exception {
         AdminServer server = start(null, new AdminPage("/broken", "text/html", () -> {
             throw new IllegalStateException("for the test");
+        }), new AdminPage("/error", "text/html", () -> {
+            throw new AssertionError("for the test");
         }));
 
         assertThat(get(server, "/broken").statusCode()).isEqualTo(500);
+        assertThat(get(server, "/error").statusCode()).isEqualTo(500);
         assertThat(get(server, "/healthz").statusCode()).isEqualTo(200);
     }
 
