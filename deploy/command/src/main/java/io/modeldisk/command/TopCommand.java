@@ -1,7 +1,6 @@
 package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.modeldisk.admin.overview.History;
 import io.modeldisk.admin.overview.Overview;
 import io.modeldisk.admin.overview.Watch;
 import io.modeldisk.admin.top.TerminalScreen;
@@ -13,6 +12,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -34,6 +34,8 @@ final class TopCommand implements Callable<Integer> {
     private static final Duration FIRST = Duration.ofSeconds(30);
     /** The limit of the wait for the second answers. */
     private static final Duration SECOND = Duration.ofSeconds(12);
+    /** The limit of the time by which a sample is late. */
+    private static final Duration SAMPLE = Duration.ofSeconds(10);
     private static final long LOOK_MS = 50;
     private static final int WIDTH_WITHOUT_TERMINAL = 250;
     private static final int LINES_PER_HEAD = 20;
@@ -86,12 +88,12 @@ final class TopCommand implements Callable<Integer> {
             : Watches.ofModel(address, secrets.read(), interval, "modeldisk top");
     }
 
-    private int printOnce(Overview overview) throws InterruptedException {
+    private int printOnce(Overview overview) throws IOException, InterruptedException {
         awaitFirst(overview);
         // The rates need a second answer. After a slow answer, a shard is asked again only after a pause.
         long endNs = clock.nanoTime() + SECOND.toNanos();
         do {
-            awaitNext(overview);
+            awaitNext(overview, clock, interval.plus(SAMPLE));
         } while (!hasRates(overview) && clock.nanoTime() - endNs < 0);
         view(overview).plain(WIDTH_WITHOUT_TERMINAL).forEach(System.out::println);
         for (JsonNode shard : overview.newest().path("shards")) {
@@ -112,10 +114,10 @@ final class TopCommand implements Callable<Integer> {
         return true;
     }
 
-    private void printLines(Overview overview) throws InterruptedException {
+    private void printLines(Overview overview) throws IOException, InterruptedException {
         awaitFirst(overview);
         for (int i = 0; !System.out.checkError(); i++) {
-            awaitNext(overview);
+            awaitNext(overview, clock, interval.plus(SAMPLE));
             if (i % LINES_PER_HEAD == 0) {
                 System.out.println(TopView.rowHeads());
             }
@@ -131,9 +133,19 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private void awaitNext(Overview overview) throws InterruptedException {
+    /**
+     * Waits for the next sample.
+     *
+     * @throws IOException if there is none within this time
+     */
+    static void awaitNext(Overview overview, NanoClock clock, Duration limit) throws IOException, InterruptedException {
         JsonNode last = overview.newest();
+        long endNs = clock.nanoTime() + limit.toNanos();
         while (overview.newest() == last) {
+            if (clock.nanoTime() - endNs >= 0) {
+                throw new IOException("no new sample for " + DurationText.format(limit) + "; the last one is from "
+                    + Instant.ofEpochMilli(last.path("at").asLong()));
+            }
             clock.sleep(LOOK_MS, TimeUnit.MILLISECONDS);
         }
     }
@@ -169,7 +181,7 @@ final class TopCommand implements Callable<Integer> {
 
     private static TopView view(Overview overview) {
         Charset charset = System.out.charset();
-        return new TopView(overview.newest(), overview.history().newest(History.SAMPLES),
+        return new TopView(overview.newest(), overview.history().newest(TopView.CHART_COLUMNS),
             charset.newEncoder().canEncode("▁"));
     }
 }

@@ -164,7 +164,7 @@ final class PageIT {
         browser.look(1280, 900, "light");
         String page = serve();
         browser.open(page);
-        try (DataMemory memory = DataMemory.allocate(4096); IscsiSession learner = join(memory)) {
+        try (DataMemory memory = DataMemory.allocate(4096); IscsiSession learner = join(memory, HOSTILE, 1)) {
             browser.awaitTrue("the name is shown as text",
                 "return document.querySelector('#learners tbody th')?.innerText"
                     + " === '" + HOSTILE + "'");
@@ -191,13 +191,49 @@ final class PageIT {
             + ".includes('no answer from this process for')");
     }
 
-    /** Makes an initiator with a hostile name a learner of shard 0. */
-    private IscsiSession join(DataMemory memory) throws Exception {
+    /** Every object of JavaScript has members with these names. */
+    @Test
+    void learnerWithTheNameOfAMemberOfAllObjectsIsShown() throws Exception {
+        Browser browser = Browser.start(sandbox);
+        browser.look(1280, 900, "light");
+        String page = serve();
+        browser.open(page);
+        browser.awaitTrue("the page has samples", "return document.querySelector('#live').className === 'on'");
+        try (DataMemory memory = DataMemory.allocate(4096);
+            IscsiSession first = join(memory, "constructor", 1);
+            IscsiSession second = join(memory, "__proto__", 2)) {
+            browser.awaitTrue("both names are shown", "return [...document.querySelectorAll('#learners tbody th')]"
+                + ".map(name => name.innerText).sort().join() === '__proto__,constructor'");
+            String shown = browser.run("return document.querySelector('#live').innerText").asText();
+            browser.awaitTrue("the page stays live", "return document.querySelector('#live').className === 'on' && "
+                + "document.querySelector('#live').innerText !== '" + shown + "'");
+            assertThat(first.isOpen() && second.isOpen()).isTrue();
+        }
+        assertThat(browser.console()).isEmpty();
+    }
+
+    @Test
+    void pageTellsTheTimeOfTheLastSampleIfNoNewOneComes() throws Exception {
+        Browser browser = Browser.start(sandbox);
+        browser.look(1280, 900, "light");
+        browser.open(serve());
+        browser.awaitTrue("the page is live", "return document.querySelector('#live').className === 'on'");
+
+        browser.run("const real = window.fetch; let kept = null; window.fetch = async (file, options) => {"
+            + " kept ??= await (await real('model.json', options)).text(); return new Response(kept); };");
+
+        browser.awaitTrue("the page says that there is no new sample",
+            "return document.querySelector('#live').className === 'off'"
+                + " && /^no new sample since \\d\\d:\\d\\d:\\d\\d$/.test(document.querySelector('#live').innerText)");
+    }
+
+    /** Makes an initiator with this name a learner of shard 0. */
+    private IscsiSession join(DataMemory memory, String name, int isid) throws Exception {
         String portal = address.substring("modeldisk://".length()).split(",")[0];
         IscsiSession session = IscsiSession.login(new SessionContext()
             .portal(new InetSocketAddress("127.0.0.1", Integer.parseInt(portal.split(":")[1])))
-            .targetName(ModelFacts.TARGET_PREFIX + "digits").initiator("iqn.2026-11.test:hostile", 1)
-            .learner(HOSTILE));
+            .targetName(ModelFacts.TARGET_PREFIX + "digits").initiator("iqn.2026-11.test:hostile", isid)
+            .learner(name));
         // The answer to the first command of a session is a unit attention.
         await("JOIN succeeds", () -> runJoin(session, memory));
         return session;

@@ -24,6 +24,8 @@ final class LearnerView {
     /** The shards that have this learner, and of these the shards that wait for it. */
     private final List<Integer> shards = new ArrayList<>();
     private final List<Integer> waiting = new ArrayList<>();
+    /** The learners for which this learner waits. */
+    private final List<String> waitsFor = new ArrayList<>();
 
     LearnerView(String label) {
         this.label = label;
@@ -43,6 +45,7 @@ final class LearnerView {
         nonFinitePushes = 0;
         shards.clear();
         waiting.clear();
+        waitsFor.clear();
     }
 
     /** Adds what one shard says about the learner. */
@@ -111,6 +114,10 @@ final class LearnerView {
         return waiting;
     }
 
+    void waitsFor(String slow) {
+        waitsFor.add(slow);
+    }
+
     double roundsPerSecond() {
         return rounds.perSecond();
     }
@@ -124,8 +131,11 @@ final class LearnerView {
             json.putObject("clock").put("min", clockMin).put("max", clockMax);
         }
         if (behindRounds > 0) {
-            json.putObject("behind").put("rounds", behindRounds).put("ms", behindMs).put("waitedFor", isWaitedFor());
+            json.putObject("behind").put("rounds", behindRounds).put("ms", behindMs);
         }
+        json.put("waitedFor", isWaitedFor());
+        ArrayNode slow = json.putArray("waitsFor");
+        waitsFor.forEach(slow::add);
         json.put("pushedBytes", pushedBytes);
         json.put("pulledBytes", pulledBytes);
         Overview.put(json, "roundRate", rounds.perSecond());

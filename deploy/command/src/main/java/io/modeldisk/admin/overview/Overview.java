@@ -170,12 +170,13 @@ public final class Overview {
                 shard.set("coordinator", roles.path(i));
             }
         }
-        ArrayNode known = json.putArray("learners");
-        learners.values().forEach(learner -> learner.put(known.addObject()));
+        putTotals(json.putObject("totals"));
         ArrayNode waits = json.putArray("waits");
         if (facts != null) {
             Waits.put(waits, learners.values(), ConsistencyMode.parse(facts.consistency()));
         }
+        ArrayNode known = json.putArray("learners");
+        learners.values().forEach(learner -> learner.put(known.addObject()));
         if (mount.isObject()) {
             json.set("mount", mount);
         }
@@ -187,6 +188,21 @@ public final class Overview {
         notes.forEach(sentences::add);
         json.set("recent", history.newest(RECENT));
         return json;
+    }
+
+    /** Writes the number of shards that answer, and the lowest and the highest version of all shards that have answered. */
+    private void putTotals(ObjectNode totals) {
+        totals.put("answering", shards.stream().filter(ShardView::answers).count());
+        ObjectNode version = JSON.createObjectNode();
+        for (ShardView shard : shards) {
+            JsonNode min = StatusJson.get(shard.status(), Metric.VERSION_MIN);
+            if (min.isNumber()) {
+                version.put("min", Math.min(min.asLong(), version.path("min").asLong(Long.MAX_VALUE)));
+                version.put("max", Math.max(StatusJson.get(shard.status(), Metric.VERSION_MAX).asLong(),
+                    version.path("max").asLong()));
+                totals.set("version", version);
+            }
+        }
     }
 
     /** Writes a number with decimals; null if it is not known. */

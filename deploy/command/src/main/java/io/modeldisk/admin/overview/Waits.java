@@ -13,7 +13,7 @@ final class Waits {
     private Waits() {}
 
     /**
-     * Adds an object for each learner for which others wait.
+     * Adds an object for each learner for which others wait, and tells the others.
      *
      * @param mode the consistency mode, which says how far a learner may be ahead
      */
@@ -33,6 +33,7 @@ final class Waits {
             int more = 0;
             for (LearnerView fast : learners) {
                 if (fast != slow && fast.clockMax() - slow.clockMin() > mode.stalenessRounds()) {
+                    fast.waitsFor(slow.label());
                     if (waiting.size() < NAMES) {
                         waiting.add(fast.label());
                     } else {

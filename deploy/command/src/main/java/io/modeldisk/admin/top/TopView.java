@@ -17,7 +17,8 @@ public final class TopView {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final String BARS = "▁▂▃▄▅▆▇█";
     private static final String ASCII_BARS = "_.-=+*%#";
-    private static final int CHART_COLUMNS = 60;
+    /** The number of samples in a chart, one in each column. */
+    public static final int CHART_COLUMNS = 60;
     private static final int CHART_LABEL = 22;
 
     private final JsonNode model;
@@ -118,19 +119,11 @@ public final class TopView {
     }
 
     private String answering() {
-        int answering = 0;
-        for (JsonNode shard : model.path("shards")) {
-            answering += shard.path("answers").asBoolean() ? 1 : 0;
-        }
-        return answering + "/" + model.path("shards").size();
+        return model.at("/totals/answering").asLong() + "/" + model.path("shards").size();
     }
 
     private String version() {
-        long min = Long.MAX_VALUE;
-        for (JsonNode shard : model.path("shards")) {
-            min = Math.min(min, shard.path("version").path("min").asLong(Long.MAX_VALUE));
-        }
-        return min == Long.MAX_VALUE ? "-" : Long.toString(min);
+        return Values.number(model.at("/totals/version/min"));
     }
 
     private JsonNode last(Series series) {
@@ -160,23 +153,17 @@ public final class TopView {
                     ? Values.rounds(behind.path("rounds")) + ", " + Values.ms(behind.path("ms"))
                     : "-",
                 Values.bytes(learner.path("pushedBytes")), Values.bytes(learner.path("pulledBytes")),
-                waits(learner.path("learner").asText()));
+                waits(learner));
         }
         return table;
     }
 
-    private String waits(String learner) {
-        StringJoiner others = new StringJoiner(", ");
-        for (JsonNode wait : model.path("waits")) {
-            if (wait.path("for").asText().equals(learner)) {
-                return "waited for";
-            }
-            for (JsonNode name : wait.path("learners")) {
-                if (name.asText().equals(learner)) {
-                    others.add(wait.path("for").asText());
-                }
-            }
+    private static String waits(JsonNode learner) {
+        if (learner.path("waitedFor").asBoolean()) {
+            return "waited for";
         }
+        StringJoiner others = new StringJoiner(", ");
+        learner.path("waitsFor").forEach(other -> others.add(other.asText()));
         return others.length() == 0 ? "-" : "for " + others;
     }
 

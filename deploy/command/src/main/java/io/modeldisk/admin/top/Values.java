@@ -1,12 +1,12 @@
 package io.modeldisk.admin.top;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.platform.units.ByteSize;
 import java.util.Locale;
 
 /** Values of an overview as text. A value that is not known is {@code -}. */
 final class Values {
     private static final String UNKNOWN = "-";
-    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
     private static final int SECONDS_OF_MINUTE = 60;
     private static final int SECONDS_OF_HOUR = 3600;
     private static final int SECONDS_OF_DAY = 86_400;
@@ -24,17 +24,11 @@ final class Values {
     }
 
     static String bytes(JsonNode value) {
-        return value.isNumber() ? bytes(value.asDouble()) : UNKNOWN;
-    }
-
-    /** Returns a size with about three digits. */
-    private static String bytes(double value) {
-        int unit = value < 1024 ? 0 : (int) Math.min(UNITS.length - 1, Math.floor(Math.log(value) / Math.log(1024)));
-        return number(unit == 0 ? Math.rint(value) : value / Math.pow(1024, unit)) + " " + UNITS[unit];
+        return value.isNumber() ? ByteSize.format(value.asDouble()) : UNKNOWN;
     }
 
     static String rate(JsonNode value) {
-        return value.isNumber() ? bytes(value.asDouble()) + "/s" : UNKNOWN;
+        return value.isNumber() ? bytes(value) + "/s" : UNKNOWN;
     }
 
     static String ms(JsonNode value) {

@@ -8,6 +8,7 @@ const LONGEST_MS = 600_000;
 const SHORTEST_MS = 60_000;
 const SPARK_MS = 120_000;
 const LONG_WAIT_MS = 1000;
+const LATE_MS = 5000;
 const SAMPLES = 600;
 const SVG = 'http://www.w3.org/2000/svg';
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -24,6 +25,8 @@ const CHARTS = [
 
 let samples = null;
 let lastAnswer = null;
+let lastEnd = null;
+let lastSample = null;
 let hoverAt = null;
 
 // ---- text
@@ -177,22 +180,10 @@ function showFaults(model) {
   }, (item, fault) => setText(item.lastElementChild, fault.text));
 }
 
-function sum(items, value) {
-  return items.reduce((total, item) => {
-    const each = value(item);
-    return total === null || each === null || each === undefined ? null : total + each;
-  }, 0);
-}
-
-function least(items, value) {
-  const known = items.map(value);
-  return known.length === 0 || known.some(each => each === null || each === undefined) ? null : Math.min(...known);
-}
-
 function showNumbers(model) {
   const shards = model.shards;
-  const answering = shards.filter(shard => shard.answers).length;
-  const versions = shards.filter(shard => shard.version);
+  const {answering, version} = model.totals;
+  const last = series => model.recent[series].length ? model.recent[series].at(-1) : null;
   const lost = model.learners.filter(learner => learner.state === 'lost').length;
   const followers = Math.max(0, ...shards.map(shard => shard.followers || 0));
   const checkpoint = shards.length > 0 && shards[0].checkpoint ? shards[0].checkpoint : null;
@@ -201,12 +192,11 @@ function showNumbers(model) {
     ['shards', answering + ' of ' + shards.length, answering === shards.length ? 'all answer' : 'answer'],
     ['learners', number(model.learners.length), [lost ? lost + ' lost' : 'none lost', missing ? missing + ' must still join' : '',
       followers ? counted(followers, 'follower') : ''].filter(Boolean).join(', ')],
-    ['version', versions.length ? number(Math.min(...versions.map(shard => shard.version.min))) : '-',
-      versions.length ? 'highest ' + number(Math.max(...versions.map(shard => shard.version.max))) : ''],
-    ['updates/s', number(least(shards, shard => shard.updateRate)), 'of the slowest block'],
-    ['pushed/s', rate(sum(shards, shard => shard.pushRate)), 'gradients'],
-    ['pulled/s', rate(sum(shards, shard => shard.pullRate)), 'weights'],
-    ['waiting', number(sum(shards, shard => shard.answers ? shard.waiting || 0 : null)), 'commands'],
+    ['version', version ? number(version.min) : '-', version ? 'highest ' + number(version.max) : ''],
+    ['updates/s', number(last('updates')), 'of the slowest block'],
+    ['pushed/s', rate(last('pushed')), 'gradients'],
+    ['pulled/s', rate(last('pulled')), 'weights'],
+    ['waiting', number(last('waiting')), 'commands'],
     ['last checkpoint', checkpoint && checkpoint.number > 0 ? duration(checkpoint.ageSeconds) + ' ago' : 'none',
       checkpoint && checkpoint.number > 0 ? 'of round ' + number(checkpoint.round)
         : checkpoint ? 'none is complete yet' : 'weights are only in memory'],
@@ -251,9 +241,7 @@ function showLearners(model) {
     drawSpark(spark, samples && samples.learners[learner.learner]);
     fill(row, 5, bytes(learner.pushedBytes));
     fill(row, 6, bytes(learner.pulledBytes));
-    const waitsFor = model.waits.filter(wait => wait.learners.includes(learner.learner)).map(wait => wait.for);
-    const waitedFor = model.waits.some(wait => wait.for === learner.learner);
-    fill(row, 7, waitedFor ? 'waited for' : waitsFor.length ? 'for ' + waitsFor.join(', ') : '-');
+    fill(row, 7, learner.waitedFor ? 'waited for' : learner.waitsFor.length ? 'for ' + learner.waitsFor.join(', ') : '-');
   });
 }
 
@@ -445,17 +433,23 @@ async function read(file) {
   return response.json();
 }
 
+/** Returns an object without the names that every object has, such as "constructor": a learner may have such a name. */
+function noNames() {
+  return Object.create(null);
+}
+
 /** Adds the newest samples. Reads the whole history if some are missing, or if the process was restarted. */
 async function addSamples(recent) {
   const next = samples ? samples.first + samples.at.length : -1;
   const end = recent.first + recent.at.length;
   if (!samples || recent.first > next || end < next) {
     samples = await read('history.json');
+    samples.learners = Object.assign(noNames(), samples.learners);
     return;
   }
   const from = next - recent.first;
   const append = (old, added) => old.concat(added.slice(from)).slice(-SAMPLES);
-  const learners = {};
+  const learners = noNames();
   for (const [name, values] of Object.entries(recent.learners)) {
     const old = samples.learners[name] || new Array(samples.at.length).fill(null);
     learners[name] = append(old, values);
@@ -466,13 +460,24 @@ async function addSamples(recent) {
   samples.first = end - samples.at.length;
 }
 
+/** Shows whether the process still takes samples. The time of the last one is that of the process. */
+function showAge(time) {
+  const end = samples.first + samples.at.length;
+  if (end !== lastEnd) {
+    lastEnd = end;
+    lastSample = Date.now();
+  }
+  const late = Date.now() - lastSample > LATE_MS;
+  byId('live').className = late ? 'off' : 'on';
+  setText(byId('live'), late ? 'no new sample since ' + time : 'live, ' + time);
+}
+
 async function update() {
   try {
     const model = await read('model.json');
     await addSamples(model.recent);
     lastAnswer = Date.now();
-    byId('live').className = 'on';
-    setText(byId('live'), 'live, ' + new Date(model.at).toLocaleTimeString('en-GB'));
+    showAge(new Date(model.at).toLocaleTimeString('en-GB'));
     return model;
   } catch (failure) {
     // The page stays as it was, with the time since it was true, and the next attempt follows.

@@ -63,6 +63,16 @@ final class OverviewTest {
     }
 
     @Test
+    void totalsHaveTheLowestAndTheHighestVersionOfTheShardsThatAreKnown() {
+        assertThat(sample().path("totals")).hasToString("{\"answering\":0}");
+        overview.answered(1, report(1, "asp", members(9, 0, "")));
+        assertThat(sample().at("/totals/version")).hasToString("{\"min\":9,\"max\":10}");
+        overview.answered(0, report(0, "asp", members(4, 0, "")));
+        assertThat(sample().at("/totals/version")).hasToString("{\"min\":4,\"max\":10}");
+        assertThat(overview.newest().at("/totals/answering").asInt()).isEqualTo(2);
+    }
+
+    @Test
     void rateStartsAgainAfterARestartOfTheShard() {
         overview.answered(0, report(0, "asp", members(0, 5000, "")));
         clock.advance(SECOND);
@@ -81,6 +91,7 @@ final class OverviewTest {
         assertThat(newest.at("/shards/0/answers").asBoolean()).isFalse();
         assertThat(newest.at("/shards/0/silentSeconds").asLong()).isEqualTo(12);
         assertThat(newest.at("/shards/0/version/min").asLong()).isEqualTo(7);
+        assertThat(newest.at("/totals/answering").asLong()).isEqualTo(1);
         assertThat(newest.at("/learners/0/learner").asText()).isEqualTo("a");
         assertThat(newest.path("faults")).hasSize(1);
         assertThat(newest.at("/faults/0/severity").asText()).isEqualTo("error");
@@ -125,6 +136,9 @@ final class OverviewTest {
         assertThat(wait.path("rounds").asLong()).isEqualTo(1);
         assertThat(wait.path("ms").asLong()).isEqualTo(4000);
         assertThat(wait.path("shards")).containsExactly(json("0"));
+        assertThat(overview.newest().at("/learners/0/waitedFor").asBoolean()).isTrue();
+        assertThat(overview.newest().at("/learners/1/waitsFor")).containsExactly(json("'slow'"));
+        assertThat(overview.newest().at("/learners/2/waitsFor")).isEmpty();
         assertThat(overview.newest().at("/recent/behind/0").isNull()).as("shard 1 is not known").isTrue();
     }
 
@@ -144,6 +158,8 @@ final class OverviewTest {
         }
         overview.answered(0, report(0, "bsp", members(4, 0, learners.toString())));
         assertThat(sample().at("/waits/0/learners")).hasSize(8);
+        assertThat(overview.newest().path("learners").findValues("waitsFor")).filteredOn(slow -> slow.size() == 1)
+            .as("each learner says for whom it waits").hasSize(20);
         assertThat(overview.newest().at("/waits/0/more").asInt()).isEqualTo(12);
     }
 
