@@ -23,6 +23,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class CollectIT {
     private static final String LEARNER_SECRET = "theLearnersOwnSecret7";
     private static final String SHARDS_SECRET = "theShardsOwnSecret11";
+    private static final String STATUS_SECRET = "theSecretOfThePages13";
+    private static final String TOKEN = "aTokenOfTheOperators0123456789";
     /** Is in a comment, a unit, the journal, the environment, a crash of Java. */
     private static final String PLANTED = "Planted0Secret1Of2The3Test";
 
@@ -51,14 +53,16 @@ final class CollectIT {
             echo 'SetCredential=admin:@'
             echo 'ExecStart=modeldisk serve --password @ --model m'
             """.replace("@", PLANTED));
-        return withProgram(units, "journalctl", """
+        return withProgram(units, "journalctl",
+            """
             echo "2026-11-23T10:00:00 host modeldisk[7]: $*"
             echo '2026-11-23T10:00:01 host modeldisk[7]: peer learner @ may=learn'
             echo '2026-11-23T10:00:02 host modeldisk[7]: iscsi://tools%@@10.0.0.1:3260/iqn'
             echo '2026-11-23T10:00:03 host modeldisk[7]: Authorization: Bearer @'
-            echo '2026-11-23T10:00:04 host modeldisk[7]: the secret SHARDS is known from its file'
-            """.replace("SHARDS", SHARDS_SECRET).replace("@@", PLANTED + "@").replace("Bearer @", "Bearer " + PLANTED)
-            .replace("learner @", "learner " + PLANTED));
+            echo '2026-11-23T10:00:04 host modeldisk[7]: the secrets SHARDS, STATUS and TOKEN are known from their files'
+            """.replace("SHARDS", SHARDS_SECRET).replace("STATUS", STATUS_SECRET).replace("TOKEN", TOKEN)
+                .replace("@@", PLANTED + "@").replace("Bearer @", "Bearer " + PLANTED)
+                .replace("learner @", "learner " + PLANTED));
     }
 
     private static Map<String, String> read(Path archive) throws Exception {
@@ -77,14 +81,18 @@ final class CollectIT {
     void archiveHasWhatAReportNeedsAndNoSecret() throws Exception {
         Programs.requireMounting();
         Path ofShard = secrets("shard.secrets",
-            "peer learner " + LEARNER_SECRET + " may=learn,raw,status\nself shards " + SHARDS_SECRET + "\n");
+            "peer learner " + LEARNER_SECRET + " may=learn,raw,status\nself shards " + SHARDS_SECRET + "\nstatus page "
+                + STATUS_SECRET
+                + "\n");
+        Path token = secrets("token", TOKEN + "\n");
         Path ofLearner = secrets("learner.secrets",
             "self learner " + LEARNER_SECRET + "\npeer shards " + SHARDS_SECRET + "\n");
         Path settings = sandbox.file("shard.properties",
             "# the token is " + PLANTED + "\nserve.model=m\nserve.size=1MiB\nserve.secrets=" + ofShard + "\n");
         Map<String, String> ofProcess = Map.of("MODELDISK_CONFIG", settings.toString(), "JDK_JAVA_OPTIONS",
             "-Dzookeeper.ssl.keyStore.password=" + PLANTED);
-        Running shard = sandbox.start("serve", ofProcess, modeldisk("serve", "--listen", "127.0.0.1:0"));
+        Running shard = sandbox.start("serve", ofProcess, modeldisk("serve", "--listen", "127.0.0.1:0", "--admin",
+            "127.0.0.1:0", "--admin-token", token));
         int port = Command.port(shard);
         String address = "modeldisk://127.0.0.1:" + port + "/m";
         Path mount = sandbox.directory("mount");
@@ -95,7 +103,6 @@ final class CollectIT {
         Path archive = sandbox.path("report.zip");
 
         Map<String, String> environment = new HashMap<>(plantedUnits());
-        environment.put("MODELDISK_CONFIG", settings.toString());
         Result result = sandbox.run(environment,
             modeldisk("doctor", "--collect", archive, "--secrets", ofLearner, address));
 
@@ -103,7 +110,7 @@ final class CollectIT {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(archive))).isEqualTo("rw-------");
         Map<String, String> files = read(archive);
         files.forEach((name, text) -> assertThat(name + "\n" + text).as(name)
-            .doesNotContain(PLANTED, LEARNER_SECRET, SHARDS_SECRET));
+            .doesNotContain(PLANTED, LEARNER_SECRET, SHARDS_SECRET, STATUS_SECRET, TOKEN));
         String process = "processes/" + shard.process().pid() + "-serve";
         assertThat(files).containsKeys("versions.txt", "doctor.json", "environment.txt", "kernel/kernel.txt",
             "kernel/limits.txt",
@@ -112,8 +119,9 @@ final class CollectIT {
         assertThat(files.get(process + ".txt")).contains("command: serve --listen 127.0.0.1:0", "VmRSS",
             "Max open files");
         assertThat(files.get(process + ".threads.txt")).contains("modeldisk-");
-        assertThat(files.get(process + ".settings.txt")).contains("serve.secrets=" + ofShard, "serve.size=1MiB");
-        assertThat(files.get("settings" + settings + ".txt")).contains("serve.model=m").doesNotContain("# the token");
+        assertThat(files.get(process + ".txt")).contains("MODELDISK_CONFIG=" + settings);
+        assertThat(files.get("settings" + settings + ".txt"))
+            .contains("serve.model=m", "serve.secrets=" + ofShard, "serve.size=1MiB").doesNotContain("# the token");
         assertThat(files.get("shards/127.0.0.1_" + port + ".json")).contains("\"protocol\":1",
             "\"version\":{\"min\":0");
         assertThat(files.get("mounts" + mount + "/status.json")).contains("\"datamover\"", "\"learner\"");
@@ -143,6 +151,8 @@ final class CollectIT {
         Map<String, String> files = read(archive);
         assertThat(files.get("contents.txt")).contains("Not collected:\n").contains("units/journal.txt: journalctl");
         assertThat(files.get("units/list.txt").length()).isBetween(1 << 19, 1 << 20);
+        assertThat(files.get("units/list.txt")).startsWith("[")
+            .contains(" bytes and the rest of their last line are left out]");
         assertThat(sandbox.processes()).isEmpty();
     }
 

@@ -3,24 +3,24 @@ package io.modeldisk.doctor.collect;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** Gathers what the report of an error needs. */
 public final class BugReport {
     private static final Path SETTINGS_FOLDER = Path.of("/etc/modeldisk");
-    private static final int DEPTH = 3;
+    private static final List<String> SECRET_FILES = List.of("--secrets", "--admin-token");
 
     private final List<ModeldiskProcess> processes;
     private final KnownSecrets secrets = new KnownSecrets();
     private final Path settings;
+    private final SettingsFolder folder = SettingsFolder.of(SETTINGS_FOLDER);
 
     /** Looks for the processes, the settings and the secrets of this machine. {@code login}: a secrets file, or null. */
     public BugReport(SettingsNames names, Path login) throws IOException {
@@ -32,24 +32,24 @@ public final class BugReport {
         findSecrets();
     }
 
-    private void findSecrets() throws IOException {
+    private void findSecrets() {
         addNamedBy(ModeldiskProcess.properties(settings), Path.of("").toAbsolutePath());
         System.getenv().forEach((variable, value) -> addIfFile(variable, Path.of("").resolve(value)));
         for (ModeldiskProcess process : processes) {
             addNamedBy(ModeldiskProcess.properties(process.settingsFile()), process.resolve("."));
             process.environment().forEach((variable, value) -> addIfFile(variable, process.resolve(value)));
-            String file = process.option("--secrets");
-            if (file != null) {
-                secrets.add(process.resolve(file));
+            for (String option : SECRET_FILES) {
+                String file = process.option(option);
+                if (file != null) {
+                    secrets.add(process.resolve(file));
+                }
+            }
+            String credentials = process.environment().get("CREDENTIALS_DIRECTORY");
+            if (credentials != null) {
+                secrets.add(Path.of(credentials, "secrets"));
             }
         }
-        if (Files.isReadable(SETTINGS_FOLDER)) {
-            try (Stream<Path> files = Files.walk(SETTINGS_FOLDER, DEPTH)) {
-                files.filter(Files::isReadable).forEach(file -> addIfFile(file.getFileName().toString(), file));
-            } catch (UncheckedIOException e) {
-                throw e.getCause();
-            }
-        }
+        folder.files().forEach(file -> addIfFile(file.getFileName().toString(), file));
     }
 
     private void addNamedBy(Properties properties, Path folder) {
@@ -80,7 +80,9 @@ public final class BugReport {
         Masking masking = new Masking(secrets.all());
         List<Item> items = new ArrayList<>(first);
         items.add(new Item("environment.txt", () -> ProcessItems.ownEnvironment(masking)));
-        items.addAll(SettingsItems.all(settings, secrets, masking));
+        List<Path> used = new ArrayList<>(List.of(settings));
+        processes.stream().map(ModeldiskProcess::settingsFile).filter(Objects::nonNull).forEach(used::add);
+        items.addAll(SettingsItems.all(folder, used, secrets, masking));
         items.addAll(ShardStatusItems.of(model, processes, login));
         for (ModeldiskProcess process : processes) {
             items.addAll(ProcessItems.of(process, masking));

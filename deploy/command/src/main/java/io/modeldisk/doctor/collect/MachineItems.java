@@ -3,8 +3,11 @@ package io.modeldisk.doctor.collect;
 import java.io.IOException;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
@@ -69,22 +72,34 @@ final class MachineItems {
         return items;
     }
 
-    /** Returns the reports of crashes of Java in these folders, the newest first. */
+    /** Returns the reports of crashes of Java in these folders, the newest first, and items for those that cannot be read. */
     static List<Item> crashes(Collection<Path> folders) {
         List<Path> found = new ArrayList<>();
+        List<Item> unreadable = new ArrayList<>();
         for (Path folder : folders) {
             try (DirectoryStream<Path> reports = Files.newDirectoryStream(folder, "hs_err*.log")) {
                 for (Path report : reports) {
-                    if (Text.end(report).contains("io.modeldisk")) {
-                        found.add(report);
+                    try {
+                        if (Text.end(report).contains("io.modeldisk")) {
+                            found.add(report);
+                        }
+                    } catch (IOException e) {
+                        unreadable.add(Item.unreadable(crash(report), e));
                     }
                 }
-            } catch (IOException e) {
-                // The folder does not exist, or this user may not read it.
+            } catch (NoSuchFileException | NotDirectoryException e) {
+                // There are no reports.
+            } catch (IOException | DirectoryIteratorException e) {
+                unreadable.add(Item.unreadable("crashes" + folder.toAbsolutePath(), e));
             }
         }
-        return found.stream().sorted(Comparator.comparing(MachineItems::modified).reversed()).limit(MAX_CRASHES)
-            .map(report -> new Item("crashes" + report.toAbsolutePath() + ".txt", () -> Text.end(report))).toList();
+        Stream<Item> newest = found.stream().sorted(Comparator.comparing(MachineItems::modified).reversed())
+            .limit(MAX_CRASHES).map(report -> new Item(crash(report), () -> Text.end(report)));
+        return Stream.concat(newest, unreadable.stream()).toList();
+    }
+
+    private static String crash(Path report) {
+        return "crashes" + report.toAbsolutePath() + ".txt";
     }
 
     private static FileTime modified(Path file) {

@@ -32,8 +32,10 @@ final class Masking {
     private static final Pattern OPTION = Pattern.compile("(?i)(" + SENSITIVE + ")( +)(\"[^\"\\n]*\"|'[^'\\n]*'|\\S+)");
     private static final Pattern BEARER = Pattern.compile("(?i)\\b(bearer|basic)(\\s{1,9})\\S{8,}");
     private static final Pattern USER_INFO = Pattern.compile("(?i)\\b([a-z][a-z0-9+.-]{0,30}://)[^\\s\"'<>]{0,512}@");
+    /** The word "status" has other meanings within a line, such as in {@code status=1/FAILURE} of a journal. */
     private static final Pattern SECRETS_LINE = Pattern.compile(
-        "\\b(self|peer|zookeeper|replica)([\\s=:]{1,9})(\\S{1,256})(\\s{1,9})(\\S{12,256})");
+        "(\\b(?:self|peer|zookeeper|replica)|(?<![^\\n])[ \\t]{0,9}status(?=[ \\t]))"
+            + "([\\s=:]{1,9})(\\S{1,256})(\\s{1,9})(\\S{12,256})");
     private static final Pattern PRIVATE_KEY = Pattern.compile(
         "(?s)(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----).*?(-----END [A-Z ]{0,40}PRIVATE KEY-----|\\z)");
     private static final Pattern END_OF_PRIVATE_KEY = Pattern.compile("(?s)\\A.*-----END [A-Z ]{0,40}PRIVATE KEY-----");

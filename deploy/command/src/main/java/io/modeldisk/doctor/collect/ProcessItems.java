@@ -3,7 +3,6 @@ package io.modeldisk.doctor.collect;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
@@ -19,14 +18,8 @@ final class ProcessItems {
 
     static List<Item> of(ModeldiskProcess process, Masking masking) {
         String name = "processes/" + process.id() + "-" + process.command();
-        List<Item> items = new ArrayList<>();
-        items.add(new Item(name + ".txt", () -> describe(process, masking)));
-        items.add(new Item(name + ".threads.txt", () -> threads(process)));
-        Path settings = process.settingsFile();
-        if (settings != null) {
-            items.add(new Item(name + ".settings.txt", () -> SettingsItems.text(settings, masking)));
-        }
-        return items;
+        return List.of(new Item(name + ".txt", () -> describe(process, masking)),
+            new Item(name + ".threads.txt", () -> threads(process)));
     }
 
     private static String describe(ModeldiskProcess process, Masking masking) {

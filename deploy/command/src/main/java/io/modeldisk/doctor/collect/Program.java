@@ -2,7 +2,6 @@ package io.modeldisk.doctor.collect;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a program of the machine, such as {@code journalctl}, for a bounded time. */
@@ -12,7 +11,7 @@ final class Program {
     private Program() {}
 
     /**
-     * Returns the output and the errors of a program, at most the first 1 MiB. The program is killed if it has not ended after
+     * Returns the output and the errors of a program, at most the last 1 MiB. The program is killed if it has not ended after
      * {@value #SECONDS} seconds.
      *
      * @throws IOException if the program cannot be started, or prints nothing
@@ -23,11 +22,11 @@ final class Program {
             process.getOutputStream().close();
             // Ends the read below if the program hangs.
             process.onExit().orTimeout(SECONDS, TimeUnit.SECONDS).exceptionally(_ -> process.destroyForcibly());
-            byte[] output = in.readNBytes(Text.MAX_BYTES);
-            if (output.length == 0) {
+            String output = Text.end(in);
+            if (output.isEmpty()) {
                 throw new IOException(String.join(" ", command) + " has printed nothing");
             }
-            return new String(output, StandardCharsets.UTF_8);
+            return output;
         } finally {
             process.destroyForcibly();
         }

@@ -5,38 +5,41 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** The settings files of this machine. They are parsed, so that a comment or a line that goes on cannot hide a secret. */
 final class SettingsItems {
-    private static final Path FOLDER = Path.of("/etc/modeldisk");
-    private static final int DEPTH = 3;
     private static final String ENDING = ".properties";
 
     private SettingsItems() {}
 
-    /** Returns the files below /etc/modeldisk, and the settings file of this process if it is another one. */
-    static List<Item> all(Path own, KnownSecrets secrets, Masking masking) throws IOException {
-        List<Path> files = new ArrayList<>();
-        if (Files.isDirectory(FOLDER)) {
-            try (Stream<Path> found = Files.walk(FOLDER, DEPTH)) {
-                found.filter(file -> file.toString().endsWith(ENDING) && !secrets.isFile(file)).sorted()
-                    .forEach(files::add);
-            }
-        }
-        if (!files.contains(own) && Files.exists(own) && !secrets.isFile(own)) {
-            files.add(own);
-        }
-        return files.stream()
-            .map(file -> new Item("settings" + file.toAbsolutePath() + ".txt", () -> text(file, masking))).toList();
+    /**
+     * Returns an item for each settings file, and for what cannot be read.
+     *
+     * @param used the settings files of processes, also those that do not exist
+     */
+    static List<Item> all(SettingsFolder folder, Collection<Path> used, KnownSecrets secrets, Masking masking) {
+        Set<Path> files = new TreeSet<>(folder.files());
+        files.removeIf(file -> !file.toString().endsWith(ENDING));
+        used.stream().filter(Files::exists).map(Path::toAbsolutePath).forEach(files::add);
+        files.removeIf(secrets::isFile);
+        List<Item> items = new ArrayList<>(folder.unreadable());
+        files.forEach(file -> items.add(new Item(name(file), () -> text(file, masking))));
+        return items;
+    }
+
+    /** Returns the name of the item for a file. */
+    static String name(Path file) {
+        return "settings" + file.toAbsolutePath() + ".txt";
     }
 
     /** Returns the settings of a file without secrets and without comments. */
-    static String text(Path file, Masking masking) throws IOException {
+    private static String text(Path file, Masking masking) throws IOException {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             properties.load(reader);

@@ -17,7 +17,8 @@ class MaskingTest {
     @ValueSource(strings = {
         "self shards @", "  peer learner @ may=learn,raw iqn.x:*",
         "2026-11-23T10:00:00 host serve[12]: zookeeper name @",
-        "replica=records @", "token=@", "serve.admin-token = @", "MODELDISK_SERVE_ADMIN_TOKEN=@",
+        "replica=records @", "status page @", "peer a b\n  status\tpage @", "token=@", "serve.admin-token = @",
+        "MODELDISK_SERVE_ADMIN_TOKEN=@",
         "Environment=\"X_PASSWORD=@\"",
         "Environment=X_PASSWORD=a\\ @", "SetCredential=id:@", "SetCredentialEncrypted=id: \\\n  @",
         "--token @ --size 1", "--token=@",
@@ -54,7 +55,9 @@ class MaskingTest {
         "--secrets /etc/modeldisk/shard.secrets", "serve.secrets=/etc/modeldisk/shard.secrets",
         "LoadCredential=secrets:/etc/modeldisk/s",
         "the secrets file x does not exist", "modeldisk://10.0.0.1:3260,10.0.0.2:3260/resnet", "record 7 is on disk",
-        "self.path: 12", "a peer has left", "--token-file=/run/credentials/token", "{\"version\":{\"min\":1}}"})
+        "self.path: 12", "a peer has left", "status=1/FAILURE", "status=1/FAILURE and then a-long-word-after-it",
+        "host systemd[1]: Main process exited, code=exited, status=1/FAILURE restart-is-scheduled",
+        "--token-file=/run/credentials/token", "{\"version\":{\"min\":1}}"})
     void textWithoutSecretsStaysAsItIs(String text) {
         assertThat(masking.mask(text)).isEqualTo(text);
     }

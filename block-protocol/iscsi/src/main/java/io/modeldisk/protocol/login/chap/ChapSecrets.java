@@ -52,7 +52,8 @@ public final class ChapSecrets {
     private static final String ZOOKEEPER = "zookeeper";
     private static final String REPLICA = "replica";
     private static final String STATUS = "status";
-    private static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA, STATUS);
+    /** The first words of lines. The third word of such a line is a secret. */
+    public static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA, STATUS);
     private static final Set<String> PEERS = Set.of(PEER, REPLICA, STATUS);
     private static final InitiatorPattern PRIMARIES = new InitiatorPattern(PRIMARY_INITIATOR + "*");
 
