@@ -99,7 +99,7 @@ class Fleet:
         for unit in restart:
             self.change(host, f"systemctl restart --no-block {unit}")
             if "shard" in unit:
-                self.await_healthy()
+                self.await_complete()
         return any((write, remove, stop, start, restart))
 
     # State
@@ -120,7 +120,7 @@ class Fleet:
         return json.loads(done.stdout), None
 
     def obstacle(self):
-        """Returns why the model is not healthy; None if each shard is served and has all its backups or standbys."""
+        """Returns why the model is not complete; None if each shard is served and has all its backups or standbys."""
         shards, error = self.status()
         if error:
             return error
@@ -137,9 +137,9 @@ class Fleet:
                 return f"shard {number} has {standbys} of {others} other processes"
         return None
 
-    def await_healthy(self):
+    def await_complete(self):
         if self.dry:
-            print(f"(wait until all shards of {self.inventory.model['name']} are healthy)")
+            print(f"(wait until all shards of {self.inventory.model['name']} are complete)")
             return
         deadline = time.monotonic() + self.wait_seconds
         while True:
@@ -147,7 +147,7 @@ class Fleet:
             if obstacle is None:
                 return
             if time.monotonic() > deadline:
-                raise Failure(f"the model is not healthy after {self.wait_seconds} s: {obstacle}; nothing else was changed")
+                raise Failure(f"the model is not complete after {self.wait_seconds} s: {obstacle}; nothing else was changed")
             time.sleep(POLL_SECONDS)
 
     def primary(self, shard):
@@ -193,17 +193,17 @@ def apply(fleet, options):
     """Writes the files to the hosts, and starts, restarts and stops their units."""
     changed = [fleet.apply_host(host) for host in fleet.host_order()]
     if any(changed):
-        fleet.await_healthy()
+        fleet.await_complete()
     print("applied" if any(changed) and not fleet.dry else "nothing was changed")
 
 
 def restart(fleet, options):
-    """Restarts the shards one after the other. Waits until all of them are healthy before each restart, and at the end."""
+    """Restarts the shards one after the other. Waits until all of them are complete before each restart, and at the end."""
     for shard in range(len(fleet.inventory.shards)):
-        fleet.await_healthy()
+        fleet.await_complete()
         for host in fleet.restart_order(shard):
             fleet.change(host, f"systemctl restart {fleet.inventory.unit(shard)}")
-            fleet.await_healthy()
+            fleet.await_complete()
 
 
 def move(fleet, options):
@@ -217,7 +217,7 @@ def move(fleet, options):
     old.check(source in hosts and options.host not in hosts and options.host in old.hosts,
               f"cannot move shard {options.shard} from {source} to {options.host}: it is on {hosts}, and the hosts are "
               f"{list(old.hosts)}")
-    fleet.await_healthy()
+    fleet.await_complete()
     if fleet.dry:
         print(f"(add {options.host} to [shard.{options.shard}], apply, wait; then remove {source}, apply, wait)")
         return
@@ -230,10 +230,10 @@ def move(fleet, options):
     fleet.change(options.host, f"systemctl enable {unit} && systemctl start --no-block {unit}")
     await_standby(fleet, options.shard, len(hosts))
     if not replicas:
-        fleet.await_healthy()
+        fleet.await_complete()
     fleet.inventory = fleet.inventory.with_hosts(options.shard, [options.host if host == source else host for host in hosts])
     fleet.apply_host(source)
-    fleet.await_healthy()
+    fleet.await_complete()
     fleet.apply_host(options.host)
     print(f"moved: shard {options.shard} is on {', '.join(fleet.inventory.shards[options.shard]['hosts'])}")
 
@@ -277,12 +277,11 @@ def parser():
                                   "modeldisk.")
     top.add_argument("--inventory", default="fleet.toml", metavar="FILE", help="the inventory (default: fleet.toml)")
     top.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
-    top.add_argument("--ssh", default="ssh -o BatchMode=yes -o ConnectTimeout=10", metavar="COMMAND", help="the command that "
-                     "runs "
-                     "`COMMAND HOST 'SHELL COMMAND'` (default: %(default)s)")
+    top.add_argument("--ssh", default="ssh -o BatchMode=yes -o ConnectTimeout=10", metavar="COMMAND",
+                     help="the command that runs a shell command on a host: COMMAND HOST 'SHELL COMMAND' (default: %(default)s)")
     top.add_argument("--modeldisk", default="modeldisk", metavar="PATH", help="the modeldisk command of this machine")
     top.add_argument("--wait", type=int, default=300, metavar="SECONDS", help="the longest time to wait until all shards are "
-                     "healthy (default: %(default)s)")
+                     "served, with all backups in sync and all standbys there (default: %(default)s)")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for function, name in ((generate, "generate"), (apply, "apply"), (restart, "restart"), (move, "move"), (add, "add")):
         each = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
@@ -290,7 +289,7 @@ def parser():
         if name == "generate":
             each.add_argument("out", metavar="DIR")
         elif name == "restart":
-            each.add_argument("--rolling", action="store_true", required=True, help="one process after the other; the only way")
+            each.add_argument("--rolling", action="store_true", help="one process after the other (the default)")
         elif name == "move":
             each.add_argument("shard", type=int, metavar="SHARD")
             each.add_argument("host", metavar="HOST")

@@ -126,6 +126,12 @@ eval "${{2//\\/etc/$root/etc}}"
         self.assertEqual([file for file in roots.rglob("*") if file.is_file()], [])
         self.assertEqual(self.path.read_text(), EXAMPLE.read_text())
 
+    def test_restart_is_rolling_also_without_the_option(self):
+        status, said = self.fleet("--dry-run", "restart")
+        self.assertEqual(status, 0, said)
+        self.assertIn("alpha: systemctl restart modeldisk-shard@digits-0.service\n(wait until all shards of digits are complete)", said)
+        self.assertEqual(self.fleet("--dry-run", "restart", "--rolling"), (status, said))
+
     def test_host_that_fails_is_named_with_its_reason(self):
         self.path.with_name("shards.secrets").unlink()
         status, said = self.fleet("apply")
