@@ -18,6 +18,7 @@ import io.kubernetes.client.openapi.models.V1Service;
 import io.kubernetes.client.openapi.models.V1StatefulSet;
 import io.modeldisk.command.Main;
 import io.modeldisk.command.Settings;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -151,6 +152,29 @@ final class ManifestTest {
                     }
                 });
             }));
+        }
+    }
+
+    @Test
+    void shardsWithAPageHaveASecretForTheStatusOfOthers() throws IOException {
+        assertThat(containers()).anyMatch(container -> container.path("env").findValuesAsText("name")
+            .contains("MODELDISK_SERVE_ADMIN"));
+        String secrets = manifests().stream().filter(each -> each.path("kind").asText().equals("Secret")).findFirst()
+            .orElseThrow().at("/stringData/shards").asText();
+        assertThat(ChapSecrets.parse(secrets, "the secrets of the shards").ofObserver()).isNotNull();
+    }
+
+    @Test
+    void documentedCommandReplacesTheImageOfEveryContainer() throws IOException {
+        Matcher command = Pattern
+            .compile("(?m)^sed -i 's\\|(\\S+ \\S+)\\|image: \\S+\\|' deploy/kubernetes/\\*\\.yaml$")
+            .matcher(Files.readString(Pages.ROOT.resolve("docs/operations.md")));
+        assertThat(command.find()).isTrue();
+        Pattern replaced = Pattern.compile(command.group(1), Pattern.MULTILINE);
+        try (Stream<Path> files = Files.list(FOLDER)) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".yaml")).toList()) {
+                assertThat(replaced.matcher(Files.readString(file)).replaceAll("")).doesNotContain("image:");
+            }
         }
     }
 
