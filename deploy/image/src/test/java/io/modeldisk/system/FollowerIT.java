@@ -114,7 +114,9 @@ final class FollowerIT {
     }
 
     private static List<Integer> versions(Running follower) {
-        return follower.output().lines().filter(line -> line.startsWith("version "))
+        String output = follower.output();
+        // The last line may not be complete.
+        return output.substring(0, output.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith("version "))
             .map(line -> Integer.parseInt(line.substring(8))).toList();
     }
 
