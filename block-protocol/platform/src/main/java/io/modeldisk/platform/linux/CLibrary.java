@@ -1,40 +1,56 @@
 package io.modeldisk.platform.linux;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Collections;
 import java.util.Optional;
 
 /**
  * Calls functions of the C library. A failed call returns minus its error number, so that no exception is created on the data
  * path.
+ *
+ * <p>All functions here take integers and addresses. On 64-bit Linux, the calling conventions pass these in general-purpose
+ * registers, and a function ignores the registers for which it has no parameter. So two types serve all functions, variadic ones
+ * too. Java needs about 10 ms to link a type, which 40 types would add to the start of a process.
  */
 final class CLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
+    private static final SymbolLookup FUNCTIONS = LINKER.defaultLookup();
     private static final MemoryLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final int MAX_ARGUMENTS = 6;
+    private static final MethodHandle CALL = link(MAX_ARGUMENTS);
+    private static final MethodHandle CALL_ON_DATA_PATH = link(3);
 
     private CLibrary() {}
 
-    /**
-     * Returns a handle of a C function that sets errno. The first argument of each call is a segment from {@link #newCallState}.
-     */
-    // The call is safe because each caller passes the signature that the function has in the C library.
+    // The call is safe because each caller passes the arguments that the function has in the C library.
     @SuppressWarnings("restricted")
-    static MethodHandle function(String name, FunctionDescriptor type, Linker.Option... options) {
-        Linker.Option[] all = new Linker.Option[options.length + 1];
-        System.arraycopy(options, 0, all, 1, options.length);
-        all[0] = Linker.Option.captureCallState("errno");
-        return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), type, all);
+    private static MethodHandle link(int arguments) {
+        MemoryLayout[] types = Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new);
+        return LINKER.downcallHandle(FunctionDescriptor.of(JAVA_LONG, types), Linker.Option.captureCallState("errno"));
+    }
+
+    /**
+     * Returns a handle of a function for the data path: it takes a segment from {@link #newCallState} and three numbers, of which
+     * the function may need fewer, and returns a number.
+     */
+    static MethodHandle function(String name) {
+        return MethodHandles.insertArguments(CALL_ON_DATA_PATH, 0, FUNCTIONS.findOrThrow(name));
     }
 
     /** Returns the address of a function. The result is empty if this C library does not have the function. */
     static Optional<MemorySegment> find(String name) {
-        return LINKER.defaultLookup().find(name);
+        return FUNCTIONS.find(name);
     }
 
     /** Allocates memory for the error number of a call. Calls that run at the same time need separate memory. */
@@ -48,18 +64,34 @@ final class CLibrary {
     }
 
     /**
-     * Calls a function that returns an int or a long. Converts strings to C strings. Must not be used on the data path, because
-     * the call allocates objects.
+     * Calls a function that returns an int. Must not be used on the data path, because the call allocates objects.
+     *
+     * @param arguments numbers, segments outside of the Java heap, and strings, which are converted to C strings
      */
-    static long call(MethodHandle function, Object... arguments) {
+    static int call(String function, Object... arguments) {
+        return (int) invoke(true, function, arguments);
+    }
+
+    /** Calls a function that returns a long or an address. See {@link #call}. */
+    static long callForLong(String function, Object... arguments) {
+        return invoke(false, function, arguments);
+    }
+
+    private static long invoke(boolean returnsInt, String function, Object... arguments) {
         try (Arena arena = Arena.ofConfined()) {
-            Object[] all = new Object[arguments.length + 1];
-            MemorySegment callState = newCallState(arena);
-            all[0] = callState;
+            long[] numbers = new long[MAX_ARGUMENTS];
             for (int i = 0; i < arguments.length; i++) {
-                all[i + 1] = arguments[i] instanceof String text ? arena.allocateFrom(text) : arguments[i];
+                numbers[i] = switch (arguments[i]) {
+                    case String text -> arena.allocateFrom(text).address();
+                    case MemorySegment segment -> segment.address();
+                    case Object number -> ((Number) number).longValue();
+                };
             }
-            return result(callState, ((Number) function.invokeWithArguments(all)).longValue());
+            MemorySegment callState = newCallState(arena);
+            long returned = (long) CALL.invokeExact(FUNCTIONS.findOrThrow(function), callState, numbers[0], numbers[1],
+                numbers[2], numbers[3], numbers[4], numbers[5]);
+            // The upper half of the register is not defined after a function that returns an int.
+            return result(callState, returnsInt ? (int) returned : returned);
         } catch (Throwable e) {
             throw failed(e);
         }

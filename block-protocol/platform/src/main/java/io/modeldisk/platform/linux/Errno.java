@@ -1,13 +1,8 @@
 package io.modeldisk.platform.linux;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** The error numbers that this project uses. Linux has the same numbers on every architecture that Java runs on (errno(3)). */
 public enum Errno {
@@ -19,8 +14,6 @@ public enum Errno {
     // @formatter:on
 
     private static final int MAX_TEXT_BYTES = 256;
-    private static final MethodHandle STRERROR = CLibrary.function("strerror",
-        FunctionDescriptor.of(ADDRESS, JAVA_INT));
 
     private final int number;
 
@@ -52,12 +45,8 @@ public enum Errno {
     // strerror returns a string that is terminated by a zero byte and must not be freed.
     @SuppressWarnings("restricted")
     public static String text(long number) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment text = (MemorySegment) STRERROR.invokeExact(CLibrary.newCallState(arena), (int) number);
-            return text.reinterpret(MAX_TEXT_BYTES).getString(0) + " (errno " + number + ")";
-        } catch (Throwable e) {
-            throw CLibrary.failed(e);
-        }
+        MemorySegment text = MemorySegment.ofAddress(CLibrary.callForLong("strerror", number));
+        return text.reinterpret(MAX_TEXT_BYTES).getString(0) + " (errno " + number + ")";
     }
 
     /**

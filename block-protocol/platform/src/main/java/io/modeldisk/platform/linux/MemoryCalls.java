@@ -1,13 +1,7 @@
 package io.modeldisk.platform.linux;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.io.IOException;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Calls functions for memory outside the Java heap. The class is loaded only after {@link SharedMemory} has found the functions
@@ -41,37 +35,20 @@ final class MemoryCalls {
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_SIZE_AND_BLOCKS = 0x600;
 
-    private static final MethodHandle MEMFD_CREATE = CLibrary.function("memfd_create",
-        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle FTRUNCATE = CLibrary.function("ftruncate",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle FALLOCATE = CLibrary.function("fallocate",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MMAP = CLibrary.function("mmap",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = CLibrary.function("munmap",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MADVISE = CLibrary.function("madvise",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle STATX = CLibrary.function("statx",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle FSTATFS = CLibrary.function("fstatfs",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
-
     private MemoryCalls() {}
 
     static int memfdCreate(String name, int flags) throws IOException {
-        return (int) Errno.check("cannot create a memfd", CLibrary.call(MEMFD_CREATE, name, flags));
+        return (int) Errno.check("cannot create a memfd", CLibrary.call("memfd_create", name, flags));
     }
 
     static void ftruncate(int descriptor, long bytes) throws IOException {
         Errno.check("cannot set the size of the memfd to " + bytes + " bytes",
-            CLibrary.call(FTRUNCATE, descriptor, bytes));
+            CLibrary.call("ftruncate", descriptor, bytes));
     }
 
     static void fallocate(int descriptor, long bytes) throws IOException {
         Errno.check("cannot allocate " + bytes + " bytes for the memfd",
-            CLibrary.call(FALLOCATE, descriptor, 0, 0L, bytes));
+            CLibrary.call("fallocate", descriptor, 0, 0L, bytes));
     }
 
     static int fcntl(int descriptor, int command, int argument) throws IOException {
@@ -81,11 +58,11 @@ final class MemoryCalls {
 
     static long mmap(long bytes, int flags, int descriptor, long offset) throws IOException {
         return Errno.check("cannot map " + bytes + " bytes of memory",
-            CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, offset));
+            CLibrary.callForLong("mmap", 0L, bytes, PROT_READ_WRITE, flags, descriptor, offset));
     }
 
     static void unmap(long address, long bytes) {
-        long result = CLibrary.call(MUNMAP, address, bytes);
+        long result = CLibrary.call("munmap", address, bytes);
         if (result < 0) {
             throw new IllegalStateException("cannot unmap " + bytes + " bytes of memory: " + Errno.text(-result));
         }
@@ -93,16 +70,16 @@ final class MemoryCalls {
 
     /** Returns 0, or minus an error number. */
     static long madvise(long address, long bytes, int advice) {
-        return CLibrary.call(MADVISE, address, bytes, advice);
+        return CLibrary.call("madvise", address, bytes, advice);
     }
 
     static void statx(int descriptor, MemorySegment status) throws IOException {
         Errno.check("cannot read the size of the shared memory",
-            CLibrary.call(STATX, descriptor, "", AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, status));
+            CLibrary.call("statx", descriptor, "", AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, status));
     }
 
     static void fstatfs(int descriptor, MemorySegment status) throws IOException {
         Errno.check("cannot read the file system type of the shared memory",
-            CLibrary.call(FSTATFS, descriptor, status));
+            CLibrary.call("fstatfs", descriptor, status));
     }
 }

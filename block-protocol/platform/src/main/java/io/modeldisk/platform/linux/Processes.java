@@ -5,9 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,14 +16,6 @@ import java.util.stream.Stream;
  * {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
  */
 public final class Processes {
-    private static final MethodHandle GETEUID = CLibrary.function("geteuid", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle GETEGID = CLibrary.function("getegid", FunctionDescriptor.of(JAVA_INT));
-    // posix_spawnp returns an error number instead of setting errno.
-    private static final MethodHandle POSIX_SPAWNP = CLibrary.function("posix_spawnp",
-        FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
-    private static final MethodHandle WAITPID = CLibrary.function("waitpid",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-
     private Processes() {}
 
     /** Returns whether a program is in a directory of PATH. */
@@ -35,11 +25,11 @@ public final class Processes {
     }
 
     public static int effectiveUserId() {
-        return (int) CLibrary.call(GETEUID);
+        return CLibrary.call("geteuid");
     }
 
     public static int effectiveGroupId() {
-        return (int) CLibrary.call(GETEGID);
+        return CLibrary.call("getegid");
     }
 
     /** Returns the memory of this process that is in RAM, with shared memory, in bytes; 0 if it is not known. */
@@ -58,7 +48,8 @@ public final class Processes {
     public static void runInheriting(List<String> command, List<String> environment) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment processId = arena.allocate(JAVA_INT);
-            long error = Math.abs(CLibrary.call(POSIX_SPAWNP, processId, command.getFirst(), MemorySegment.NULL,
+            // posix_spawnp returns an error number instead of setting errno.
+            long error = Math.abs(CLibrary.call("posix_spawnp", processId, command.getFirst(), MemorySegment.NULL,
                 MemorySegment.NULL, strings(arena, command), strings(arena, environment)));
             if (error != 0) {
                 throw new IOException(
@@ -66,7 +57,7 @@ public final class Processes {
             }
             long ended;
             do {
-                ended = CLibrary.call(WAITPID, processId.get(JAVA_INT, 0), MemorySegment.NULL, 0);
+                ended = CLibrary.call("waitpid", processId.get(JAVA_INT, 0), MemorySegment.NULL, 0);
             } while (Errno.EINTR.is(ended));
         }
     }

@@ -1,17 +1,10 @@
 package io.modeldisk.platform.linux;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import java.io.IOException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /** The terminal from which this process was started. */
 public final class Terminal {
-    private static final MethodHandle SETSID = CLibrary.function("setsid", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle DUP2 = CLibrary.function("dup2",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final int O_WRONLY = 1;
     private static final int O_APPEND = 0x400;
     private static final int STANDARD_OUTPUT = 1;
@@ -28,12 +21,12 @@ public final class Terminal {
      */
     public static void leave(Path file) throws IOException {
         // The call fails if this process already leads a session. Then there is nothing to do.
-        CLibrary.call(SETSID);
+        CLibrary.call("setsid");
         int descriptor = (int) Errno.check("cannot open " + file,
             Descriptors.open(file.toAbsolutePath().toString(), O_WRONLY | O_APPEND));
         try {
-            Errno.check("cannot write to " + file, CLibrary.call(DUP2, descriptor, STANDARD_OUTPUT));
-            Errno.check("cannot write to " + file, CLibrary.call(DUP2, descriptor, STANDARD_ERROR));
+            Errno.check("cannot write to " + file, CLibrary.call("dup2", descriptor, STANDARD_OUTPUT));
+            Errno.check("cannot write to " + file, CLibrary.call("dup2", descriptor, STANDARD_ERROR));
         } finally {
             Descriptors.close(descriptor);
         }
