@@ -1,25 +1,32 @@
 package io.modeldisk.command;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.ServiceLoader;
+import java.util.ServiceLoader.Provider;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, versionProvider = VersionText.class,
-    description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
-        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, TopCommand.class,
-        CheckpointSubcommand.class,
-        HandoverCommand.class,
-        CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class},
+    description = "A model you can mount: a parameter server whose shards are iSCSI block devices.",
     footer = {"",
         "Every option can also be set in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
         "MODELDISK_LOG_LEVEL sets the level of the log: error, warn, info or debug."})
 public final class Main {
+    private static final List<Class<?>> SUBCOMMANDS = List.of(ServeCommand.class, MountCommand.class,
+        UnmountCommand.class,
+        StatusCommand.class, TopCommand.class, CheckpointSubcommand.class, HandoverCommand.class,
+        CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class);
+
     private Main() {}
 
     /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */
@@ -29,7 +36,7 @@ public final class Main {
 
     private static int run(String[] arguments) {
         try {
-            return commandLine().execute(arguments);
+            return commandLine(arguments).execute(arguments);
         } catch (IOException e) {
             System.err.println("modeldisk: " + e.getMessage());
             return 1;
@@ -42,10 +49,28 @@ public final class Main {
      * @throws IOException if the settings file cannot be read or a setting is unknown
      */
     public static CommandLine commandLine() throws IOException {
-        CommandLine line = new CommandLine(new Main());
-        ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
-        Converters.register(line);
+        return commandLine(new Settings(), _ -> true);
+    }
+
+    /**
+     * Creates the command for these arguments. Reading the options of a subcommand takes some hundredths of a second, so only the
+     * subcommands in the arguments and in the settings have options; the others have what the help lists.
+     */
+    static CommandLine commandLine(String... arguments) throws IOException {
         Settings settings = new Settings();
+        Set<String> needed = settings.commands();
+        needed.addAll(List.of(arguments));
+        return commandLine(settings, needed::contains);
+    }
+
+    private static CommandLine commandLine(Settings settings, Predicate<String> needed) throws IOException {
+        CommandLine line = new CommandLine(new Main());
+        Stream.concat(SUBCOMMANDS.stream(), ServiceLoader.load(Subcommand.class).stream().map(Provider::type))
+            .forEach(each -> {
+                Command command = each.getAnnotation(Command.class);
+                line.addSubcommand(command.name(), needed.test(command.name()) ? each : withoutOptions(command));
+            });
+        Converters.register(line);
         settings.check(line);
         line.setDefaultValueProvider(settings);
         line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -54,6 +79,12 @@ public final class Main {
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
         return line;
+    }
+
+    private static CommandSpec withoutOptions(Command command) {
+        CommandSpec spec = CommandSpec.create();
+        spec.usageMessage().description(command.description()).hidden(command.hidden());
+        return spec;
     }
 
     /** Runs a command. Only a command that runs starts the log, so that help needs less time. */

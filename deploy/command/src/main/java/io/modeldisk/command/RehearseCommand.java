@@ -33,7 +33,7 @@ final class RehearseCommand implements Callable<Integer> {
     }
 
     private static int modeldisk(String... arguments) throws IOException {
-        return Main.commandLine().execute(arguments);
+        return Main.commandLine(arguments).execute(arguments);
     }
 
     /** Reads the model, pushes a gradient and unmounts. If this machine cannot mount, the mount command ends first. */

@@ -11,6 +11,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
@@ -92,6 +93,18 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
+    /** Returns the names of the commands to which settings belong, of which some may not exist. */
+    Set<String> commands() {
+        Stream<String> variables = System.getenv().keySet().stream().filter(name -> name.startsWith(PREFIX))
+            .map(name -> name.substring(PREFIX.length()).toLowerCase(Locale.ROOT));
+        return Stream.concat(file.stringPropertyNames().stream(), variables).map(Settings::command)
+            .collect(Collectors.toSet());
+    }
+
+    private static String command(String key) {
+        return key.split("[._]", 2)[0];
+    }
+
     /**
      * Checks that every setting belongs to an option of a command, because a misspelt setting would have no effect.
      *
@@ -120,7 +133,7 @@ public final class Settings implements IDefaultValueProvider {
      * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. Such a setting is no error.
      */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
-        String command = key.split("[._]", 2)[0];
+        String command = command(key);
         return OPTIONAL_COMMANDS.contains(command) && !line.getSubcommands().containsKey(command);
     }
 

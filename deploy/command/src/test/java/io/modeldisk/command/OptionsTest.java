@@ -37,6 +37,18 @@ final class OptionsTest {
             .hasMessageContainingAll("--lease", "'soon' is not a duration; write it like 5s, 200ms, 2min");
     }
 
+    @Test
+    void commandOfTheArgumentsHasAllItsOptionsAndTheHelpListsAllCommands() throws IOException {
+        CommandLine all = commandLine();
+        for (String name : all.getSubcommands().keySet()) {
+            CommandLine line = Main.commandLine("--version", name);
+
+            assertThat(line.getSubcommands().get(name).getUsageMessage())
+                .isEqualTo(all.getSubcommands().get(name).getUsageMessage());
+            assertThat(line.getUsageMessage()).isEqualTo(all.getUsageMessage());
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"--exchange overlap", "--exchange sync", "--pull after-push", "--pull adaptive",
         "--on-rollback continue", "--learner l", "--trace t.json"})
