@@ -10,7 +10,10 @@ public final class Await {
     /** The default time limit. */
     public static final Duration BOUND = Duration.ofSeconds(60);
 
-    private static final long POLL_NS = 1_000_000;
+    private static final long SHORTEST_PAUSE_NS = 1_000_000;
+    private static final long LONGEST_PAUSE_NS = 5_000_000;
+    /** A pause is this part of the time that has passed, so that a long wait takes little processor time from the others. */
+    private static final int PAUSE_PART = 16;
 
     private Await() {}
 
@@ -37,13 +40,14 @@ public final class Await {
     public static void await(Supplier<String> message, Duration bound, Callable<Boolean> condition) {
         long startedNs = System.nanoTime();
         while (!holds(message, condition)) {
-            if (System.nanoTime() - startedNs > bound.toNanos()) {
+            long passedNs = System.nanoTime() - startedNs;
+            if (passedNs > bound.toNanos()) {
                 throw new AssertionError("this condition was false for " + bound.toSeconds() + " s: " + message.get());
             }
             if (Thread.currentThread().isInterrupted()) {
                 throw new AssertionError("the thread was interrupted before this condition was true: " + message.get());
             }
-            LockSupport.parkNanos(POLL_NS);
+            LockSupport.parkNanos(Math.clamp(passedNs / PAUSE_PART, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS));
         }
     }
 

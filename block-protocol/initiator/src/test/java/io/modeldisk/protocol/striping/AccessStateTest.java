@@ -58,7 +58,7 @@ class AccessStateTest {
 
     private void awaitEnd(CompletableFuture<Void> call) {
         await("the call has ended", () -> {
-            clock.advance(Duration.ofMillis(10));
+            clock.advance(Duration.ofMillis(50));
             return call.isDone();
         });
     }
@@ -67,7 +67,7 @@ class AccessStateTest {
         int before = path.connections();
         CompletableFuture<Void> done = FakeShards.async(call);
         await("the model has connected several times", () -> {
-            clock.advance(Duration.ofMillis(10));
+            clock.advance(Duration.ofMillis(50));
             return path.connections() > before + 3 || done.isDone();
         });
         assertThat(done).isNotDone();

@@ -208,7 +208,9 @@ class StartedCallsTest {
             .hasCauseInstanceOf(CancelledException.class);
         memory.segment(ALL_BYTES, ALL_BYTES).fill((byte) 7);
         shards.parking(false);
-        join(start(Direction.PULL, 1, Cancellation.NONE));
+        CompletableFuture<Void> other = start(Direction.PULL, 1, Cancellation.NONE);
+        model.flush();
+        join(other);
         assertThat(memory.segment(ALL_BYTES, CALL_BYTES).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
     }
 

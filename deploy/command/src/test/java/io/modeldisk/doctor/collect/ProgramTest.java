@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,7 +22,7 @@ class ProgramTest {
 
     @Test
     void programThatPrintsWithoutEndIsKilledAndItsLastLinesAreKept() throws IOException {
-        String output = Program.output("yes", "a line of a program that does not end");
+        String output = Program.output(Duration.ofSeconds(1), "yes", "a line of a program that does not end");
 
         assertThat(output).startsWith("[").contains("\na line of a program that does not end\n")
             .hasSizeBetween(1 << 19, Text.MAX_BYTES);
