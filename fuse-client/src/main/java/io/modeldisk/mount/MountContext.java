@@ -28,6 +28,7 @@ public final class MountContext {
     private static final int DATA_REQUESTS_LIMIT = 512;
 
     private Path directory;
+    private String source = "modeldisk";
     private RemoteModel remoteModel;
     private ExchangeScheme exchange = DEFAULT_EXCHANGE;
     private boolean readOnly;
@@ -48,6 +49,12 @@ public final class MountContext {
     /** Sets the mount point, which is an existing directory. Required. */
     public MountContext directory(Path value) {
         this.directory = value;
+        return this;
+    }
+
+    /** Sets the source of the mount in the mount table, such as the address of the model. Default: {@code modeldisk}. */
+    public MountContext source(String value) {
+        this.source = value;
         return this;
     }
 
@@ -220,7 +227,7 @@ public final class MountContext {
 
     /** Returns the part of this configuration that the FUSE binding needs. */
     FuseOptions fuseOptions() {
-        return new FuseOptions(workerThreads, dataRequests, closeTimeout, access,
+        return new FuseOptions(source, workerThreads, dataRequests, closeTimeout, access,
             exchange == ExchangeScheme.DIRECT, readOnly, clock, remoteModel::allocate, handover);
     }
 
@@ -231,6 +238,7 @@ public final class MountContext {
      */
     public MountContext conclude() {
         require(directory != null, "the directory of the mount is not set");
+        require(source != null && !source.isEmpty(), "source=" + source + " must not be empty");
         require(remoteModel != null, "the remote model of the mount is not set");
         require(exchange != null, "the exchange scheme of the mount is not set");
         require(!readOnly || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange.schemeName()

@@ -49,6 +49,16 @@ final class FilesMountTest {
     }
 
     @Test
+    void tableOfMountsHasTheSourceAndTheType() throws Exception {
+        assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"; df --output=source \"$DIR\"").lines())
+            .satisfiesExactly(
+                line -> assertThat(line).startsWith(MountFixture.SOURCE + " on ")
+                    .contains("type fuse.modeldisk (rw,nosuid,nodev"),
+                line -> assertThat(line).isEqualTo("Filesystem"),
+                line -> assertThat(line).isEqualTo(MountFixture.SOURCE));
+    }
+
+    @Test
     void programsCopyNamedTensorsOfOneVersion() throws Exception {
         fixture.model.fill(5);
         fixture.shell.succeed("cp \"$DIR/model.safetensors\" a && cp \"$DIR/tensors/weights.npy\" b");
@@ -67,12 +77,6 @@ final class FilesMountTest {
         assertThat(fixture.shell.succeed("cat \"$DIR/tensors.json\""))
             .isEqualTo("{\"weights\":{\"dtype\":\"F32\",\"shape\":[" + SIZE / Float.BYTES + "],\"data_offsets\":[0,"
                 + SIZE + "]}}");
-    }
-
-    @Test
-    void mountTableShowsTheTypeFuseModeldisk() throws Exception {
-        assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"")).startsWith("modeldisk on ")
-            .contains("type fuse.modeldisk (rw,nosuid,nodev");
     }
 
     @Test

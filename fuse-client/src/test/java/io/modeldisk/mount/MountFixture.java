@@ -15,6 +15,9 @@ import java.util.stream.Stream;
 
 /** A mount in a temporary directory. The directory is deleted after the test, even if the test fails. */
 final class MountFixture {
+    /** A source with the characters that separate and escape options of libfuse. */
+    static final String SOURCE = "modeldisk://a:1,b:2/m\\";
+
     final MemoryModel model;
     final Path base;
     final Path dir;
@@ -43,7 +46,8 @@ final class MountFixture {
     /** Returns the configuration of a mount. The test is skipped if the binding lacks a library. */
     MountContext context(String exchange) {
         assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.isAvailable(), binding::unavailabilityCause);
-        return new MountContext().directory(dir).remoteModel(model).exchange(ExchangeScheme.named(exchange))
+        return new MountContext().directory(dir).source(SOURCE).remoteModel(model)
+            .exchange(ExchangeScheme.named(exchange))
             .learner("l1").binding(binding);
     }
 

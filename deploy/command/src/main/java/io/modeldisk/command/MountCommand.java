@@ -205,6 +205,7 @@ final class MountCommand implements Callable<Integer> {
         Tuning sizes = tuning.read(requestSize, queueDepth);
         MountContext context = new MountContext()
             .directory(directory)
+            .source(address)
             .exchange(readOnly ? ExchangeScheme.DIRECT : ExchangeScheme.named(exchange))
             .readOnly(readOnly)
             .pull(PullPolicy.named(pull))

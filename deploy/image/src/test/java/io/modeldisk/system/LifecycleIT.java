@@ -3,6 +3,7 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -12,6 +13,7 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -130,6 +132,29 @@ final class LifecycleIT {
         sandbox.run("fusermount3", "-u", directory.toString()).succeeded();
         assertThat(mount.awaitEnd()).isZero();
         assertThat(sandbox.mounts()).isEmpty();
+    }
+
+    @Test
+    @Tag("mount")
+    void userMountsWithFusermount() throws Exception {
+        Programs.requireMounting();
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
+        Path directory = sandbox.directory("d");
+        sandbox.shell("chmod 755 \"$1\"/.. && chown 65534 \"$1\"", directory).succeeded();
+        assumeTrue(asOther(modeldisk("--version")).status() == 0, "other users cannot read the directory of the build");
+        Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
+        asOther(modeldisk("mount", shards.address(), directory)).succeeded();
+        assertThat(sandbox.run("findmnt", "-no", "SOURCE", directory.toString()).succeeded().strip())
+            .isEqualTo(shards.address());
+        asOther("dd", "if=/dev/zero", "of=" + directory.resolve("model"), "bs=256K", "count=4", "conv=fsync,notrunc")
+            .succeeded();
+        asOther("fusermount3", "-u", directory.toString()).succeeded();
+        assertThat(sandbox.mounts()).isEmpty();
+    }
+
+    private Result asOther(String... command) throws Exception {
+        return sandbox.run(Stream.concat(Stream.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+            Stream.of(command)).toArray(String[]::new));
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.time.Duration;
 /**
  * The options of a FUSE binding.
  *
+ * @param source the source of the mount in the mount table, which mount(8) and df(1) show
  * @param workerThreads the number of threads that read requests, at least 1
  * @param dataRequests the maximum number of data requests that are served at the same time. Further data requests wait without a
  *     thread
@@ -21,7 +22,7 @@ import java.time.Duration;
  * @param handover what the session gets from the process before, and keeps for the process after it
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
-public record FuseOptions(int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
+public record FuseOptions(String source, int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
     boolean wholeBlockWrites, boolean readOnly, NanoClock clock, Allocator memory, Handover handover) {
     /** Allocates memory for requests. */
     @FunctionalInterface
@@ -41,4 +42,9 @@ public record FuseOptions(int workerThreads, int dataRequests, Duration closeTim
 
     /** The file system type in the mount table. */
     public static final String TYPE = "fuse.modeldisk";
+
+    /** Returns the source as an option of fusermount3 and libfuse, which separate options by commas. */
+    String sourceOption() {
+        return "fsname=" + source.replace("\\", "\\\\").replace(",", "\\,");
+    }
 }

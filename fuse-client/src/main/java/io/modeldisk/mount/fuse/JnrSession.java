@@ -71,7 +71,7 @@ final class JnrSession implements FuseSession {
     /** Mounts and serves requests until the directory is unmounted. */
     private void run() {
         try {
-            int result = fileSystem.run(KernelBinding.SOURCE, "-f", directory.toString(), "-o", mountOptions());
+            int result = fileSystem.run("modeldisk", "-f", directory.toString(), "-o", mountOptions());
             if (result != 0) {
                 LOG.error("libfuse ended with {} for {}", result, directory);
             }
@@ -92,7 +92,7 @@ final class JnrSession implements FuseSession {
         int maxWriteBytes = options.wholeBlockWrites()
             ? JnrFileSystem.MAX_REQUEST_BYTES * 3 / 4
             : JnrFileSystem.MAX_REQUEST_BYTES;
-        return "fsname=" + KernelBinding.SOURCE + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
+        return options.sourceOption() + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
             + ",max_read=" + JnrFileSystem.MAX_REQUEST_BYTES + ",max_write=" + maxWriteBytes
             + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "")
             + (options.readOnly() ? ",ro" : "");

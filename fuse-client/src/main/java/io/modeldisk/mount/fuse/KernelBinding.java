@@ -12,8 +12,6 @@ import java.nio.file.Path;
 public final class KernelBinding implements FuseBinding {
     static final String DEVICE = "/dev/fuse";
 
-    static final String SOURCE = "modeldisk";
-
     private final Path device = Path.of(DEVICE);
     private final boolean passthrough;
     private final boolean mayResend;
@@ -68,8 +66,7 @@ public final class KernelBinding implements FuseBinding {
         int userId = Processes.effectiveUserId();
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
-            : serve(directory, UserMount.mount(directory, options.access().isShared(userId), options.readOnly()),
-                fileSystem, options);
+            : serve(directory, UserMount.mount(directory, options), fileSystem, options);
     }
 
     private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
@@ -81,7 +78,7 @@ public final class KernelBinding implements FuseBinding {
         String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=" + Processes.effectiveGroupId()
             + (options.access().isShared(0) ? ",allow_other" : "") + ",default_permissions,max_read="
             + DataRequest.MAX_REQUEST_BYTES;
-        int mounted = Mounts.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
+        int mounted = Mounts.mount(options.source(), directory.toString(), FuseOptions.TYPE,
             Mounts.MS_NOSUID | Mounts.MS_NODEV | (options.readOnly() ? Mounts.MS_RDONLY : 0), data);
         if (mounted < 0) {
             Descriptors.close(fd);

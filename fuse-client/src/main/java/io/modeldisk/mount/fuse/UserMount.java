@@ -32,29 +32,29 @@ final class UserMount implements Unmounter {
     }
 
     /** Mounts the directory. Returns the descriptor of the session. */
-    static int mount(Path directory, boolean allowOther, boolean readOnly) throws IOException {
+    static int mount(Path directory, FuseOptions options) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
             // This process closes its descriptor of the helper's socket before it receives. Otherwise the receive would wait
             // forever if the helper failed.
             try (UnixSocket helpers = sockets[1]) {
                 helpers.letChildrenInherit();
-                runHelper(directory, allowOther, readOnly, helpers.descriptor());
+                runHelper(directory, options, helpers.descriptor());
             }
             return receiveDescriptor(own, directory);
         }
     }
 
     /** Runs fusermount3. If fusermount3 fails, it writes the reason to standard error and sends no descriptor. */
-    private static void runHelper(Path directory, boolean allowOther, boolean readOnly, int socket) throws IOException {
-        String options = "fsname=modeldisk,subtype=modeldisk,default_permissions"
-            + (allowOther ? ",allow_other" : "") + (readOnly ? ",ro" : "") + ",max_read="
-            + DataRequest.MAX_REQUEST_BYTES;
+    private static void runHelper(Path directory, FuseOptions options, int socket) throws IOException {
+        String text = options.sourceOption() + ",subtype=modeldisk,default_permissions"
+            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "")
+            + (options.readOnly() ? ",ro" : "") + ",max_read=" + DataRequest.MAX_REQUEST_BYTES;
         List<String> environment = Stream.concat(Stream.of(SOCKET_VARIABLE + "=" + socket),
             System.getenv().entrySet().stream().filter(entry -> !entry.getKey().equals(SOCKET_VARIABLE))
                 .map(entry -> entry.getKey() + "=" + entry.getValue()))
             .toList();
-        Processes.runInheriting(List.of(HELPER, "-o", options, "--", directory.toString()), environment);
+        Processes.runInheriting(List.of(HELPER, "-o", text, "--", directory.toString()), environment);
     }
 
     private static int receiveDescriptor(UnixSocket socket, Path directory) throws IOException {
