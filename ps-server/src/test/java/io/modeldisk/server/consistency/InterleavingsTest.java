@@ -9,9 +9,7 @@ import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.FieldSource;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.Test;
 
 /**
  * Runs threads with Lincheck's model checker, which can switch threads at each lock and each access to shared memory. In each
@@ -24,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("interleavings")
 final class InterleavingsTest {
-    private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 30);
+    private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 100);
     // The checker does not interleave these classes. They are immutable, or used by one thread at a time.
     private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
         .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
@@ -45,16 +43,21 @@ final class InterleavingsTest {
         " : push1 / expire1 push0 pull0",
         "push0 : push1 join1 push1 / expire1 push0 pull0");
 
-    private static void check(Class<? extends InterleavedShard> shard, String scenario) throws Exception {
-        String[] parts = scenario.split(":");
-        List<List<Actor>> threads = Arrays.stream(parts[1].split("/")).map(thread -> actors(shard, thread)).toList();
-        Actor end = new Actor(shard.getMethod("acceptableTasksWereResumed"), List.of());
-        new ModelCheckingOptions().iterations(0)
-            .addCustomScenario(new ExecutionScenario(actors(shard, parts[0]), threads, List.of(), end))
+    /** Checks all scenarios at once, because the checker needs some seconds to load the classes of a shard. */
+    private static void check(Class<? extends InterleavedShard> shard, Stream<String> scenarios) {
+        ModelCheckingOptions options = new ModelCheckingOptions().iterations(0)
             .invocationsPerIteration(INTERLEAVINGS)
             .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(OF_ONE_THREAD).allMethods().ignore())
-            .minimizeFailedScenario(false)
-            .check(shard);
+            .minimizeFailedScenario(false);
+        scenarios.forEach(scenario -> options.addCustomScenario(scenario(shard, scenario)));
+        options.check(shard);
+    }
+
+    private static ExecutionScenario scenario(Class<? extends InterleavedShard> shard, String text) {
+        String[] parts = text.split(":");
+        List<List<Actor>> threads = Arrays.stream(parts[1].split("/")).map(thread -> actors(shard, thread)).toList();
+        return new ExecutionScenario(actors(shard, parts[0]), threads, List.of(),
+            actor(shard, "acceptableTasksWereResumed", List.of()));
     }
 
     private static List<Actor> actors(Class<? extends InterleavedShard> shard, String operations) {
@@ -64,25 +67,22 @@ final class InterleavingsTest {
 
     private static Actor actor(Class<? extends InterleavedShard> shard, String word) {
         int learner = word.charAt(word.length() - 1) - '0';
-        String name = word.substring(0, word.length() - 1);
+        return actor(shard, word.substring(0, word.length() - 1), List.of(learner));
+    }
+
+    private static Actor actor(Class<? extends InterleavedShard> shard, String name, List<Object> arguments) {
         Method method = Arrays.stream(shard.getMethods()).filter(each -> each.getName().equals(name)).findFirst()
             .orElseThrow();
-        return new Actor(method, List.of(learner));
+        return new Actor(method, arguments);
     }
 
-    private static List<String> ofBsp() {
-        return Stream.concat(OF_BOTH.stream(), OF_BSP.stream()).toList();
+    @Test
+    void operationsOfAShardUnderBspAreLinearizable() {
+        check(InterleavedShard.OfBsp.class, Stream.concat(OF_BOTH.stream(), OF_BSP.stream()));
     }
 
-    @ParameterizedTest
-    @MethodSource("ofBsp")
-    void operationsOfAShardUnderBspAreLinearizable(String scenario) throws Exception {
-        check(InterleavedShard.OfBsp.class, scenario);
-    }
-
-    @ParameterizedTest
-    @FieldSource("OF_BOTH")
-    void operationsOfAShardUnderSspAreLinearizable(String scenario) throws Exception {
-        check(InterleavedShard.OfSsp.class, scenario);
+    @Test
+    void operationsOfAShardUnderSspAreLinearizable() {
+        check(InterleavedShard.OfSsp.class, OF_BOTH.stream());
     }
 }
