@@ -66,6 +66,8 @@ static __thread struct object *current;
 static int initialized, broken, devices = 1, driver_version = 12060, major = 7, minor, leaked;
 /* Ways by which RDMA devices reach device memory: its addresses (peer memory), or a dma-buf. */
 static int peer_memory, dma_buf, ordering;
+/* Whether the device does no work. */
+static int hanging;
 static int calls, failing_call, failing_error, permanent;
 static char failed_call[64], message[PTX_MESSAGE_BYTES];
 static uint64_t total_bytes = 256 << 20, used_bytes, seed = 1, base, next_address;
@@ -184,7 +186,7 @@ void emulator_reset(int new_devices, int version, int new_major, int new_minor, 
     total_bytes = new_total_bytes;
     seed = new_seed * 0x9e3779b97f4a7c15ull + 1;
     used_bytes = broken = leaked = calls = failing_call = 0;
-    peer_memory = dma_buf = ordering = 0;
+    peer_memory = dma_buf = ordering = hanging = 0;
     failed_call[0] = message[0] = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -416,6 +418,17 @@ static int finish_all(void)
     while (advance()) {
     }
     return broken;
+}
+
+/* Chooses whether the device does no work. A device that works again has done what it had to do. */
+void emulator_hang(int hangs)
+{
+    pthread_mutex_lock(&lock);
+    hanging = hangs;
+    if (!hanging) {
+        finish_all();
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static int add(struct object *stream, struct work work)
@@ -774,7 +787,7 @@ int cuEventQuery(struct object *event)
     if (!find(EVENT, event)) {
         return end(INVALID_HANDLE);
     }
-    for (uint64_t n = random_below(12); n > 0 && advance(); n--) {
+    for (uint64_t n = hanging ? 0 : random_below(12); n > 0 && advance(); n--) {
     }
     return end(broken ? broken : event->completed < event->recorded ? NOT_READY : SUCCESS);
 }

@@ -4,6 +4,7 @@ import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
 import de.erichseifert.vectorgraphics2d.svg.SVGProcessor;
 import de.erichseifert.vectorgraphics2d.util.PageSize;
 import java.awt.Color;
+import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.image.BufferedImage;
@@ -26,8 +27,10 @@ public final class PictureFile {
      *
      * @param width the width in units; a PNG has two pixels for each unit
      * @param height the height in the same units
+     * @throws IOException if the file cannot be written, or if this machine has no fonts
      */
     public static void write(Path file, int width, int height, Consumer<Graphics2D> drawing) throws IOException {
+        checkFonts();
         if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
             VectorGraphics2D graphics = new VectorGraphics2D();
             draw(graphics, width, height, drawing);
@@ -46,6 +49,15 @@ public final class PictureFile {
         draw(graphics, width, height, drawing);
         graphics.dispose();
         ImageIO.write(image, "png", file.toFile());
+    }
+
+    private static void checkFonts() throws IOException {
+        try {
+            new Font(Font.SANS_SERIF, Font.PLAIN, 1).getFamily();
+        } catch (RuntimeException | LinkageError | InternalError e) {
+            throw new IOException("this machine has no fonts for the text of a plot; install the package fontconfig",
+                e);
+        }
     }
 
     private static void draw(Graphics2D graphics, int width, int height, Consumer<Graphics2D> drawing) {

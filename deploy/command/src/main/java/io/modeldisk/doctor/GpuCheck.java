@@ -14,6 +14,7 @@ final class GpuCheck {
     private static final Path DRIVER = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s");
     private static final Path PCI = Path.of("/sys/bus/pci/devices");
+    private static final int PCI_BARS = 6;
     /** The kernel module that gives RDMA devices access to device memory without dma-buf: its name now, and in old drivers. */
     private static final List<Path> PEER_MEMORY = List.of(Path.of("/sys/module/nvidia_peermem"),
         Path.of("/sys/module/nv_peer_mem"));
@@ -82,16 +83,15 @@ final class GpuCheck {
         }
     }
 
-    /** Returns the size of BAR 1, through which other devices access the memory of a GPU. Its range is in the second line. */
+    /**
+     * Returns the size of BAR 1, through which other devices access the memory of a GPU. The first six lines are the ranges of
+     * the BARs. After a BAR with 64 bits, one line has no range, so BAR 1 is the second range of any line.
+     */
     private OptionalLong windowBytes(String address) {
-        List<String> ranges = machine.text(PCI.resolve(address).resolve("resource")).orElse("").lines().toList();
-        String[] range = ranges.size() < 2 ? new String[0] : ranges.get(1).split(" ");
-        if (range.length < 2) {
-            return OptionalLong.empty();
-        }
-        long first = Long.decode(range[0]);
-        long last = Long.decode(range[1]);
-        return last > first ? OptionalLong.of(last - first + 1) : OptionalLong.empty();
+        return machine.text(PCI.resolve(address).resolve("resource")).orElse("").lines().limit(PCI_BARS)
+            .map(line -> line.split(" ")).filter(range -> range.length > 1)
+            .mapToLong(range -> Long.decode(range[1]) - Long.decode(range[0]) + 1).filter(bytes -> bytes > 1)
+            .skip(1).findFirst();
     }
 
     private String link(String address) {

@@ -145,9 +145,22 @@ final class DoctorTest {
         assertThat(of(report, "cuda:0").message())
             .isEqualTo("cuda:0 (NVIDIA H100), compute capability 9.0, 80 GiB of memory, 79 GiB free");
         assertThat(of(report, "cuda:0 PCI").message()).isEqualTo(
-            "0000:3b:00.0, PCIe x8 at 2.5 GT/s now, at most PCIe x16 at 32.0 GT/s, BAR 1 has 96 GiB");
+            "0000:3b:00.0, PCIe x8 at 2.5 GT/s now, at most PCIe x16 at 32.0 GT/s, BAR 1 has 128 GiB");
         assertThat(of(report, "cuda:0 GPUDirect RDMA").message())
             .isEqualTo("the driver has dma-buf, nvidia_peermem is not loaded; not tried, because RDMA cannot be used");
+    }
+
+    @Test
+    void windowOfAGpuWhoseFirstBarHas32BitsIsThatOfBar1() {
+        FakeMachine machine = new FakeMachine().withGpu();
+        machine.files.put("/sys/bus/pci/devices/0000:3b:00.0/resource", """
+            0x00000000de000000 0x00000000deffffff 0x0000000000040200
+            0x0000210000000000 0x00002107ffffffff 0x000000000014220c
+            0x0000000000000000 0x0000000000000000 0x0000000000000000
+            0x0000210800000000 0x0000210801ffffff 0x000000000014220c
+            """);
+
+        assertThat(of(examine(machine), "cuda:0 PCI").message()).endsWith("BAR 1 has 32 GiB");
     }
 
     @Test

@@ -69,9 +69,11 @@ final class FakeMachine implements Machine {
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  gcc 13.2.0\n");
         String device = "/sys/bus/pci/devices/0000:3b:00.0/";
         files.put(device + "resource", """
-            0x00000000de000000 0x00000000deffffff 0x0000000000040200
-            0x0000210000000000 0x00002117ffffffff 0x000000000014220c
+            0x0000212042000000 0x0000212042ffffff 0x000000000014220c
             0x0000000000000000 0x0000000000000000 0x0000000000000000
+            0x0000210000000000 0x0000211fffffffff 0x000000000014220c
+            0x0000000000000000 0x0000000000000000 0x0000000000000000
+            0x0000212040000000 0x0000212041ffffff 0x000000000014220c
             """);
         files.put(device + "current_link_width", "8\n");
         files.put(device + "current_link_speed", "2.5 GT/s PCIe\n");

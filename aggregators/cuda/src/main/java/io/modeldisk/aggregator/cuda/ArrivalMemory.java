@@ -4,9 +4,11 @@ import io.modeldisk.aggregator.device.PushMemory;
 import io.modeldisk.platform.linux.Descriptors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import jcuda.Pointer;
 import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUpointer_attribute;
+import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -20,6 +22,10 @@ final class ArrivalMemory implements AutoCloseable {
     private static final int ORDERED_FOR_OWNER = 100;
     /** The host can flush the writes of other devices (CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST). */
     private static final int FLUSH_BY_HOST = 1;
+
+    /** The errors after which the device can be used without this memory. */
+    private static final Set<Integer> REFUSALS = Set.of(CUresult.CUDA_ERROR_NOT_SUPPORTED,
+        CUresult.CUDA_ERROR_INVALID_VALUE, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
 
     private final CudaDevice device;
     private final DeviceMemory allocated;
@@ -62,7 +68,11 @@ final class ArrivalMemory implements AutoCloseable {
             throw new IllegalArgumentException("kernels of the device " + device
                 + " may miss the data that an RDMA device writes, and its driver cannot prevent this");
         }
-        return new ArrivalMemory(device, device.allocate(deviceBytes(bytes)), bytes, needsFlush);
+        try {
+            return new ArrivalMemory(device, device.allocate(deviceBytes(bytes)), bytes, needsFlush);
+        } catch (CudaException e) {
+            throw REFUSALS.contains(e.error()) ? new IllegalArgumentException(e.getMessage(), e) : e;
+        }
     }
 
     /** Returns the memory that must be allocated for {@code bytes} bytes, because they begin at a page of the GPU. */

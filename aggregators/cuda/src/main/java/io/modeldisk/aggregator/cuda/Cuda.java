@@ -77,7 +77,8 @@ public final class Cuda {
         try {
             SymbolLookup.libraryLookup(driverLibrary, Arena.global());
         } catch (IllegalArgumentException e) {
-            return "NVIDIA's driver is missing: the library " + driverLibrary + " cannot be loaded; install the driver";
+            return "NVIDIA's driver is missing: the library " + driverLibrary
+                + " cannot be loaded; install the driver, or name the folder of the library in LD_LIBRARY_PATH";
         }
         try {
             return failureOfDriver();
@@ -92,8 +93,14 @@ public final class Cuda {
             return "NVIDIA's driver finds no device; check with nvidia-smi";
         }
         if (result != CUresult.CUDA_SUCCESS) {
-            return "NVIDIA's driver does not start: " + CUresult.stringFor(result) + " (" + result
-                + "); check with nvidia-smi";
+            String advice = switch (result) {
+                // GPUs that are connected by NVSwitch need this daemon.
+                case CUresult.CUDA_ERROR_SYSTEM_NOT_READY -> "start nvidia-fabricmanager";
+                case CUresult.CUDA_ERROR_UNKNOWN ->
+                    "check with nvidia-smi, and load the module nvidia_uvm with `nvidia-modprobe -u -c 0`";
+                default -> "check with nvidia-smi";
+            };
+            return "NVIDIA's driver does not start: " + CUresult.stringFor(result) + " (" + result + "); " + advice;
         }
         int[] version = new int[1];
         result = JCudaDriver.cuDriverGetVersion(version);

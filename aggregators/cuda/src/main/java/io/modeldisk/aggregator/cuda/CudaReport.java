@@ -36,7 +36,10 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
         }
     }
 
-    /** Examines this machine. Loads the native libraries. Opens each device for a moment, which takes some of its memory. */
+    /**
+     * Examines this machine. Loads the native libraries. Opens each device for a moment, and loads a kernel, which takes some of
+     * its memory.
+     */
     public static CudaReport ofThisMachine() {
         if (!Cuda.isAvailable()) {
             return new CudaReport(Cuda.unavailabilityCause(), null, List.of());
@@ -51,6 +54,8 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
 
     private static Device device(int ordinal) {
         try (CudaDevice device = CudaDevice.open(ordinal, 1, NanoClock.SYSTEM)) {
+            // The driver compiles kernels with a library of its own, which a container may lack.
+            Kernel.load(device, KernelCall.SUM).close();
             CUdevice handle = new CUdevice();
             CudaException.check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, ordinal));
             String pciAddress = "%04x:%02x:%02x.0".formatted(

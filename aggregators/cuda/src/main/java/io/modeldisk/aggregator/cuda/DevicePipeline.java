@@ -2,6 +2,7 @@ package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 
@@ -15,7 +16,7 @@ final class DevicePipeline implements Runnable {
     static final int GROUPS = 4;
 
     private static final long FIRST_PAUSE_NS = 10_000;
-    private static final long LONGEST_PAUSE_NS = 1_000_000;
+    private static final long LONGEST_PAUSE_NS = 100_000;
 
     private final OperationQueue queue;
     private final FoldGroup[] groups = new FoldGroup[GROUPS];
@@ -44,6 +45,8 @@ final class DevicePipeline implements Runnable {
 
     @Override
     public void run() {
+        // Otherwise Linux makes each pause 50 µs longer.
+        Processes.shortPauses();
         try {
             long pause = FIRST_PAUSE_NS;
             boolean open = true;
@@ -52,9 +55,11 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
+                    // The thread has looked at the device since its last pause. So if the process was stopped meanwhile, the
+                    // time of the stop does not count.
+                    checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
-                    checkTime(idle);
                 }
             }
         } catch (InterruptedException | RuntimeException | Error e) {

@@ -283,12 +283,16 @@ final class OperationQueue {
     private void await(long ticket, boolean wholly) {
         long sinceNs = clock.nanoTime();
         boolean interrupted = false;
+        boolean overdue = false;
         while (failure == null && (wholly ? done : applied) < ticket) {
             interrupted |= awaitProgress(ticket, wholly);
             long nowNs = clock.nanoTime();
-            if (nowNs - sinceNs > WAIT_NS && nowNs - advancedNs > WAIT_NS) {
+            boolean late = nowNs - sinceNs > WAIT_NS && nowNs - advancedNs > WAIT_NS;
+            // After a stop of the process, the thread of the device needs a moment to look at the device.
+            if (late && overdue) {
                 fail(new DeviceException("the thread of the device hangs", null));
             }
+            overdue = late;
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

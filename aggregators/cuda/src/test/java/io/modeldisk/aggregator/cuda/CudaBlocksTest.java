@@ -19,7 +19,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +98,10 @@ class CudaBlocksTest {
         }
 
         Twin(String specification, long seed, boolean withArrivals) {
+            this(specification, seed, withArrivals, NanoClock.SYSTEM);
+        }
+
+        Twin(String specification, long seed, boolean withArrivals, NanoClock clock) {
             this.withArrivals = withArrivals;
             random = new SplittableRandom(seed);
             aggregator = Aggregators.parse(specification);
@@ -102,7 +110,7 @@ class CudaBlocksTest {
             }
             device = Device.named("cuda:0").open(new DeviceShape(SIZE, BLOCK, aggregator, true,
                 withArrivals ? ARRIVALS * (long) BLOCK : 0, List.of(mirrors), i -> blocks[i].hostState,
-                NanoClock.SYSTEM, "test"));
+                clock, "test"));
             device.listen(calls::incrementAndGet, e -> {});
             for (int i = 0; i < BLOCKS; i++) {
                 device.store(i, blocks[i].weights);
@@ -380,6 +388,65 @@ class CudaBlocksTest {
             twin.device.foldSum(0, 1, 0, BLOCK, 1);
             twin.device.loadState(0);
             twin.device.awaitDone(twin.device.mirror(0, 0));
+        }
+    }
+
+    /** A clock that jumps by 30 s in the next wait after {@link #jump}, as if the process was stopped in this wait. */
+    private static final class JumpingClock implements NanoClock {
+        private final AtomicLong jumpedNs = new AtomicLong();
+        private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
+
+        void jump(Runnable action) throws InterruptedException {
+            meanwhile.set(action);
+            while (meanwhile.get() != null) {
+                Thread.sleep(1);
+            }
+        }
+
+        @Override
+        public long nanoTime() {
+            return System.nanoTime() + jumpedNs.get();
+        }
+
+        @Override
+        public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
+            boolean early = condition
+                .awaitNanos(Math.min(deadlineNs - nanoTime(), TimeUnit.MILLISECONDS.toNanos(1))) > 0;
+            Runnable action = Thread.currentThread().getName().startsWith("modeldisk-cuda") ? meanwhile.get() : null;
+            if (action != null) {
+                action.run();
+                jumpedNs.addAndGet(TimeUnit.SECONDS.toNanos(30));
+                meanwhile.set(null);
+            }
+            return early;
+        }
+
+        @Override
+        public void sleepUntil(long deadlineNs) throws InterruptedException {
+            NanoClock.SYSTEM.sleepUntil(deadlineNs - jumpedNs.get());
+        }
+    }
+
+    @Test
+    void deviceThatEndsItsWorkWhileTheProcessIsStoppedIsNotLost() throws InterruptedException {
+        JumpingClock clock = new JumpingClock();
+        try (Twin twin = new Twin("sum", 1, false, clock)) {
+            Emulator.hang(true);
+            long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
+            clock.jump(() -> Emulator.hang(false));
+            twin.device.awaitDone(ticket);
+        }
+    }
+
+    @Test
+    void deviceThatDoesNotEndItsWorkIsLost() throws InterruptedException {
+        JumpingClock clock = new JumpingClock();
+        try (Twin twin = new Twin("sum", 1, false, clock)) {
+            Emulator.hang(true);
+            long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
+            clock.jump(() -> {});
+            assertThatThrownBy(() -> twin.device.awaitDone(ticket)).isInstanceOf(DeviceException.class)
+                .hasMessageContaining("has not done its work within 10 s");
         }
     }
 

@@ -40,7 +40,8 @@ class CudaTest {
     @Test
     void missingDriverIsNamed() {
         assertThat(Cuda.failure("libcuda-missing.so.1")).isEqualTo(
-            "NVIDIA's driver is missing: the library libcuda-missing.so.1 cannot be loaded; install the driver");
+            "NVIDIA's driver is missing: the library libcuda-missing.so.1 cannot be loaded; install the driver, or name"
+                + " the folder of the library in LD_LIBRARY_PATH");
     }
 
     @Test
@@ -60,7 +61,8 @@ class CudaTest {
     void driverThatDoesNotStartIsNamed() {
         Emulator.fail(1, CUresult.CUDA_ERROR_UNKNOWN, false);
         assertThat(Cuda.failure(LIBRARY)).isEqualTo(
-            "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi");
+            "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi, and load the module nvidia_uvm"
+                + " with `nvidia-modprobe -u -c 0`");
     }
 
     @Test

@@ -44,6 +44,7 @@ public final class Emulator {
         private static final String FAILURE = load();
         private static final MethodHandle RESET = function("emulator_reset", null, INT, INT, INT, INT, LONG, LONG);
         private static final MethodHandle FAIL = function("emulator_fail", null, INT, INT, INT);
+        private static final MethodHandle HANG = function("emulator_hang", null, INT);
         private static final MethodHandle GPUDIRECT = function("emulator_gpudirect", null, INT, INT, INT);
         private static final MethodHandle ARRIVE = function("emulator_arrive", INT, LONG, ValueLayout.ADDRESS, LONG);
         private static final MethodHandle CALLS = function("emulator_calls", INT);
@@ -116,6 +117,12 @@ public final class Emulator {
     public static void fail(int call, int error, boolean always) {
         assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);
+    }
+
+    /** Chooses whether the device does no work, until {@link #reset}. A device that works again has done what it had to do. */
+    static void hang(boolean hangs) {
+        assumeEmulated();
+        call(Loaded.HANG, hangs ? 1 : 0);
     }
 
     /**

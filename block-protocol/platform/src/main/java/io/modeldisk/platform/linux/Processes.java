@@ -16,6 +16,8 @@ import java.util.stream.Stream;
  * {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
  */
 public final class Processes {
+    private static final int PR_SET_TIMERSLACK = 29;
+
     private Processes() {}
 
     /** Returns whether a program is in a directory of PATH. */
@@ -30,6 +32,11 @@ public final class Processes {
 
     public static int effectiveGroupId() {
         return CLibrary.call("getegid");
+    }
+
+    /** Lets the kernel end pauses of the calling thread, which is a platform thread, without a delay. The default is 50 µs. */
+    public static void shortPauses() {
+        CLibrary.call("prctl", PR_SET_TIMERSLACK, 1);
     }
 
     /** Returns the memory of this process that is in RAM, with shared memory, in bytes; 0 if it is not known. */

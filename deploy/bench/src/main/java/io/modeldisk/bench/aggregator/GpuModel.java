@@ -16,6 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.stream.IntStream;
 
@@ -43,6 +44,8 @@ final class GpuModel implements AutoCloseable {
     private final MemorySegment updates;
     private final DeviceBlock block;
     private final CudaStream stream;
+    private final CudaStream descriptors;
+    private final CudaEvent[] staged = new CudaEvent[IN_FLIGHT];
     private final CudaEvent done;
     private final Deque<Batch> launched = new ArrayDeque<>();
     private long position;
@@ -57,7 +60,9 @@ final class GpuModel implements AutoCloseable {
             pushes = device.allocatePinned(Math.min(bytes, MOST_PINNED_BYTES));
             mirrors = device.allocatePinned(Math.min(bytes, MOST_PINNED_BYTES));
             stream = device.newStream();
+            descriptors = device.newStream();
             done = device.newEvent();
+            Arrays.setAll(staged, _ -> device.newEvent());
             DeviceMemory state = kernels.stateArrays() == 0 ? null : device.allocate(kernels.stateArrays() * bytes);
             if (state != null) {
                 stream.clear(state);
@@ -107,6 +112,11 @@ final class GpuModel implements AutoCloseable {
                 fold(batch, position, position, blockBytes);
                 position = (position + blockBytes) % weights.lengthBytes();
             }
+            // As in a shard, the descriptors are copied on another stream, so that the kernels follow each other.
+            CudaEvent ready = staged[i % IN_FLIGHT];
+            batch.stage(descriptors);
+            descriptors.record(ready);
+            stream.waitFor(ready);
             launch(batch, stream);
         }
         finish();
