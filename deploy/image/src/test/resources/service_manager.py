@@ -1,12 +1,14 @@
 """Plays the part of systemd for one service: keeps the descriptors that the service stores, and passes them to its next process.
 
 Usage: service_manager.py SOCKET COMMAND...
-Reads lines from standard input: `restart` (SIGTERM), `kill` (SIGKILL) and `stop` (SIGTERM, and the descriptors are closed).
+Reads lines from standard input: `restart` (SIGTERM), `kill` (SIGKILL) and `stop` (SIGTERM, and the descriptors are closed). Behind
+the first two, the line may have a shell command, which runs while no process of the service runs.
 """
 
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 
@@ -48,9 +50,11 @@ def start():
 threading.Thread(target=receive, daemon=True).start()
 service = start()
 for line in sys.stdin:
-    os.kill(service, signal.SIGKILL if line.strip() == "kill" else signal.SIGTERM)
+    action, _, meanwhile = line.strip().partition(" ")
+    os.kill(service, signal.SIGKILL if action == "kill" else signal.SIGTERM)
     os.waitpid(service, 0)
     print("ended", service, flush=True)
-    if line.strip() == "stop":
+    if action == "stop":
         break
+    subprocess.run(meanwhile, shell=True, check=True)
     service = start()

@@ -117,21 +117,20 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     }
 
     /** See {@link Handover#open}. */
-    String openState(Path directory) throws IOException {
+    String openState(Path directory, String obstacle) throws IOException {
         String names = files.stream().map(MountedFile::name).sorted().collect(Collectors.joining("/"));
         exchange.onMilestone(this::milestone);
-        return handover.open(context.learner(), """
+        return handover.open(context.learner(), directory, """
             model=%s
             bytes=%d
             shards=%d
             dtype=%s
             exchange=%s
             readOnly=%b
-            directory=%s
             files=%d-%08x
             """.formatted(shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
-            context.exchange().schemeName(), context.isReadOnly(), directory, files.size(), names.hashCode()),
-            imageBytes());
+            context.exchange().schemeName(), context.isReadOnly(), files.size(), names.hashCode()),
+            imageBytes(), obstacle);
     }
 
     private long imageBytes() {

@@ -70,16 +70,22 @@ public final class ModelMount implements AutoCloseable {
 
     /** Prepares the directory for a new mount, or goes on with the mount of the process before. */
     private static void prepare(MountPoint mountPoint, MountContext context, ModelFiles files) throws IOException {
-        String refusal = files.openState(mountPoint.path());
+        Handover handover = context.handover();
+        MountPoint before = handover.resumes() ? MountPoint.at(handover.directory()) : mountPoint;
+        boolean mounted = handover.has(Handover.DEVICE) && before.isModeldisk();
+        String refusal = files.openState(mountPoint.path(), mounted
+            ? null
+            : "the mount was removed, or the service manager keeps too few descriptors (FileDescriptorStoreMax=)");
         if (refusal != null) {
             LOG.error(
                 "this process cannot go on with the mount of the process before: {}; it mounts {} anew, and processes that "
                     + "have files open get ENOTCONN",
                 refusal, mountPoint.path());
-            Unmounter.ofThisUser().unmountForGood(mountPoint.path());
+            if (mounted) {
+                Unmounter.ofThisUser().unmountForGood(before.path());
+            }
         }
-        if (context.handover().resumes()) {
-            mountPoint.ensureModeldisk();
+        if (handover.resumes()) {
             files.resume();
             return;
         }

@@ -52,8 +52,18 @@ final class MountPoint {
             : point;
     }
 
+    /** Returns the mount point with the {@link #path} of another one. */
+    static MountPoint at(Path path) {
+        return new MountPoint(path);
+    }
+
     Path path() {
         return path;
+    }
+
+    /** Returns whether a modeldisk file system is mounted on this directory. */
+    boolean isModeldisk() throws IOException {
+        return type().filter(FuseOptions.TYPE::equals).isPresent();
     }
 
     /** Returns the type of the file system that is mounted on this directory, or empty if the directory is not a mount point. */
@@ -66,7 +76,7 @@ final class MountPoint {
      * process can use it any more.
      */
     void ensureFree() throws IOException {
-        if (type().filter(FuseOptions.TYPE::equals).isPresent() && isDead()) {
+        if (isModeldisk() && isDead()) {
             LOG.warn("{} was mounted by a process that was killed; that mount is removed", path);
             Unmounter.ofThisUser().unmountForGood(path);
         }
@@ -156,7 +166,7 @@ final class MountPoint {
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
         try {
-            while (type().filter(FuseOptions.TYPE::equals).isPresent()) {
+            while (isModeldisk()) {
                 if (clock.nanoTime() - deadlineNs > 0) {
                     throw new IOException(path + " is still mounted " + timeout.toMillis() + " ms after the unmount");
                 }

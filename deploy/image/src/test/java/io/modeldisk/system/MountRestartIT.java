@@ -96,6 +96,8 @@ final class MountRestartIT {
 
     private Shards shards;
     private Running manager;
+    /** Another directory of the mount than {@code d0}; null for {@code d0}. */
+    private Path directory;
 
     private void serve(Object... options) throws Exception {
         Programs.requireMounting();
@@ -108,7 +110,7 @@ final class MountRestartIT {
     }
 
     private Path directory() throws IOException {
-        return sandbox.directory("d0");
+        return directory == null ? sandbox.directory("d0") : directory;
     }
 
     private void startManager(Object... options) throws Exception {
@@ -199,6 +201,32 @@ final class MountRestartIT {
         manager.awaitEnd();
         assertThatThrownBy(() -> Files.readAllBytes(directory().resolve("weights"))).isInstanceOf(IOException.class);
         sandbox.run(modeldisk("unmount", directory())).succeeded();
+    }
+
+    @Test
+    void mountThatIsRemovedWhileNoProcessServesItIsMadeAnew() throws Exception {
+        serve();
+        tell("kill umount -l " + directory());
+        awaitReady(2);
+        assertThat(manager.output())
+            .contains("cannot go on with the mount of the process before: the mount was removed");
+        assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
+    }
+
+    @Test
+    void mountWithAnotherDirectoryLeavesWhatIsMountedThere() throws Exception {
+        Path former = directory();
+        Path other = sandbox.directory("other");
+        Path link = Files.createSymbolicLink(sandbox.path("link"), former);
+        sandbox.shell("mount -t tmpfs tmpfs \"$1\" && echo data >\"$1\"/file", other).succeeded();
+        directory = link;
+        serve();
+        assertThat(sandbox.isMounted(former)).isTrue();
+        tell("restart ln -sfn " + other + " " + link);
+        await("the new process refuses the directory\n" + manager.output(),
+            () -> manager.output().contains(other + " is already a mount point of type tmpfs"));
+        assertThat(Files.readString(other.resolve("file"))).isEqualTo("data\n");
+        assertThat(sandbox.isMounted(former)).isFalse();
     }
 
     @Test

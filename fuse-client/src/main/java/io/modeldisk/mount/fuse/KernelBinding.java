@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.linux.Mounts;
@@ -55,13 +56,7 @@ public final class KernelBinding implements FuseBinding {
     @Override
     public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
         if (options.handover().resumes()) {
-            int left = options.handover().take(KernelSession.DEVICE_NAME);
-            if (left < 0) {
-                throw new IOException(
-                    "the process before has not left its descriptor of " + DEVICE + ": the mount of " + directory
-                        + " was removed, or the service manager keeps too few descriptors (FileDescriptorStoreMax=)");
-            }
-            return serve(directory, left, fileSystem, options);
+            return serve(directory, options.handover().take(Handover.DEVICE), fileSystem, options);
         }
         int userId = Processes.effectiveUserId();
         return userId == 0

@@ -19,7 +19,6 @@ import org.apache.logging.log4j.Logger;
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
     /** The name of the descriptor of the session at the service manager. */
-    static final String DEVICE_NAME = "fuse";
     private static final Logger LOG = LogManager.getLogger(KernelSession.class);
     private static final long POLL_MS = 1;
 
@@ -95,7 +94,7 @@ final class KernelSession implements FuseSession {
         }
         if (handover.isKept()) {
             handover.state().word(MountState.Word.CAPABILITIES, capabilities);
-            handover.keep(DEVICE_NAME, fd);
+            handover.keep(Handover.DEVICE, fd);
         }
         return capabilities;
     }

@@ -6,6 +6,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.logging.log4j.LogManager;
@@ -17,8 +18,12 @@ import org.apache.logging.log4j.Logger;
  */
 public final class Handover implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Handover.class);
+    /** The name of the descriptor of /dev/fuse that serves the mount. */
+    public static final String DEVICE = "fuse";
+
     private static final String STATE = "modeldisk-state";
     private static final String LEARNER = "learner=";
+    private static final String DIRECTORY = "directory=";
 
     /** Null if nothing is kept. */
     private final ServiceManager manager;
@@ -75,31 +80,45 @@ public final class Handover implements AutoCloseable {
 
     /** Returns the name of the learner of the process before; null if this process does not go on with a mount. */
     public String learner() {
-        return resumes
-            ? state.identity().lines().filter(line -> line.startsWith(LEARNER)).findFirst().orElse(LEARNER)
-                .substring(LEARNER.length())
-            : null;
+        return resumes ? fact(LEARNER) : null;
+    }
+
+    /** Returns the directory of the mount of the process before; null if this process does not go on with a mount. */
+    public Path directory() {
+        return resumes ? Path.of(fact(DIRECTORY)) : null;
+    }
+
+    private String fact(String name) {
+        return state.identity().lines().filter(line -> line.startsWith(name)).findFirst().orElse(name)
+            .substring(name.length());
     }
 
     /**
      * Begins the state of a new mount, or checks that the state of the process before is of the same mount.
      *
      * @param learner the name of the learner
+     * @param directory the directory of the mount
      * @param facts a line for each further fact that both processes must share
      * @param imageBytes the maximum size of an image
+     * @param obstacle why this process cannot go on even if all facts are the same; null if there is no such reason
      * @return the reason why this process cannot go on with the mount of the process before, so that it must be removed; null if
      *     there is none
      */
-    public String open(String learner, String facts, long imageBytes) throws IOException {
+    public String open(String learner, Path directory, String facts, long imageBytes, String obstacle)
+        throws IOException {
         if (!isKept()) {
             return null;
         }
-        String identity = LEARNER + learner + "\n" + facts;
-        if (resumes && (!state.identity().equals(identity) || state.imageBytes() < imageBytes)) {
-            refusal = "its options were others: " + state.identity().strip().replace('\n', ' ') + ", and now "
-                + identity.strip().replace('\n', ' ');
-            state.close();
-            resumes = false;
+        String identity = LEARNER + learner + "\n" + DIRECTORY + directory + "\n" + facts;
+        if (resumes) {
+            refusal = state.identity().equals(identity) && state.imageBytes() >= imageBytes
+                ? obstacle
+                : "its options were others: " + state.identity().strip().replace('\n', ' ') + ", and now "
+                    + identity.strip().replace('\n', ' ');
+            if (refusal != null) {
+                state.close();
+                resumes = false;
+            }
         }
         String reason = refusal;
         refusal = null;
@@ -122,6 +141,11 @@ public final class Handover implements AutoCloseable {
             manager.discard(name);
             manager.store(name, descriptor);
         }
+    }
+
+    /** Returns whether the process before has left a descriptor, which {@link #take} has not returned yet. */
+    public synchronized boolean has(String name) {
+        return left.containsKey(name);
     }
 
     /**
