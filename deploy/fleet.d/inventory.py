@@ -51,6 +51,9 @@ class Inventory:
         for place in places:
             self.check(places.count(place) == 1,
                        f"has two shards at port {place[1]} of host {place[0]}; give them different ports")
+        for table in [self.model, self.tables.get("serve", {}), self.tables.get("coordinator", {}), *self.mounts.values()]:
+            for name, option in table.items():
+                self.check(not isinstance(option, dict), f"has a table as the option {name}, which must be a text, a number or a list")
         for name, mount in self.mounts.items():
             self.check("directory" in mount, f"[mount.{name}] needs a directory")
 
@@ -130,7 +133,6 @@ class Inventory:
             if mount["host"] == host:
                 options = {key: value for key, value in mount.items() if key != "host"}
                 add(f"mounts/{name}", "mount", {"address": self.url()} | options, "mounts")
-        files[MANIFEST] = ("".join(f"{line}\n" for line in sorted(files) + self.units(host)).encode(), 0o644)
         return files
 
     def edited(self, text):
@@ -157,4 +159,6 @@ class Inventory:
 
 
 def value(setting):
+    if isinstance(setting, list):
+        return ",".join(value(each) for each in setting)
     return str(setting).lower() if isinstance(setting, bool) else str(setting)

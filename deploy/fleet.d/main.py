@@ -1,6 +1,7 @@
 """The commands of deploy/fleet."""
 
 import argparse
+import dataclasses
 import hashlib
 import io
 import json
@@ -16,7 +17,28 @@ import inventory
 
 STATUS_SECONDS = 60
 POLL_SECONDS = 1
-SSH_SECONDS = 600
+# The options of a shard that all processes of a model must have in common.
+SHARED = {"shard", "size", "from", "tensors", "block-size", "aggregator", "consistency", "learners", "min-learners", "non-finite"}
+# Longer than the units may take to stop and to start.
+SSH_SECONDS = 2400
+
+
+@dataclasses.dataclass
+class Plan:
+    """What must change on a host: files to write and to remove, and units to stop, to start and to restart."""
+
+    write: dict
+    remove: list
+    stop: list
+    start: list
+    restart: list
+    again: list
+    wanted: dict
+    used: dict
+    units: list
+
+    def changes(self):
+        return any((self.write, self.remove, self.stop, self.start, self.restart))
 
 
 class Failure(Exception):
@@ -51,56 +73,118 @@ class Fleet:
 
     # Files
 
-    def known(self, host):
-        """The checksums of the files that this program has written on a host, and the units that it has enabled."""
-        lines = self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").split()
-        files = [line for line in lines if not line.endswith(".service")]
+    def noted(self, host):
+        """What the manifest of a host says: the checksums of the files with which the units run, and the units that are enabled."""
+        used, enabled = {}, []
+        for line in self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").splitlines():
+            *digest, name = line.split()
+            if name.endswith(".service"):
+                enabled.append(name)
+            else:
+                used[name] = "".join(digest)
+        return used, enabled
+
+    def on_disk(self, host, names):
+        """The checksums of the files that exist on a host."""
         sums = {}
-        if files:
-            names = " ".join(shlex.quote(f"/{name}") for name in [*files, inventory.MANIFEST])
-            for line in self.ssh(host, f"sha256sum {names} 2>/dev/null || true").splitlines():
+        if names:
+            paths = " ".join(shlex.quote(f"/{name}") for name in sorted(names))
+            for line in self.ssh(host, f"sha256sum {paths} 2>/dev/null || true").splitlines():
                 digest, name = line.split(maxsplit=1)
                 sums[name.lstrip("/")] = digest
-        return sums, [line for line in lines if line.endswith(".service")]
+        return sums
 
     def plan(self, host):
-        """Returns the files to write, those to remove, the units to stop, to start and to restart."""
-        files = self.inventory.files(host)
-        sums, enabled = self.known(host)
-        write = {name: content for name, content in files.items() if sums.get(name) != hashlib.sha256(content[0]).hexdigest()}
-        units = self.inventory.units(host)
-        restart = [unit for unit in units if unit in enabled and any(base(name) == base(unit) for name in write)]
-        return (write, sorted(set(sums) - set(files)), [unit for unit in enabled if unit not in units],
-                [unit for unit in units if unit not in enabled], restart)
+        files, units = self.inventory.files(host), self.inventory.units(host)
+        wanted = {name: hashlib.sha256(content).hexdigest() for name, (content, _) in files.items()}
+        used, enabled = self.noted(host)
+        there = self.on_disk(host, {*used, *wanted})
 
-    def write(self, host, write, remove):
-        if write:
+        def differs(unit, sums):
+            return any(base(name) == base(unit) and sums.get(name) != digest for name, digest in wanted.items())
+
+        start = [unit for unit in units if unit not in enabled]
+        return Plan(
+            write={name: files[name] for name, digest in wanted.items() if there.get(name) != digest},
+            remove=sorted(set(used) - set(wanted)),
+            stop=[unit for unit in enabled if unit not in units],
+            start=start,
+            restart=[unit for unit in units if unit in enabled and (differs(unit, used) or differs(unit, there))],
+            # A unit that an earlier call has started and not noted may run with the old files.
+            again=[unit for unit in start if any(base(name) == base(unit) for name in there) and differs(unit, there)],
+            wanted=wanted, used=used, units=units)
+
+    def write(self, host, plan):
+        if plan.write:
             archive = io.BytesIO()
             with tarfile.open(fileobj=archive, mode="w") as tar:
-                for name, (content, mode) in sorted(write.items()):
+                for name, (content, mode) in sorted(plan.write.items()):
                     entry = tarfile.TarInfo(name)
                     entry.size, entry.mode, entry.mtime = len(content), mode, int(time.time())
                     tar.addfile(entry, io.BytesIO(content))
-            for name in sorted(write):
+            for name in sorted(plan.write):
                 print(f"{host}: /{name}")
             self.change(host, "umask 022 && tar -x -p --no-same-owner -C /", archive.getvalue())
-        if remove:
-            self.change(host, "rm -f " + " ".join(shlex.quote(f"/{name}") for name in remove))
+        if plan.remove:
+            self.change(host, "rm -f " + " ".join(shlex.quote(f"/{name}") for name in plan.remove))
+
+    def start(self, host, plan):
+        # Shards that start together wait for each other, so none of them may wait for systemctl.
+        if plan.start:
+            self.change(host, "systemctl enable " + " ".join(plan.start) + " && systemctl start --no-block " + " ".join(plan.start))
+        if plan.again:
+            self.change(host, "systemctl restart --no-block " + " ".join(plan.again))
+
+    def note(self, host, plan, waiting):
+        """Writes the manifest of a host. The ``waiting`` units still run with their former files, so that a later call restarts
+        them if this one fails before."""
+        old = {base(unit) for unit in waiting}
+        lines = [f"{plan.used.get(name, '-') if base(name) in old else digest} {name}" for name, digest in plan.wanted.items()]
+        text = "".join(f"{line}\n" for line in sorted(lines) + plan.units)
+        file = shlex.quote(f"/{inventory.MANIFEST}")
+        if not self.dry:
+            # Only for root, because the checksum of a short secret helps to guess the secret.
+            self.ssh(host, f"umask 077 && cat >{file}.new && mv {file}.new {file}", text.encode())
 
     def apply_host(self, host):
         """Brings a host to the state of the inventory. Returns whether anything had to change."""
-        write, remove, stop, start, restart = self.plan(host)
-        if stop:
-            self.change(host, "systemctl disable --now " + " ".join(stop))
-        self.write(host, write, remove)
-        if start:
-            # Shards that start together wait for each other, so none of them may wait for systemctl.
-            self.change(host, "systemctl enable " + " ".join(start) + " && systemctl start --no-block " + " ".join(start))
-        for unit in restart:
-            self.change(host, f"systemctl restart --no-block {unit}")
+        plan = self.plan(host)
+        if not plan.changes():
+            return False
+        if plan.stop:
+            self.change(host, "systemctl disable --now " + " ".join(plan.stop))
+        self.write(host, plan)
+        self.start(host, plan)
+        self.note(host, plan, plan.restart)
+        for done, unit in enumerate(plan.restart, 1):
+            self.change(host, f"systemctl restart {unit}")
+            self.note(host, plan, plan.restart[done:])
             if "shard" in unit:
                 self.await_complete()
-        return any((write, remove, stop, start, restart))
+        return True
+
+    def check_model(self):
+        """Refuses options of the model that differ from those with which its processes run, because all must have the same."""
+        for host in self.inventory.hosts:
+            for unit in self.plan(host).restart:
+                if "shard" in unit:
+                    self.check_options(host, unit)
+
+    def check_options(self, host, unit):
+        file = next(name for name in self.inventory.files(host) if base(name) == base(unit) and name.endswith(".properties"))
+        before = self.options(self.ssh(host, f"cat {shlex.quote(f'/{file}')} 2>/dev/null || true"))
+        after = self.options(self.inventory.files(host)[file][0].decode())
+        changed = [name for name in after | before if before.get(name) != after.get(name)]
+        if before and changed and self.ssh(host, f"systemctl is-active {unit} || true").strip() == "active":
+            raise Failure(f"host {host}: {unit} runs with another value of {', '.join(changed)}. All shards of a model must have the "
+                          "same one, so stop the learners and all shards first (systemctl stop 'modeldisk-shard@*' on each host), "
+                          "and apply again. Nothing was changed")
+
+    @staticmethod
+    def options(text):
+        """The settings of a shard that all processes of the model must share."""
+        lines = [line.split("=", 1) for line in text.splitlines() if not line.startswith("#")]
+        return {name: setting for name, setting in lines if name.removeprefix("serve.") in SHARED}
 
     # State
 
@@ -147,7 +231,7 @@ class Fleet:
             if obstacle is None:
                 return
             if time.monotonic() > deadline:
-                raise Failure(f"the model is not complete after {self.wait_seconds} s: {obstacle}; nothing else was changed")
+                raise Failure(f"the model is not complete after {self.wait_seconds} s: {obstacle}; the rest was not done")
             time.sleep(POLL_SECONDS)
 
     def primary(self, shard):
@@ -191,6 +275,7 @@ def generate(fleet, options):
 
 def apply(fleet, options):
     """Writes the files to the hosts, and starts, restarts and stops their units."""
+    fleet.check_model()
     changed = [fleet.apply_host(host) for host in fleet.host_order()]
     if any(changed):
         fleet.await_complete()
@@ -217,19 +302,23 @@ def move(fleet, options):
     old.check(source in hosts and options.host not in hosts and options.host in old.hosts,
               f"cannot move shard {options.shard} from {source} to {options.host}: it is on {hosts}, and the hosts are "
               f"{list(old.hosts)}")
+    replicas = old.tables.get("serve", {}).get("durability") == "replica"
+    old.check(replicas or "state" in old.serve(options.shard, source),
+              "has neither durability = \"replica\" nor a state for all hosts in [serve]; without one, the new process would not have "
+              "the weights")
     fleet.await_complete()
     if fleet.dry:
         print(f"(add {options.host} to [shard.{options.shard}], apply, wait; then remove {source}, apply, wait)")
         return
     # The new process first waits beside the others. When the old one is stopped, it saves and hands over.
     fleet.inventory = old.with_hosts(options.shard, [*hosts, options.host])
-    replicas = fleet.inventory.tables.get("serve", {}).get("durability") == "replica"
-    write, *_ = fleet.plan(options.host)
-    fleet.write(options.host, write, [])
-    unit = old.unit(options.shard)
-    fleet.change(options.host, f"systemctl enable {unit} && systemctl start --no-block {unit}")
+    plan = fleet.plan(options.host)
+    fleet.write(options.host, plan)
+    fleet.start(options.host, plan)
+    fleet.note(options.host, plan, plan.restart)
     await_standby(fleet, options.shard, len(hosts))
-    if not replicas:
+    # A shard with replicas has a limited number of backups. If the new process is beyond it, it waits, and another one takes over.
+    if not replicas or len(hosts) == 1:
         fleet.await_complete()
     fleet.inventory = fleet.inventory.with_hosts(options.shard, [options.host if host == source else host for host in hosts])
     fleet.apply_host(source)
@@ -248,7 +337,7 @@ def await_standby(fleet, shard, count):
             return
         if time.monotonic() > deadline:
             raise Failure(f"no new process of shard {shard} has registered at the coordinator after {fleet.wait_seconds} s: "
-                          f"{error or standbys}; the inventory names the new host too: undo that, or run apply")
+                          f"{error or standbys}; the inventory names the new host too: undo that, and run apply")
         time.sleep(POLL_SECONDS)
 
 

@@ -36,7 +36,7 @@ class InventoryTest(unittest.TestCase):
     def test_each_host_gets_the_settings_of_its_processes(self):
         files = self.inventory().files("alpha")
         self.assertEqual(sorted(files), [
-            "etc/modeldisk/coordinator.properties", "etc/modeldisk/coordinator.secrets", "etc/modeldisk/fleet.manifest",
+            "etc/modeldisk/coordinator.properties", "etc/modeldisk/coordinator.secrets",
             "etc/modeldisk/shards/digits-0.properties", "etc/modeldisk/shards/digits-0.secrets",
             "etc/modeldisk/shards/digits-1.properties", "etc/modeldisk/shards/digits-1.secrets"])
         text, mode = files["etc/modeldisk/shards/digits-1.properties"]
@@ -99,9 +99,11 @@ class InventoryTest(unittest.TestCase):
         ssh.write_text(f"""#!/bin/bash
 root={self.folder.name}/roots/$1; mkdir -p "$root"
 echo "$1: $2" >>{self.folder.name}/ssh.log
-systemctl() {{ echo "systemctl $*" >>"$root/units"; }}
-tar() {{ command tar "${{@/#%\\//$root}}"; }}
-eval "${{2//\\/etc/$root/etc}}"
+systemctl() {{ echo "systemctl $*" >>"$root/units"; [ "$1" != is-active ] || echo active; }}
+if [ -e {self.folder.name}/broken ]; then systemctl() {{ echo "Unit not found" >&2; return 5; }}; fi
+command=${{2//\\/etc/$root/etc}}
+set -o pipefail
+eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
 """)
         ssh.chmod(0o755)
         out = io.StringIO()
@@ -125,6 +127,62 @@ eval "${{2//\\/etc/$root/etc}}"
         roots = pathlib.Path(self.folder.name, "roots")
         self.assertEqual([file for file in roots.rglob("*") if file.is_file()], [])
         self.assertEqual(self.path.read_text(), EXAMPLE.read_text())
+
+    def apply(self):
+        modeldisk = pathlib.Path(self.folder.name, "modeldisk")
+        shard = '{"coordinator": {"standbys": ["another"]}}'
+        modeldisk.write_text(f"#!/bin/sh\necho '[{shard}, {shard}]'\n")
+        modeldisk.chmod(0o755)
+        return self.fleet("--modeldisk", str(modeldisk), "apply")
+
+    def units(self, host):
+        file = pathlib.Path(self.folder.name, "roots", f"root@{host}", "units")
+        text = file.read_text() if file.exists() else ""
+        file.unlink(missing_ok=True)
+        return text
+
+    def test_apply_that_has_failed_is_completed_by_the_next_one(self):
+        broken = pathlib.Path(self.folder.name, "broken")
+        broken.touch()
+        status, said = self.apply()
+        self.assertEqual(status, 1)
+        self.assertIn("Unit not found", said)
+        broken.unlink()
+        status, said = self.apply()
+        self.assertEqual(status, 0, said)
+        self.assertIn("start --no-block modeldisk-coordinator.service modeldisk-shard@digits-0.service", self.units("alpha"))
+        self.assertIn("start --no-block modeldisk-shard@digits-0.service modeldisk-shard@digits-1.service", self.units("beta"))
+        self.assertEqual(self.apply(), (0, "nothing was changed\n"))
+
+        self.write(self.path.read_text().replace('coordinator-session = "3s"', 'coordinator-session = "5s"'))
+        broken.touch()
+        self.assertEqual(self.apply()[0], 1)
+        broken.unlink()
+        self.units("alpha")
+        status, said = self.apply()
+        self.assertEqual(status, 0, said)
+        for host in ("alpha", "beta"):
+            self.assertIn("restart modeldisk-shard@digits-0.service\nsystemctl restart modeldisk-shard@digits-1.service",
+                          self.units(host))
+        self.assertEqual(self.apply(), (0, "nothing was changed\n"))
+
+    def test_option_of_the_model_is_not_changed_while_its_shards_run(self):
+        self.assertEqual(self.apply()[0], 0)
+        before = self.path.read_text()
+        self.write(before.replace('consistency = "bsp"', 'consistency = "asp"'))
+        status, said = self.apply()
+        self.assertEqual(status, 1)
+        self.assertIn("runs with another value of serve.consistency", said)
+        self.write(before)
+        self.assertEqual(self.apply(), (0, "nothing was changed\n"))
+
+    def test_lists_are_settings_and_tables_are_refused(self):
+        self.write(self.path.read_text().replace('durability = "replica"', 'durability = "replica"\nallow-address = ["10.0.0.0/8", "::1"]'))
+        text = self.inventory().files("beta")["etc/modeldisk/shards/digits-0.properties"][0].decode()
+        self.assertIn("\nserve.allow-address=10.0.0.0/8,::1\n", text)
+        self.write(self.path.read_text() + "[serve.sub]\na = 1\n")
+        with self.assertRaisesRegex(inventory.Invalid, "has a table as the option sub"):
+            self.inventory()
 
     def test_restart_is_rolling_also_without_the_option(self):
         status, said = self.fleet("--dry-run", "restart")
