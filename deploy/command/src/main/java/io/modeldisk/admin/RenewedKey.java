@@ -28,6 +28,8 @@ final class RenewedKey extends X509ExtendedKeyManager {
     /** The time of the last change of the file; 0 if there was none. */
     private long modifiedMs;
     private long checkedNs;
+    /** Why the changed file cannot be used, as the log has it; null if it can, or has not changed. */
+    private String failure;
     private AdminTls.Identity current;
 
     RenewedKey(Path file, NanoClock clock) throws IOException {
@@ -47,13 +49,18 @@ final class RenewedKey extends X509ExtendedKeyManager {
         try {
             long nowMs = file.toFile().lastModified();
             if (nowMs != modifiedMs) {
-                modifiedMs = nowMs;
                 current = AdminTls.identity(file);
+                // Only now, because the owner or the mode of the file may change next, which leaves this time as it is.
+                modifiedMs = nowMs;
+                failure = null;
                 LOG.info("--admin has a new certificate, which is valid until {}",
                     current.chain().getFirst().getNotAfter());
             }
         } catch (IOException e) {
-            LOG.error("--admin goes on with its old certificate: {}", e.getMessage());
+            if (!e.getMessage().equals(failure)) {
+                LOG.error("--admin goes on with its old certificate: {}", e.getMessage());
+            }
+            failure = e.getMessage();
         }
         return current;
     }

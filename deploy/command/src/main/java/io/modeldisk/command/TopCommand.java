@@ -91,7 +91,7 @@ final class TopCommand implements Callable<Integer> {
     private int printOnce(Overview overview) throws IOException, InterruptedException {
         awaitFirst(overview);
         // The rates need a second answer. After a slow answer, a shard is asked again only after a pause.
-        long endNs = clock.nanoTime() + SECOND.toNanos();
+        long endNs = clock.nanoTime() + interval.plus(SECOND).toNanos();
         do {
             awaitNext(overview, clock, interval.plus(SAMPLE));
         } while (!hasRates(overview) && clock.nanoTime() - endNs < 0);

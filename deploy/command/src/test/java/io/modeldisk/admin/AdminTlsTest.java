@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -19,6 +20,8 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import javax.net.ssl.SSLContext;
@@ -122,6 +125,23 @@ final class AdminTlsTest {
                 }
             });
         }
+    }
+
+    @Test
+    void renewedCertificateIsReadAgainAfterItsModeWasMended() throws Exception {
+        Identity first = identity("first", "EC");
+        Identity renewed = identity("renewed", "EC");
+        Path file = secret(first.certificatePem() + first.keyPem());
+        ManualClock clock = new ManualClock();
+        RenewedKey key = new RenewedKey(file, clock);
+        X509Certificate old = key.getCertificateChain("")[0];
+        change(file, renewed.certificatePem() + renewed.keyPem());
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(key.getCertificateChain("")[0]).isEqualTo(old);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(key.getCertificateChain("")[0]).isNotEqualTo(old);
     }
 
     /** Changes a file, and its time too, because two changes may come within the resolution of the times of files. */

@@ -139,6 +139,14 @@ final class CollectIT {
     }
 
     @Test
+    void variableThatIsNoPathInTheLocaleDoesNotMatter() throws Exception {
+        Path archive = sandbox.path("report.zip");
+        sandbox.shell("GREETING=$(printf 'gr\\303\\274n') LC_ALL=C exec \"$@\"",
+            (Object[]) modeldisk("doctor", "--collect", archive));
+        assertThat(read(archive)).containsKey("contents.txt");
+    }
+
+    @Test
     void programThatHangsOrPrintsWithoutEndDelaysTheArchiveForABoundedTime() throws Exception {
         Map<String, String> environment = withProgram(withProgram(Map.of(), "journalctl", "exec sleep 600\n"),
             "systemctl",

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The threads that fill an {@link Overview}: one for each shard, so that a slow shard delays no other, and one that takes the
@@ -18,6 +20,7 @@ import java.util.concurrent.Callable;
  * After a read that took long, a thread pauses, so that a shard spends at most a part of its time on its status. Thread-safe.
  */
 public final class Watch implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(Watch.class);
     /** The pause after a read is at least this many times as long as the read. */
     private static final int PAUSE = 5;
     private static final Duration MAX_PAUSE = Duration.ofSeconds(10);
@@ -70,8 +73,14 @@ public final class Watch implements AutoCloseable {
     /** Reads the roles periodically, in the form of {@link Overview#roles}. */
     public Watch roles(Callable<JsonNode> source) {
         return every("roles", () -> {
-            overview.roles(source.call());
-            return PAUSE;
+            try {
+                overview.roles(source.call());
+                return PAUSE;
+            } catch (IOException e) {
+                // The first process of a model asks before the model is known, and a coordinator may be away for some time.
+                LOG.debug("the roles of the processes cannot be read: {}", e.getMessage());
+                return 1;
+            }
         });
     }
 

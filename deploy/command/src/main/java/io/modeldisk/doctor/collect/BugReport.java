@@ -3,7 +3,9 @@ package io.modeldisk.doctor.collect;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -11,10 +13,16 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 /** Gathers what the report of an error needs. */
 public final class BugReport {
     private static final Path SETTINGS_FOLDER = Path.of("/etc/modeldisk");
+    private static final int CRASHES_SECONDS = 10;
     private static final List<String> SECRET_FILES = List.of("--secrets", "--admin-token");
 
     private final List<ModeldiskProcess> processes;
@@ -34,10 +42,10 @@ public final class BugReport {
 
     private void findSecrets() {
         addNamedBy(ModeldiskProcess.properties(settings), Path.of("").toAbsolutePath());
-        System.getenv().forEach((variable, value) -> addIfFile(variable, Path.of("").resolve(value)));
+        System.getenv().forEach((variable, value) -> addIfFile(variable, value, Path::of));
         for (ModeldiskProcess process : processes) {
             addNamedBy(ModeldiskProcess.properties(process.settingsFile()), process.resolve("."));
-            process.environment().forEach((variable, value) -> addIfFile(variable, process.resolve(value)));
+            process.environment().forEach((variable, value) -> addIfFile(variable, value, process::resolve));
             for (String option : SECRET_FILES) {
                 String file = process.option(option);
                 if (file != null) {
@@ -49,19 +57,27 @@ public final class BugReport {
                 secrets.add(Path.of(credentials, "secrets"));
             }
         }
-        folder.files().forEach(file -> addIfFile(file.getFileName().toString(), file));
+        folder.files().forEach(file -> addIfFile(file.getFileName().toString(), file.toString(), Path::of));
     }
 
     private void addNamedBy(Properties properties, Path folder) {
         for (String key : properties.stringPropertyNames()) {
-            addIfFile(key, folder.resolve(properties.getProperty(key)));
+            addIfFile(key, properties.getProperty(key), folder::resolve);
         }
     }
 
     /** Adds a file if the name of its setting, or its own name, sounds like secrets. */
-    private void addIfFile(String name, Path file) {
-        if (Masking.isSensitive(name) && Files.isRegularFile(file)) {
-            secrets.add(file);
+    private void addIfFile(String name, String value, Function<String, Path> resolve) {
+        if (!Masking.isSensitive(name)) {
+            return;
+        }
+        try {
+            Path file = resolve.apply(value);
+            if (Files.isRegularFile(file)) {
+                secrets.add(file);
+            }
+        } catch (InvalidPathException e) {
+            // The value is not the name of a file. With the locale C, names of files are ASCII.
         }
     }
 
@@ -92,7 +108,24 @@ public final class BugReport {
             List.of(Path.of("").toAbsolutePath(), Path.of("/tmp"), Path.of("/var/log/modeldisk"),
                 Path.of("/var/lib/modeldisk")));
         processes.forEach(process -> folders.add(process.resolve(".").toAbsolutePath().normalize()));
-        items.addAll(MachineItems.crashes(folders));
+        items.addAll(crashes(folders));
         return new Collector(masking).write(archive, items);
+    }
+
+    /** Looks for reports of crashes. Another thread does, because a folder may be in a mount whose process has stopped. */
+    private static List<Item> crashes(Set<Path> folders) throws IOException {
+        CompletableFuture<List<Item>> found = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("collect-crashes").start(() -> found.complete(MachineItems.crashes(folders)));
+        try {
+            return found.get(CRASHES_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            return List.of(Item.unreadable("crashes",
+                new IOException("the search in " + folders + " took more than " + CRASHES_SECONDS + " s")));
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the doctor was interrupted");
+        }
     }
 }

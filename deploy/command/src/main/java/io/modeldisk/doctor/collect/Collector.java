@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +40,7 @@ final class Collector {
     private static final String FOLDER = "modeldisk-doctor/";
 
     private final Masking masking;
+    private final Set<String> names = new HashSet<>();
     private final List<String> written = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
     private long leftBytes = (long) TOTAL_MIB << 20;
@@ -105,6 +108,10 @@ final class Collector {
     }
 
     private void add(ZipOutputStream zip, String name, String text) throws IOException {
+        if (!names.add(name)) {
+            missing.add(name + ": another file has this name");
+            return;
+        }
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length > leftBytes) {
             missing.add(name + ": the archive would have more than " + TOTAL_MIB + " MiB");

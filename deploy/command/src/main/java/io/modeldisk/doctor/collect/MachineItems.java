@@ -3,6 +3,7 @@ package io.modeldisk.doctor.collect;
 import java.io.IOException;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -65,7 +66,9 @@ final class MachineItems {
         for (String line : Text.ofKernel(Path.of("/proc/self/mountinfo")).lines()
             .filter(line -> line.contains(" - fuse.modeldisk "))
             .toList()) {
-            String directory = line.split(" ")[4].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+            // The kernel escapes blanks, tabs and backslashes, and leaves the other bytes as they are.
+            String field = line.split(" ")[4].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+            String directory = new String(field.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
             items
                 .add(new Item("mounts" + directory + "/" + STATUS, () -> Files.readString(Path.of(directory, STATUS))));
         }
