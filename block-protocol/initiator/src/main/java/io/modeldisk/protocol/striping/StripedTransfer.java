@@ -398,6 +398,8 @@ final class StripedTransfer {
     /** Shortens a part that is being sent. A later part moves the rest. */
     private void shorten(Part part, int bytes) throws ShardException {
         if (!parts.shorten(part, bytes)) {
+            // The ledger has granted only these bytes, and hears of the end of the part.
+            part.bytes = bytes;
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
                 + ": the push at byte " + (start + part.offset) + " failed, because another call pushed the same blocks"
