@@ -78,6 +78,8 @@ public final class MemoryModel implements RemoteModel {
     private final AtomicReference<Runnable> beforeVersion = new AtomicReference<>(() -> {});
     private volatile IOException versionFailure;
     private volatile boolean pushesWait;
+    private volatile boolean pushesHang;
+    private volatile Runnable whenGoingOn = () -> {};
     private volatile boolean pullsWait;
     private volatile boolean synchronizeWaits;
     private volatile boolean statusFails;
@@ -153,8 +155,20 @@ public final class MemoryModel implements RemoteModel {
         }
     }
 
+    /** Runs an action in each later call of {@link #goOn}. */
+    public void whenGoingOn(Runnable action) {
+        whenGoingOn = action;
+    }
+
+    /** Sets whether pushes hang: a push waits until the value is set to false, and cannot be cancelled. */
+    public void pushesHang(boolean value) {
+        pushesHang = value;
+        wake.wake();
+    }
+
     @Override
     public long goOn() {
+        whenGoingOn.run();
         long rounds = wentBack ? ROUNDS_BACK : 0;
         wentBack = false;
         return rounds;
@@ -222,6 +236,7 @@ public final class MemoryModel implements RemoteModel {
 
     private void pushNow(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
+        awaitWhile(() -> pushesHang, Cancellation.NONE);
         awaitWhile(() -> pushesWait, cancellation);
         checkNotBack();
         add(offset, memory, memoryOffset, lengthBytes);

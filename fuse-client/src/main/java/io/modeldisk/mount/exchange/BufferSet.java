@@ -38,6 +38,8 @@ final class BufferSet implements AutoCloseable {
     private volatile boolean unsynchronized;
     private volatile boolean whole;
     private volatile boolean shown;
+    private volatile boolean used;
+    private boolean abandoned;
     private volatile Weights state = Weights.NONE;
     private volatile long pulledAtNs;
     private volatile long version = VersionProbe.UNKNOWN;
@@ -90,9 +92,10 @@ final class BufferSet implements AutoCloseable {
         return gradient;
     }
 
-    /** Records that other processes can write to the gradient at any time. */
-    void showGradient() {
-        shown = true;
+    /** Records that other processes use a buffer. They can write to the gradient at any time. */
+    void show(boolean ofGradient) {
+        shown |= ofGradient;
+        used = true;
     }
 
     /** Lends the set to an exchange. May be called only when no read or write is in progress. */
@@ -104,9 +107,22 @@ final class BufferSet implements AutoCloseable {
         lent = true;
     }
 
-    /** Gives the set back to the learner. Does nothing if the set is not lent. */
-    void giveBack() {
+    /** Gives the set back to the learner, or frees its memory if it was abandoned. Does nothing if the set is not lent. */
+    synchronized void giveBack() {
         lent = false;
+        if (abandoned && !used) {
+            close();
+        }
+    }
+
+    /**
+     * Lets the exchange free the memory when it gives the set back, unless other processes use a buffer.
+     *
+     * @return false if the set is not lent any more, so that it is not abandoned
+     */
+    synchronized boolean abandon() {
+        abandoned = lent;
+        return lent;
     }
 
     /** Returns whether the set is lent to an exchange. */
@@ -251,6 +267,8 @@ final class BufferSet implements AutoCloseable {
         unsynchronized = from.get() != 0;
         whole = from.get() != 0;
         shown = from.get() != 0;
+        // Processes that use a buffer may have begun before.
+        used = true;
         state = Weights.values()[from.get()];
         version = from.getLong();
         pulledAtNs = nowNs;

@@ -37,19 +37,20 @@ abstract class BufferedExchange implements LocalExchange {
     // One open, fsync or close at a time holds this lock.
     protected final CancellableLock turn = new CancellableLock();
 
-    /** The set that reads and writes use. A thread that changes this field holds {@link #turn} and {@link #sets}. */
-    protected volatile BufferSet active;
-
+    // A thread that lends or replaces the set holds {@code turn}.
+    private final ActiveSet inUse;
     private final OnRollback onRollback;
     protected final ExchangeSettings.Buffers buffers;
     private Milestone milestones = request -> {};
 
     // Guarded by {@code turn}.
-    /** Why a pull of a read has failed after a shard had gone back, which the next fsync reports; null if there is no reason. */
+    /** Why a gradient was discarded after a shard had gone back, which the next fsync reports; null if there is no reason. */
     private IOException rollback;
     protected boolean learning;
     /** Whether the learner maps the buffers. */
     private boolean mapped;
+    /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
+    private boolean weightsMissed;
     /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
     private boolean unfinished;
     /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
@@ -59,12 +60,9 @@ abstract class BufferedExchange implements LocalExchange {
     /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@link #turn}. */
     protected volatile long round;
 
-    // Reads and writes hold this lock shared. A thread that lends or replaces the active set holds this lock exclusively.
-    private final CancellableLock sets = new CancellableLock();
     // Whether an interrupted request has left an exchange of the active set in progress. Guarded by {@code turn}.
     private boolean left;
-    // Whether the active set was read or written after its last exchange.
-    private volatile boolean touched;
+    private boolean leftPushes;
 
     BufferedExchange(RemoteModel model, ExchangeSettings settings, ExchangeCounters counters, Pacing pacing) {
         this.model = model;
@@ -74,7 +72,12 @@ abstract class BufferedExchange implements LocalExchange {
         this.onRollback = settings.onRollback();
         this.background = new BackgroundExchange(model, pacing, counters, trace);
         this.buffers = settings.buffers();
-        this.active = new BufferSet(0, bytes, buffers);
+        this.inUse = new ActiveSet(new BufferSet(0, bytes, buffers));
+    }
+
+    /** Returns the set that reads and writes use. */
+    protected final BufferSet active() {
+        return inUse.set();
     }
 
     @Override
@@ -95,15 +98,16 @@ abstract class BufferedExchange implements LocalExchange {
             background.awaitEnd(cancellation);
             left = false;
             activateFirst(cancellation);
-            active.allocate(model, learner);
-            active.wholeGradients(maps);
+            active().allocate(model, learner);
+            active().wholeGradients(maps);
             BufferSet copy = learner ? allocateSecond(maps) : null;
-            lendActive(cancellation);
+            inUse.lend(cancellation);
             if (copy != null) {
                 copy.lend();
             }
-            background.start(ExchangeJob.pull(active, copy));
+            background.start(ExchangeJob.pull(active(), copy));
             rollback = null;
+            weightsMissed = false;
             learning = learner;
             mapped = maps;
             unfinished = false;
@@ -131,7 +135,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     /** Returns a set. Without {@code turn}, the result may be another set for a moment. */
     protected BufferSet set(int number) {
-        return active;
+        return active();
     }
 
     @Override
@@ -141,7 +145,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     @Override
     public final int activeSet() {
-        return active.number();
+        return active().number();
     }
 
     @Override
@@ -154,15 +158,14 @@ abstract class BufferedExchange implements LocalExchange {
         BufferSet now = set(number);
         DataMemory known = gradient ? now.gradient() : now.weights();
         if (known != null && now.number() == number) {
+            now.show(gradient);
             return known;
         }
         long mine = turn.lockExclusive(cancellation);
         try {
             BufferSet set = set(number);
             set.allocate(model, gradient);
-            if (gradient) {
-                set.showGradient();
-            }
+            set.show(gradient);
             return gradient ? set.gradient() : set.weights();
         } finally {
             turn.unlock(mine);
@@ -174,47 +177,17 @@ abstract class BufferedExchange implements LocalExchange {
         computingSinceNs = trace.clock().nanoTime();
     }
 
-    private void lendActive(Cancellation cancellation) throws IOException {
-        long stamp = sets.lockExclusive(cancellation);
-        try {
-            active.lend();
-            touched = false;
-        } finally {
-            sets.unlock(stamp);
-        }
-    }
-
     /** Makes another set the active set. Returns the previous active set. The caller holds {@code turn}. */
     protected final BufferSet replaceActive(BufferSet next, Cancellation cancellation) throws IOException {
-        long stamp = sets.lockExclusive(cancellation);
-        try {
-            BufferSet before = active;
-            active = next;
-            left = false;
-            return before;
-        } finally {
-            sets.unlock(stamp);
-        }
+        BufferSet before = inUse.replace(next, cancellation);
+        left = false;
+        return before;
     }
 
     @Override
     public final void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!readWhole(offset, lengthBytes, request)) {
+        while (!inUse.read(offset, lengthBytes, request)) {
             awaitWeights(request.cancellation());
-        }
-    }
-
-    private boolean readWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long stamp = sets.lockShared(request.cancellation());
-        try {
-            boolean readable = active.isReadable();
-            if (readable) {
-                touched = true;
-                request.reply(active.weights(), offset, lengthBytes);
-            }
-            return readable;
-        } finally {
-            sets.unlock(stamp);
         }
     }
 
@@ -222,10 +195,10 @@ abstract class BufferedExchange implements LocalExchange {
     public final void awaitWeights(Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            if (active.isLent()) {
+            if (active().isLent()) {
                 background.awaitEnd(cancellation);
             }
-            if (!active.isReadable()) {
+            if (!active().isReadable()) {
                 pullActive(cancellation);
             }
             computationBegins();
@@ -274,22 +247,16 @@ abstract class BufferedExchange implements LocalExchange {
         if (rollback == null) {
             counters.wentOn(reason, model.goOn());
         }
-        rollback = null;
+        // Until the learner knows it: an interrupted call ends with EINTR, so its repetition comes here again.
+        rollback = reason;
+        weightsMissed = false;
         left = false;
-        long stamp = sets.lockExclusive();
-        try {
-            long droppedBytes = active.drop();
-            active.lend();
-            touched = false;
-            BufferSet copy = dropSecond();
-            LOG.warn(
-                "{}; {} bytes of the gradient of iteration {} are discarded, and the learner goes on from the weights of"
-                    + " the shards",
-                reason.getMessage(), droppedBytes, iteration);
-            background.start(ExchangeJob.pull(active, copy));
-        } finally {
-            sets.unlock(stamp);
-        }
+        long droppedBytes = inUse.dropAndLend();
+        BufferSet copy = dropSecond();
+        LOG.warn(
+            "{}; {} bytes of the gradient of iteration {} are discarded, and the learner goes on from the weights of the shards",
+            reason.getMessage(), droppedBytes, iteration);
+        background.start(ExchangeJob.pull(active(), copy));
         round = model.nextRound();
         unfinished = false;
         if (mapped) {
@@ -297,13 +264,18 @@ abstract class BufferedExchange implements LocalExchange {
             background.awaitEnd(cancellation);
             IOException failure = background.takeFailure();
             if (failure != null) {
+                cancellation.check();
+                rollback = null;
                 throw failure;
             }
         }
         computationBegins();
         if (onRollback == OnRollback.FAIL) {
+            cancellation.check();
+            rollback = null;
             throw reason;
         }
+        rollback = null;
         if (mapped) {
             // For the learner, the fsync has succeeded, so it goes on with the next set.
             activateNext(cancellation);
@@ -322,12 +294,19 @@ abstract class BufferedExchange implements LocalExchange {
      * @throws IOException if the learner did not have them, so that its gradient is discarded
      */
     protected final void checkWeights(Cancellation cancellation) throws IOException {
-        if (mapped && !unfinished && !active.isReadable()) {
-            pullActive(cancellation);
-            throw new IOException(
-                "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
-                    + " learner can go on from the weights that are there now");
+        if (!mapped || unfinished || rollback != null || active().isReadable() && !weightsMissed) {
+            return;
         }
+        weightsMissed = true;
+        if (!active().isReadable()) {
+            pullActive(cancellation);
+        }
+        cancellation.check();
+        weightsMissed = false;
+        checkNotBack();
+        throw new IOException(
+            "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
+                + " learner can go on from the weights that are there now");
     }
 
     /** Discards the gradient of the second set and lends this set. Returns null if the scheme has only one set. */
@@ -342,39 +321,24 @@ abstract class BufferedExchange implements LocalExchange {
 
     @Override
     public final void write(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!writeWhole(offset, lengthBytes, request)) {
+        while (!inUse.write(offset, lengthBytes, request)) {
             background.awaitEnd(request.cancellation());
-        }
-    }
-
-    private boolean writeWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long stamp = sets.lockShared(request.cancellation());
-        try {
-            boolean writable = !active.isLent();
-            if (writable) {
-                touched = true;
-                active.write(offset, lengthBytes, request.memory(), request.memoryOffset());
-            }
-            return writable;
-        } finally {
-            sets.unlock(stamp);
         }
     }
 
     @Override
     public final DataMemory weights() {
-        return active.weights();
+        return active().weights();
     }
 
     @Override
     public final DataMemory gradient() {
-        return active.gradient();
+        return active().gradient();
     }
 
     @Override
     public final void written(long offset, long lengthBytes) {
-        touched = true;
-        active.written(offset, lengthBytes);
+        inUse.written(offset, lengthBytes);
     }
 
     /**
@@ -385,12 +349,17 @@ abstract class BufferedExchange implements LocalExchange {
      * @param pushes whether the gradient is pushed before the weights are pulled
      */
     protected final void exchangeActive(boolean pushes, Cancellation cancellation) throws IOException {
-        if (!repeatsInterrupted()) {
+        if (!repeatsInterrupted(pushes)) {
             background.awaitEnd(cancellation);
-            lendActive(cancellation);
+            // A set that replaces one that a closed learner has left to its exchange has no buffers.
+            active().allocate(model, false);
+            inUse.lend(cancellation);
             background.start(
-                pushes ? ExchangeJob.exchange(active, iteration, active.version()) : ExchangeJob.pull(active, null));
+                pushes
+                    ? ExchangeJob.exchange(active(), iteration, active().version())
+                    : ExchangeJob.pull(active(), null));
             left = true;
+            leftPushes = pushes;
         }
         background.awaitEnd(cancellation);
         left = false;
@@ -400,9 +369,12 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Returns whether this request can wait for the exchange of an interrupted request. The caller holds {@code turn}. */
-    protected final boolean repeatsInterrupted() {
-        return left && !touched;
+    /**
+     * Returns whether this request can wait for the exchange of an interrupted request. An fsync does not wait for a pull, which
+     * may be that of a read. The caller holds {@code turn}.
+     */
+    protected final boolean repeatsInterrupted(boolean pushes) {
+        return left && leftPushes == pushes && !inUse.isTouched();
     }
 
     @Override
@@ -421,7 +393,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** Records that the learner has called fsync. The caller holds {@code turn}. */
     protected final void computationEnded(long nowNs) {
         if (mapped && !unfinished) {
-            active.written(0, bytes);
+            active().written(0, bytes);
         }
         unfinished = true;
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
@@ -434,7 +406,7 @@ abstract class BufferedExchange implements LocalExchange {
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
         counters.stalled(nowNs - stalledSinceNs);
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
-        counters.age(nowNs - active.pulledAtNs());
+        counters.age(nowNs - active().pulledAtNs());
         unfinished = false;
         iteration++;
     }
@@ -451,12 +423,7 @@ abstract class BufferedExchange implements LocalExchange {
                 LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
                     + " the mount allocates new buffers");
             }
-            long stamp = sets.lockExclusive();
-            try {
-                learnerGone();
-            } finally {
-                sets.unlock(stamp);
-            }
+            learnerGone();
             milestones.reached(null);
         } finally {
             turn.unlock(mine);
@@ -465,17 +432,19 @@ abstract class BufferedExchange implements LocalExchange {
 
     /**
      * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because the exchange may
-     * still use the memory of the set. The caller holds {@code turn} and {@code sets}.
+     * still use the memory of the set. The caller holds {@code turn}.
      */
     protected void learnerGone() {
-        if (active.isLent()) {
-            active = new BufferSet(active.number(), bytes, buffers);
-        }
-        long droppedBytes = active.drop();
+        long droppedBytes = inUse.dropUnlessLent(this::unlessLent);
         if (droppedBytes > 0) {
             LOG.warn("a learner closed the model without a successful fsync after its last write:"
                 + " {} bytes of its gradient are lost", droppedBytes);
         }
+    }
+
+    /** Returns a set of a learner that has closed the model, or a new set if an exchange may still use its memory. */
+    protected final BufferSet unlessLent(BufferSet set) {
+        return set.abandon() ? new BufferSet(set.number(), bytes, buffers) : set;
     }
 
     /** Tells that the state can be saved. The caller holds {@code turn}. */
@@ -498,12 +467,12 @@ abstract class BufferedExchange implements LocalExchange {
 
     @Override
     public final long imageBytes() {
-        return ExchangeImage.BYTES + sets() * active.imageBytes();
+        return ExchangeImage.BYTES + sets() * active().imageBytes();
     }
 
     @Override
     public final void save(ByteBuffer to) {
-        new ExchangeImage(learning, mapped, unfinished, rollback != null, active.number(), iteration, round).save(to);
+        new ExchangeImage(learning, mapped, unfinished, rollback != null, active().number(), iteration, round).save(to);
         for (int i = 0; i < sets(); i++) {
             set(i).save(to);
         }
@@ -523,14 +492,14 @@ abstract class BufferedExchange implements LocalExchange {
             for (int i = 0; i < sets(); i++) {
                 set(i).restore(from, model, trace.clock().nanoTime());
             }
-            if (image.activeSet() != active.number()) {
+            if (image.activeSet() != active().number()) {
                 activateNext(Cancellation.NONE);
             }
             computationBegins();
             for (int i = 0; learning && i < sets(); i++) {
                 BufferSet set = set(i);
                 // With one set, the fsync that has begun the exchange repeats it.
-                if (set != active && (!set.isFresh() || set.isDirty())) {
+                if (set != active() && (!set.isFresh() || set.isDirty())) {
                     set.lend();
                     background.start(ExchangeJob.exchange(set, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
                 }
@@ -557,7 +526,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     @Override
     public final WeightsInUse weightsInUse() {
-        BufferSet now = active;
+        BufferSet now = active();
         long ageNs = now.pulledAtNs() == 0 ? 0 : trace.clock().nanoTime() - now.pulledAtNs();
         return new WeightsInUse(now.version(), ageNs / (double) TimeUnit.MILLISECONDS.toNanos(1));
     }
@@ -572,20 +541,15 @@ abstract class BufferedExchange implements LocalExchange {
         long mine = turn.lockExclusive();
         try {
             background.close();
-            long stamp = sets.lockExclusive();
-            try {
-                closeSets();
-            } finally {
-                sets.unlock(stamp);
-            }
+            closeSets();
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /** Frees the memory of the sets. The caller holds {@code turn} and {@code sets}. */
+    /** Frees the memory of the sets. The caller holds {@code turn}. */
     protected void closeSets() {
-        close(active);
+        inUse.alone(BufferedExchange::close);
     }
 
     /** Frees the memory of a set unless an exchange still uses the set. */

@@ -252,6 +252,10 @@ final class DirectExchange implements Exchange {
         }
         IOException told = rollback;
         if (told != null) {
+            if (onRollback == OnRollback.FAIL) {
+                // An interrupted call ends with EINTR, so its repetition fails instead.
+                cancellation.check();
+            }
             rollback = null;
             round = model.nextRound();
             if (onRollback == OnRollback.FAIL) {

@@ -48,7 +48,7 @@ final class OverlapExchange extends BufferedExchange {
 
     @Override
     protected void activateFirst(Cancellation cancellation) throws IOException {
-        if (active.number() != 0) {
+        if (active().number() != 0) {
             activateNext(cancellation);
         }
     }
@@ -67,7 +67,7 @@ final class OverlapExchange extends BufferedExchange {
 
     @Override
     protected BufferSet set(int number) {
-        return active.number() == number ? active : other;
+        return active().number() == number ? active() : other;
     }
 
     @Override
@@ -93,10 +93,10 @@ final class OverlapExchange extends BufferedExchange {
             computationEnded(startedNs);
             checkNotBack();
             awaitOther(cancellation);
-            boolean pushes = active.isDirty();
+            boolean pushes = active().isDirty();
             other = replaceActive(other, cancellation);
             other.lend();
-            ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
+            ExchangeJob job = ExchangeJob.exchange(other, iteration, active().version());
             iterationEnded(startedNs, pushes);
             // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
             // round after the pushed round.
@@ -164,9 +164,7 @@ final class OverlapExchange extends BufferedExchange {
     @Override
     protected void learnerGone() {
         scheduler.computationIsAbandoned();
-        if (other.isLent()) {
-            other = new BufferSet(other.number(), bytes, buffers);
-        }
+        other = unlessLent(other);
         long lostBytes = other.drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();

@@ -27,10 +27,10 @@ final class SyncExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             checkWeights(cancellation);
-            if (!repeatsInterrupted()) {
+            if (!repeatsInterrupted(true)) {
                 computationEnded(startedNs);
                 stalledSinceNs = startedNs;
-                pushing = active.isDirty();
+                pushing = active().isDirty();
             }
             checkNotBack();
             exchangeActive(true, cancellation);

@@ -161,8 +161,15 @@ final class WorkerPool {
                 }
             }
         } finally {
-            slots.giveBack(slot);
-            threadEnded();
+            try {
+                if (holdsBack) {
+                    // The requests that this thread has started wait for it otherwise, until they are cancelled.
+                    dispatcher.flush();
+                }
+            } finally {
+                slots.giveBack(slot);
+                threadEnded();
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +71,73 @@ class MappedExchangeTest {
         // The gradient that finds the rollback is discarded. With overlap, this may be the next one, and the one before it too.
         assertThat(model.weight(0)).isBetween((byte) (40 + 5 - sets), (byte) 44);
         assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fail", "continue"})
+    void fsyncThatIsInterruptedAfterARollbackPushesNoDiscardedGradient(String onRollback) throws IOException {
+        open("sync", onRollback);
+        openMapped();
+        iterate();
+        model.fill(40);
+        model.goBack();
+        Cancellation interrupted = new Cancellation();
+        model.whenGoingOn(() -> {
+            model.pullsWait(true);
+            interrupted.cancel();
+        });
+        exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 1);
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        model.pullsWait(false);
+        exchange.awaitWeights(Cancellation.NONE);
+        if (onRollback.equals("fail")) {
+            assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("gone back");
+        } else {
+            exchange.synchronize(Cancellation.NONE);
+        }
+        assertThat(model.weight(0)).isEqualTo((byte) 40);
+        iterate();
+        assertThat(model.weight(0)).isEqualTo((byte) 41);
+        assertThat(weight(0)).isEqualTo((byte) 41);
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+    }
+
+    @Test
+    void fsyncThatIsInterruptedDuringThePullOfMissedWeightsDiscardsTheGradient() throws IOException {
+        open("sync", "continue");
+        openMapped();
+        iterate();
+        model.fill(40);
+        model.goBack();
+        model.failPullAfter(0);
+        assertThatThrownBy(this::iterate).isInstanceOf(IOException.class);
+        model.pullsWait(true);
+        Cancellation interrupted = new Cancellation();
+        interrupted.cancel();
+        exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 1);
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        model.pullsWait(false);
+        exchange.awaitWeights(Cancellation.NONE);
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE))
+            .hasMessageContaining("the gradient is discarded");
+        assertThat(model.weight(0)).isEqualTo((byte) 40);
+        iterate();
+        assertThat(weight(0)).isEqualTo((byte) 41);
+    }
+
+    @Test
+    void bytesThatAreStoredInAGradientWithoutALearnerAreNotPushed() throws IOException {
+        open("sync", "fail");
+        exchange.prepare(true, Cancellation.NONE);
+        exchange.abandon();
+        exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 9);
+        exchange.prepare(true, Cancellation.NONE);
+        try (FakeRequest request = new FakeRequest()) {
+            exchange.write(0, 100, request.with(1, 100));
+        }
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(model.weight(99)).isEqualTo((byte) 1);
+        assertThat(model.weight(100)).isZero();
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import io.modeldisk.mount.MemoryModel;
 
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,34 @@ class RollbackTest {
         }
         assertThat(failures).isEqualTo(1);
         assertThat(read()).isEqualTo(CHECKPOINT);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"direct", "sync", "overlap"})
+    void rollbackIsReportedByTheRepetitionOfAnInterruptedFsync(String scheme) throws IOException {
+        open(scheme, "fail");
+        iterate(2);
+        model.fill(CHECKPOINT);
+        model.goBack();
+        Cancellation interrupted = new Cancellation();
+        model.whenGoingOn(interrupted::cancel);
+        write();
+        IOException failure = null;
+        // With overlap, the second fsync finds the failure.
+        for (int i = 0; i < 2 && failure == null; i++) {
+            try {
+                exchange.synchronize(interrupted);
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        assertThat(failure).isInstanceOf(CancelledException.class);
+        fsync();
+        assertThat(failures).isEqualTo(1);
+        fsync();
+        assertThat(failures).isEqualTo(1);
+        assertThat(read()).isEqualTo(CHECKPOINT);
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
     }
 
     @ParameterizedTest

@@ -5,14 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,6 +49,38 @@ final class SyncExchangeTest {
     }
 
     @Test
+    void readersGoOnAndTheMemoryIsFreedAfterALearnerHasLeftAPushThatHangs() throws Exception {
+        ManualClock clock = new ManualClock();
+        List<DataMemory> allocated = new CopyOnWriteArrayList<>();
+        try (Exchange hanging = ExchangeScheme.named("sync").create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
+            OnRollback.FAIL, new IterationTrace(clock, Instant.EPOCH), (name, of) -> {
+                DataMemory memory = of.allocate(of.trainBytes());
+                allocated.add(memory);
+                return memory;
+            }))) {
+            hanging.prepare(true, Cancellation.NONE);
+            hanging.write(0, BLOCK, request.with(1, BLOCK));
+            model.pushesHang(true);
+            Cancellation killed = new Cancellation();
+            CompletableFuture<Void> fsync = CompletableFuture
+                .runAsync(() -> assertThatThrownBy(() -> hanging.synchronize(killed)).isInstanceOf(IOException.class));
+            Await.await("the push hangs", () -> model.waiting.get() == 1);
+            killed.cancel();
+            fsync.get();
+            CompletableFuture<Void> closed = CompletableFuture.runAsync(hanging::abandon);
+            Await.await("the learner is gone", () -> {
+                clock.advance(Duration.ofSeconds(1));
+                return closed.isDone();
+            });
+            model.pushesHang(false);
+            hanging.read(BLOCK, 1, request);
+            assertThat(request.answer).containsExactly(5);
+            Await.await("the memory of the learner is freed",
+                () -> allocated.stream().limit(2).noneMatch(memory -> memory.slab(0).scope().isAlive()));
+        }
+    }
+
+    @Test
     void firstReadReturnsTheWeightsAtTheTimeOfTheOpen() throws IOException {
         exchange.read(100, 3, request);
         assertThat(request.answer).containsOnly(5).hasSize(3);
@@ -65,6 +103,26 @@ final class SyncExchangeTest {
         assertThat(exchange.round()).isEqualTo(3);
         exchange.abandon();
         assertThat(exchange.round()).isZero();
+    }
+
+    @Test
+    void fsyncAfterAnInterruptedReadPushesWhatWasWrittenBefore() throws Exception {
+        exchange.read(0, 1, request);
+        model.failPullAfter(0);
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).isInstanceOf(IOException.class);
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        model.pullsWait(true);
+        try (FakeRequest interrupted = new FakeRequest()) {
+            CompletableFuture<Void> read = CompletableFuture.runAsync(
+                () -> assertThatThrownBy(() -> exchange.read(0, 1, interrupted))
+                    .isInstanceOf(CancelledException.class));
+            Await.await("the read waits", () -> model.waiting.get() > 0);
+            interrupted.cancellation().cancel();
+            read.get();
+        }
+        model.pullsWait(false);
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(model.weight(0)).isEqualTo((byte) 6);
     }
 
     @Test
