@@ -8,24 +8,66 @@ import java.util.TreeSet;
 
 /**
  * The processes of a shard that are in sync with the primary, as the coordinator knows them. If the coordinator does not confirm
- * a change, this object keeps the former members, so that the caller tries again. Thread-safe.
+ * a change, this object keeps the former members, so that the caller tries again. An addition that was not confirmed may have
+ * reached the coordinator all the same, if only the answer was lost. Thread-safe.
  */
 final class ReplicaMembers implements BackupMembers {
-    private final ShardRole role;
+    /** The part of {@link ShardRole} that changes the members at the coordinator. */
+    interface Role {
+        /** The id of this process. */
+        String id();
+
+        /** The members as the coordinator knows them. */
+        Set<String> inSync();
+
+        /** Sets the members. After an exception, the coordinator may or may not have the new ones. */
+        void inSync(Set<String> members) throws IOException;
+
+        /** Withdraws the offer to a member, and removes the member. */
+        void withdraw(String member) throws IOException;
+
+        static Role of(ShardRole role) {
+            return new Role() {
+                @Override
+                public String id() {
+                    return role.id();
+                }
+
+                @Override
+                public Set<String> inSync() {
+                    return role.leader().inSync();
+                }
+
+                @Override
+                public void inSync(Set<String> members) throws IOException {
+                    role.inSync(members);
+                }
+
+                @Override
+                public void withdraw(String member) throws IOException {
+                    role.withdraw(member);
+                }
+            };
+        }
+    }
+
+    private final Role role;
     /** Null until this process is the primary. */
     private Set<String> inSync;
     /** The members that have the records of this primary. */
     private final Set<String> added = new TreeSet<>();
+    /** The backups that may be members for the coordinator, although it has not confirmed their addition. */
+    private final Set<String> doubtful = new TreeSet<>();
 
     /** Creates the members of a process that will be the primary. */
-    ReplicaMembers(ShardRole role) {
+    ReplicaMembers(Role role) {
         this.role = role;
         this.added.add(role.id());
     }
 
     /** This process is the primary now. The members are those of its predecessor. */
     synchronized void begin() {
-        inSync = Set.copyOf(role.leader().inSync());
+        inSync = Set.copyOf(role.inSync());
     }
 
     private Set<String> inSync() throws IOException {
@@ -39,6 +81,7 @@ final class ReplicaMembers implements BackupMembers {
     public synchronized void add(String backup) throws IOException {
         Set<String> next = inSync();
         next.add(backup);
+        doubtful.add(backup);
         write(next);
         added.add(backup);
     }
@@ -46,7 +89,7 @@ final class ReplicaMembers implements BackupMembers {
     @Override
     public synchronized void removeEarlier() throws IOException {
         Set<String> next = inSync();
-        if (next.retainAll(added)) {
+        if (next.retainAll(added) || !doubtful.isEmpty()) {
             write(next);
         }
     }
@@ -54,15 +97,24 @@ final class ReplicaMembers implements BackupMembers {
     @Override
     public synchronized void remove(String backup) throws IOException {
         Set<String> next = inSync();
-        if (next.remove(backup)) {
+        if (next.remove(backup) || doubtful.contains(backup)) {
             write(next);
             added.remove(backup);
+        }
+    }
+
+    @Override
+    public synchronized void removeUnconfirmed() throws IOException {
+        if (!doubtful.isEmpty()) {
+            write(inSync());
         }
     }
 
     private void write(Set<String> next) throws IOException {
         role.inSync(next);
         inSync = next;
+        // The coordinator has confirmed all members, so it has no others.
+        doubtful.clear();
     }
 
     /** Withdraws the offer to a backup that may have prepared to serve, and removes it. */
@@ -72,6 +124,7 @@ final class ReplicaMembers implements BackupMembers {
         next.remove(backup);
         inSync = next;
         added.remove(backup);
+        doubtful.remove(backup);
     }
 
     /** Returns a backup that has all records; null if there is none. */

@@ -185,7 +185,7 @@ public final class ReplicaServer {
         } else {
             return;
         }
-        ReplicaMembers members = new ReplicaMembers(role);
+        ReplicaMembers members = new ReplicaMembers(ReplicaMembers.Role.of(role));
         Backups backups = server.shard().lead(epoch, role.id(), members);
         String own = advertised.apply(address);
         role.accept(own);

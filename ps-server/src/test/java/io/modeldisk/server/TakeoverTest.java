@@ -102,8 +102,12 @@ class TakeoverTest {
         }
 
         void lead(Replica... others) throws IOException {
+            lead(this, others);
+        }
+
+        void lead(BackupMembers members, Replica... others) throws IOException {
             ownEpoch = epoch.incrementAndGet();
-            backups = server.shard().lead(ownEpoch, name, this);
+            backups = server.shard().lead(ownEpoch, name, members);
             gate.become(AccessState.ACTIVE);
             backups.set(Arrays.stream(others).map(Replica::asBackup).toList());
         }
@@ -128,6 +132,11 @@ class TakeoverTest {
         public void remove(String backup) throws IOException {
             check();
             inSync.remove(backup);
+        }
+
+        @Override
+        public void removeUnconfirmed() throws IOException {
+            check();
         }
 
         private void check() throws IOException {
@@ -314,6 +323,24 @@ class TakeoverTest {
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
             assertThat(memory.slab(0).asSlice(0, SIZE).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(written);
         }
+    }
+
+    @Test
+    void backupThatWasAddedWithoutAnAnswerIsNoMemberWhenAPushWithoutItIsAcknowledged() throws Exception {
+        Replica first = new Replica("a", "asp", Route.Preference.TCP);
+        Replica second = new Replica("b", "asp", Route.Preference.TCP);
+        address = new MovingAddress(first.server.localAddress());
+        FakeRole role = new FakeRole("a");
+        // The backup ends, so that no later connection to it tells the coordinator.
+        role.loseAnswerToAdditionOf("b", second::kill);
+        ReplicaMembers members = new ReplicaMembers(role);
+        members.begin();
+        first.lead(members, second);
+        await(() -> "the answer to the addition is lost", Duration.ofSeconds(30), role::hasLostAnswer);
+        try (StripedModel model = connect("operator"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            model.write(0, memory, 0, SIZE, Cancellation.NONE);
+        }
+        assertThat(role.inSync()).containsExactly("a");
     }
 
     @Test

@@ -190,7 +190,8 @@ final class BackupConnection implements AutoCloseable {
     }
 
     /**
-     * The stream has failed. If the backup was in sync, the coordinator is told before this method returns.
+     * The stream has failed. If the backup was in sync, the coordinator is told before this method returns. The caller then calls
+     * {@link BackupMembers#removeUnconfirmed}, because an addition of the backup may have failed before.
      *
      * @throws IOException if the coordinator did not confirm; the state is then unchanged
      */

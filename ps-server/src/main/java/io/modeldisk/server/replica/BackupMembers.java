@@ -28,4 +28,12 @@ public interface BackupMembers {
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
      */
     void remove(String backup) throws IOException;
+
+    /**
+     * Removes the backups whose addition was not confirmed: the coordinator may have added them, although {@link #add} has
+     * failed. Does nothing if there is none.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void removeUnconfirmed() throws IOException;
 }

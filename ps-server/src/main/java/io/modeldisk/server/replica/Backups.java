@@ -107,6 +107,9 @@ public final class Backups implements AutoCloseable {
                     connection.lost(stream, reason);
                 }
             }
+            // The addition of this backup may have failed without an answer. Its connection may already have another stream, or
+            // be gone, so this does not depend on the connection.
+            members.removeUnconfirmed();
         }
     }
 

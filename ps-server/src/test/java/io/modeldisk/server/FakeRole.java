@@ -1,0 +1,62 @@
+package io.modeldisk.server;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The role of the primary {@code a}, at a coordinator whose answer to a change can be lost. Thread-safe. */
+final class FakeRole implements ReplicaMembers.Role {
+    private final AtomicReference<Runnable> loss = new AtomicReference<>();
+    private volatile Set<String> inSync;
+    private volatile String lossIfAdded;
+    private volatile boolean silent;
+
+    FakeRole(String... inSync) {
+        this.inSync = Set.of(inSync);
+    }
+
+    /** Makes the coordinator add the member, but not answer. {@code then} runs before the call fails. */
+    void loseAnswerToAdditionOf(String member, Runnable then) {
+        lossIfAdded = member;
+        loss.set(then);
+    }
+
+    /** Whether the answer was lost that {@link #loseAnswerToAdditionOf} has announced. */
+    boolean hasLostAnswer() {
+        return loss.get() == null;
+    }
+
+    /** With true, the coordinator does no change and does not answer. */
+    void silent(boolean now) {
+        silent = now;
+    }
+
+    @Override
+    public String id() {
+        return "a";
+    }
+
+    @Override
+    public Set<String> inSync() {
+        return inSync;
+    }
+
+    @Override
+    public void inSync(Set<String> members) throws IOException {
+        if (silent) {
+            throw new IOException("the coordinator does not answer");
+        }
+        inSync = Set.copyOf(members);
+        Runnable then = loss.get();
+        if (then != null && members.contains(lossIfAdded)) {
+            then.run();
+            loss.set(null);
+            throw new IOException("the answer of the coordinator is lost");
+        }
+    }
+
+    @Override
+    public void withdraw(String member) {
+        throw new UnsupportedOperationException();
+    }
+}
