@@ -3,12 +3,12 @@ package io.modeldisk.server.checkpoint;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * A fixed number of copies of blocks. A thread that changes a block copies the block, and the thread of the checkpoints writes
- * the copy to disk. So a push waits for the disk only if all copies are in use. Thread-safe.
+ * A fixed number of copies of blocks, for one {@link Snapshot} after the other. A thread that changes a block copies the block,
+ * and the thread of the checkpoints writes the copy to disk. So a push waits for the disk only if all copies are in use.
+ * Thread-safe.
  */
 final class BlockCopies {
     private final ArrayBlockingQueue<BlockCopy> free = new ArrayBlockingQueue<>(CheckpointSettings.COPIES);
-    private final ArrayBlockingQueue<BlockCopy> full = new ArrayBlockingQueue<>(CheckpointSettings.COPIES);
     private final BlockCopy own;
     private final Runnable filled;
 
@@ -30,30 +30,17 @@ final class BlockCopies {
         return own;
     }
 
-    /** Returns a free copy; null if all copies are in use. */
+    /** Returns a free copy; null if all copies are in use. The caller then calls {@link #release}. */
     BlockCopy free() {
         return free.poll();
     }
 
-    /** Adds a copy that has the data of a block. */
-    void fill(BlockCopy copy) {
-        full.add(copy);
+    /** A copy waits to be written. */
+    void filled() {
         filled.run();
-    }
-
-    /** Returns a copy that has the data of a block; null if there is none. The caller then calls {@link #release}. */
-    BlockCopy full() {
-        return full.poll();
     }
 
     void release(BlockCopy copy) {
         free.add(copy);
-    }
-
-    /** Discards the data of all copies. */
-    void discard() {
-        for (BlockCopy copy = full.poll(); copy != null; copy = full.poll()) {
-            free.add(copy);
-        }
     }
 }

@@ -38,7 +38,7 @@ public final class CheckpointLog {
     /** Null if the aggregator has no learning rate. */
     private final LearningRate learningRate;
     /** The checkpoint that the shard has begun; 0 before the first. */
-    private volatile long id;
+    private long id;
     private long begin;
     /** The position that must be on disk before the checkpoint is complete; 0 while it is not known. */
     private long awaited;
@@ -71,12 +71,13 @@ public final class CheckpointLog {
     }
 
     /**
-     * The checkpoint has saved a block, whose lock the caller holds.
+     * A checkpoint has saved a block, whose lock the caller holds. The next checkpoint may have begun meanwhile.
      *
+     * @param checkpoint the id of the checkpoint that has saved the block
      * @throws IOException if the records cannot be kept at present, so that the checkpoint must be abandoned
      */
-    void saved(Block block) throws IOException {
-        consistency.recordBlock(block, id);
+    void saved(Block block, long checkpoint) throws IOException {
+        consistency.recordBlock(block, checkpoint);
     }
 
     /**

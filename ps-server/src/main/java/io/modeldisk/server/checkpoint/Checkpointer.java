@@ -379,7 +379,8 @@ public final class Checkpointer implements AutoCloseable {
     private void begin(StateDirectory.Folder partial) throws IOException {
         folder = partial;
         CheckpointFacts wanted = partial.facts();
-        begun = wanted.id();
+        long id = wanted.id();
+        begun = id;
         if (wanted.shards() != facts.shards() || !wanted.model().equals(facts.model())) {
             throw new IOException(partial.path() + " is of model '" + wanted.model() + "' with " + wanted.shards()
                 + " shards: each model needs its own directory with --state");
@@ -396,8 +397,8 @@ public final class Checkpointer implements AutoCloseable {
         if (log != null) {
             log.begin(begun);
         }
-        snapshot = new Snapshot(store, consistency::rounds, writer, copies, log == null ? block -> {} : log::saved,
-            inRounds ? wanted.round() : -1);
+        snapshot = new Snapshot(store, consistency::rounds, writer, copies,
+            log == null ? block -> {} : block -> log.saved(block, id), inRounds ? wanted.round() : -1);
         store.watch(snapshot);
         // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.

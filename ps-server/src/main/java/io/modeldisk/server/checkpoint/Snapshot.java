@@ -4,6 +4,7 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.ChangeListener;
 import java.io.IOException;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntToLongFunction;
 
@@ -29,6 +30,11 @@ final class Snapshot implements ChangeListener {
     private final IntToLongFunction rounds;
     private final PartWriter writer;
     private final BlockCopies copies;
+    /**
+     * The copies that wait to be written. A thread may still copy a block for this snapshot when the next one has begun, so the
+     * next one has its own queue.
+     */
+    private final ArrayBlockingQueue<BlockCopy> full = new ArrayBlockingQueue<>(CheckpointSettings.COPIES);
     private final Listener whenSaved;
     private final long round;
     /** Whether a block is on disk or in a copy. Each element is guarded by the lock of its block. */
@@ -72,10 +78,11 @@ final class Snapshot implements ChangeListener {
             copies.release(copy);
             return;
         }
-        copies.fill(copy);
+        full.add(copy);
+        copies.filled();
         if (stopped) {
             // stop() may have missed this copy.
-            copies.discard();
+            discard();
         }
     }
 
@@ -109,7 +116,13 @@ final class Snapshot implements ChangeListener {
     /** Ends the snapshot. A {@link #sweep} in progress returns early. */
     void stop() {
         stopped = true;
-        copies.discard();
+        discard();
+    }
+
+    private void discard() {
+        for (BlockCopy copy = full.poll(); copy != null; copy = full.poll()) {
+            copies.release(copy);
+        }
     }
 
     /** Saves all blocks that have reached the point. Returns whether all blocks are on disk. */
@@ -143,7 +156,7 @@ final class Snapshot implements ChangeListener {
     }
 
     private void writeCopies() throws IOException {
-        for (BlockCopy copy = copies.full(); copy != null; copy = copies.full()) {
+        for (BlockCopy copy = full.poll(); copy != null; copy = full.poll()) {
             try {
                 write(copy);
             } finally {

@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +35,8 @@ class SnapshotTest {
     private final WeightFiles files = WeightFiles.of(ModelSource.ofSize(model.sizeBytes()).tensors(), 1 << 30);
     private final BlockStore store = newStore();
     private final AtomicInteger wakes = new AtomicInteger();
-    private final BlockCopies copies = new BlockCopies(BLOCK, LogicalBlock.BYTES, wakes::incrementAndGet);
+    private final AtomicReference<Runnable> whenFilled = new AtomicReference<>();
+    private final BlockCopies copies = new BlockCopies(BLOCK, LogicalBlock.BYTES, this::filled);
     private StateDirectory state;
     private StateDirectory.Folder checkpoint;
     private PartWriter writer;
@@ -60,8 +62,20 @@ class SnapshotTest {
         store.close();
     }
 
+    private void filled() {
+        wakes.incrementAndGet();
+        Runnable once = whenFilled.getAndSet(null);
+        if (once != null) {
+            once.run();
+        }
+    }
+
     private Snapshot snapshot(IntToLongFunction rounds) {
-        Snapshot snapshot = new Snapshot(store, rounds, writer, copies, block -> {}, -1);
+        return snapshot(rounds, block -> {});
+    }
+
+    private Snapshot snapshot(IntToLongFunction rounds, Snapshot.Listener whenSaved) {
+        Snapshot snapshot = new Snapshot(store, rounds, writer, copies, whenSaved, -1);
         store.watch(snapshot);
         return snapshot;
     }
@@ -127,9 +141,54 @@ class SnapshotTest {
         for (int i = 0; i < CheckpointSettings.COPIES - 1; i++) {
             change(i, 1000);
         }
-        assertThat(copies.full()).isNotNull();
+        assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
         change(20, 1000);
         assertThatThrownBy(snapshot::sweep).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void pushThatOutlastsItsSnapshotDiscardsNoCopyOfTheNextOne() throws IOException {
+        Snapshot stopped = snapshot(NO_ROUNDS);
+        AtomicReference<Snapshot> next = new AtomicReference<>();
+        whenFilled.set(() -> {
+            stopped.stop();
+            next.set(snapshot(NO_ROUNDS));
+            change(5, 1000);
+        });
+        change(3, 1000);
+        assertThat(next.get().sweep()).isTrue();
+        assertSaved(5, 5);
+        assertAllCopiesAreFree();
+    }
+
+    @Test
+    void pushThatOutlastsItsSnapshotAddsNoCopyToTheNextOne() throws IOException {
+        AtomicReference<Snapshot> stopped = new AtomicReference<>();
+        AtomicReference<Snapshot> next = new AtomicReference<>();
+        stopped.set(snapshot(NO_ROUNDS, _ -> {
+            stopped.get().stop();
+            next.set(snapshot(NO_ROUNDS));
+        }));
+        change(3, 1000);
+        assertThat(next.get().sweep()).isTrue();
+        assertSaved(BLOCKS - 1, BLOCKS - 1);
+        assertAllCopiesAreFree();
+    }
+
+    private void assertSaved(int index, float value) throws IOException {
+        writer.finish(List.of());
+        state.publish(checkpoint, files.index());
+        try (BlockStore loaded = newStore()) {
+            new CheckpointLoader(model, loaded, new CountingAggregator(), files).loadNewest(state,
+                CheckpointSettings.ANY);
+            assertThat(loaded.block(index).readable().weights().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(value);
+        }
+    }
+
+    private void assertAllCopiesAreFree() {
+        for (int i = 1; i < CheckpointSettings.COPIES; i++) {
+            assertThat(copies.free()).isNotNull();
+        }
     }
 
     @Test
@@ -140,8 +199,6 @@ class SnapshotTest {
         }
         stopped.stop();
         change(30, 1000);
-        for (int i = 1; i < CheckpointSettings.COPIES; i++) {
-            assertThat(copies.free()).isNotNull();
-        }
+        assertAllCopiesAreFree();
     }
 }
