@@ -24,7 +24,10 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so that it never waits
  * under a lock. Only small records that belong to no write, and records of blocks in a checkpoint, have no reservation. An eighth
- * of the buffer is kept for them. If they need more, they wait under the lock.
+ * of the buffer is kept for them. If they need more, they wait under the lock. Records of blocks in a checkpoint leave the
+ * reserved room to the writes, and a part of the rest to the small records. So if a sink fails, no write waits under a lock for
+ * room that such a record has taken. A record of a block that needs more than the eighth is the exception: it may be alone in a
+ * buffer.
  *
  * <p><b>Failure.</b> If a sink fails, the records stay in the buffers, {@link #reserve} refuses new changes, and the committer
  * tries again until the sink works.
@@ -39,6 +42,8 @@ public final class RecordLog implements AutoCloseable {
 
     /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
     private static final int UNRESERVED_PART = 8;
+    /** The part of a buffer that the records of blocks leave free for small records: one thirty-second. */
+    private static final int SMALL_PART = 32;
     /**
      * A logical block needs at most one record of its gradient, one of its round, one that closes the round, and a part of the
      * record of its block in a checkpoint.
@@ -208,8 +213,7 @@ public final class RecordLog implements AutoCloseable {
             throw new IllegalArgumentException("a record of " + recordBytes + " bytes does not fit in a buffer of "
                 + bufferBytes + " bytes");
         }
-        while (!closed && (failure == null || kind != RecordKind.BLOCK)
-            && active.used() + recordBytes > bufferBytes) {
+        while (!closed && (failure == null || kind != RecordKind.BLOCK) && !hasRoom(kind, recordBytes)) {
             room.awaitUninterruptibly();
         }
         if (failure != null && kind == RecordKind.BLOCK) {
@@ -234,6 +238,16 @@ public final class RecordLog implements AutoCloseable {
             learnersPosition = next;
         }
         return at;
+    }
+
+    private boolean hasRoom(RecordKind kind, int recordBytes) {
+        long used = active.used();
+        // A write whose reservation is larger than a buffer waits for room in any case.
+        if (kind != RecordKind.BLOCK || reserved > bufferBytes) {
+            return used + recordBytes <= bufferBytes;
+        }
+        // In an empty buffer, the record must not wait: the writes that have reserved room may wait for the lock of its block.
+        return used == 0 || used + reserved + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 
     private void finish(long at, int bodyBytes) {

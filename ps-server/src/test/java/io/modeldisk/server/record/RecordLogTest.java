@@ -1,5 +1,6 @@
 package io.modeldisk.server.record;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -197,6 +200,46 @@ class RecordLogTest {
             assertThat(position.get()).isEqualTo(-1);
         }
         sink.fail(null);
+    }
+
+    @Test
+    void recordsOfACheckpointLeaveTheReservedRoomToAWriteAlthoughTheSinkFails() throws Exception {
+        sink.hold();
+        append(0, PAGE);
+        sink.awaitHeld();
+        FakeTask write = task("a", 4 * PAGE);
+        assertThat(log.reserve(write)).isTrue();
+        try (var pool = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().name("test-records").factory())) {
+            AtomicReference<Thread> checkpoint = new AtomicReference<>();
+            Future<?> refused = pool.submit(() -> {
+                checkpoint.set(Thread.currentThread());
+                long last = 0;
+                while (last >= 0) {
+                    last = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, PAGE, (memory, offset) -> {});
+                }
+            });
+            await("the checkpoint waits for room",
+                () -> checkpoint.get() != null && checkpoint.get().getState() == Thread.State.WAITING);
+            sink.fail("broken");
+            sink.release();
+            refused.get();
+            Future<?> written = pool.submit(() -> append(1, 4 * PAGE));
+            try {
+                written.get(10, TimeUnit.SECONDS);
+            } finally {
+                sink.fail(null);
+            }
+        }
+        log.release(write);
+    }
+
+    @Test
+    void recordOfACheckpointDoesNotWaitInAnEmptyBuffer() throws Exception {
+        FakeTask write = task("a", 4 * PAGE);
+        assertThat(log.reserve(write)).isTrue();
+        long position = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, 12 * PAGE, (memory, offset) -> {});
+        log.release(write);
+        sink.await(position);
     }
 
     @Test
