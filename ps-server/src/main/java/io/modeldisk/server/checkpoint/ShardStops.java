@@ -48,7 +48,10 @@ final class ShardStops {
      */
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
-        Files.deleteIfExists(file(shard));
+        if (Files.deleteIfExists(file(shard))) {
+            // After a failure of power, the file must not say that the checkpoint has the updates that follow.
+            DurableFiles.sync(state.path());
+        }
         return last != null && last.checkpoint() == checkpoint ? last.history() : 0;
     }
 
