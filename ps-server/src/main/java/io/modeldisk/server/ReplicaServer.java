@@ -153,7 +153,7 @@ public final class ReplicaServer {
         }
         LOG.info("effective configuration:\n{}", context.conclude());
         checkpoints = context.settings().checkpoints();
-        newestAtLaunch = Checkpointer.newest(checkpoints).number();
+        newestAtLaunch = Checkpointer.newestNumber(checkpoints);
         goBackWanted = false;
         server = ParameterServer.launch(context);
         observer.opened(server);
@@ -217,7 +217,7 @@ public final class ReplicaServer {
      */
     private void beginAnew(long epoch) throws IOException, InterruptedException {
         if (!server.shard().replication().follower().isInitial()
-            || Checkpointer.newest(checkpoints).number() != newestAtLaunch) {
+            || Checkpointer.newestNumber(checkpoints) != newestAtLaunch) {
             LOG.warn("this process lacks updates of the shard, and loads the {}",
                 checkpoints == null ? "initial weights" : "newest checkpoint in " + checkpoints.state());
             close("the shard loads the newest checkpoint");

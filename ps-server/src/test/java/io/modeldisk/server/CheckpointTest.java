@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.checkpoint.Checkpointer;
 import java.io.IOException;
@@ -175,6 +177,17 @@ class CheckpointTest extends CheckpointFixture {
         for (ShardModel shard : start(2)) {
             assertThat(weights(shard)).containsOnly(1);
         }
+    }
+
+    @Test
+    void damagedFactsLeadToTheCheckpointBefore() throws Exception {
+        twoCheckpoints();
+        CheckpointSettings settings = new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period),
+            keep, CheckpointSettings.ANY, maxFileBytes);
+        assertThat(Checkpointer.newest(settings).number()).isEqualTo(2);
+        Files.write(newest().resolve("checkpoint.json"), new byte[]{0, 0, 0});
+        assertThat(Checkpointer.newest(settings).number()).isEqualTo(1);
+        assertThat(Checkpointer.newestNumber(settings)).isEqualTo(2);
     }
 
     @Test

@@ -154,14 +154,36 @@ public final class Checkpointer implements AutoCloseable {
             .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
     }
 
-    /** Returns the status with the newest complete checkpoint. Its number is 0 if there is none, or {@code settings} is null. */
+    /**
+     * Returns the status with the newest complete checkpoint whose facts can be read. Its number is 0 if there is none, or
+     * {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
     public static CheckpointStatus newest(CheckpointSettings settings) throws IOException {
-        List<StateDirectory.Folder> complete = settings == null
-            ? List.of()
-            : StateDirectory.open(settings.state()).complete();
-        return complete.isEmpty()
-            ? CheckpointStatus.NONE
-            : CheckpointStatus.NONE.completed(complete.getFirst(), complete.getFirst().facts(), 0);
+        for (StateDirectory.Folder folder : complete(settings)) {
+            try {
+                return CheckpointStatus.NONE.completed(folder, folder.facts(), 0);
+            } catch (IOException e) {
+                LOG.warn("the checkpoint {} is damaged, and the one before counts as the newest: {} cannot be read: {}",
+                    folder.path(), CheckpointFacts.FILE, e.toString());
+            }
+        }
+        return CheckpointStatus.NONE;
+    }
+
+    /**
+     * Returns the number of the newest complete checkpoint, which may be damaged; 0 if there is none, or {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static long newestNumber(CheckpointSettings settings) throws IOException {
+        List<StateDirectory.Folder> complete = complete(settings);
+        return complete.isEmpty() ? 0 : complete.getFirst().number();
+    }
+
+    private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
+        return settings == null ? List.of() : StateDirectory.open(settings.state()).complete();
     }
 
     /** Starts a thread that calls {@link #step} periodically. */
