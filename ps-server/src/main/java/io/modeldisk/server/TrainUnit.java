@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Partition;
+import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
@@ -263,10 +264,12 @@ final class TrainUnit extends ShardUnit {
         requireLearn(nexus);
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
-        boolean stopped = shard().learners().roster().tooFew();
+        Roster<Learner> before = shard().learners().roster();
         Learner member = shard().learners().admit(nexus, anew);
-        if (shard().learners().postpone(member, earliestRound) || anew || stopped) {
-            // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners.
+        boolean forms = !before.formed() && shard().learners().roster().formed();
+        if (shard().learners().postpone(member, earliestRound) || anew || before.tooFew() || forms) {
+            // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners. In
+            // ssp, a pull of a round before the join round may have waited while the job formed.
             shard().learnersChanged();
         }
         awaitRecords();

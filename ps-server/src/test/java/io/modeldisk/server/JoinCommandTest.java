@@ -61,6 +61,23 @@ class JoinCommandTest {
     }
 
     @Test
+    void pullThatWaitsWhileTheJobFormsIsResumedByTheJoinThatFormsIt() throws Exception {
+        try (ShardModel shard = ShardModel.open(new ServerContext().model("test").blockSizeBytes(BLOCK)
+            .sizeBytes(2 * BLOCK).aggregator("sum", new SumAggregator()).consistency("ssp:0").learners(2))) {
+            // The shard goes on from a checkpoint of round 10, whose weights a learner pulls.
+            shard.learners().resumeAfter(10);
+            connect(shard, "a", "b");
+            LogicalUnit train = shard.target().units().get(0);
+            assertThat(join(train, "a", 0)).isEqualTo(11);
+            FakeTask pull = new FakeTask(FakeTask.nexus("a"), 0, 2 * BLOCK).ofRound(10);
+            assertThat(train.admitRead(pull)).isFalse();
+            assertThat(join(train, "b", 0)).isEqualTo(11);
+            assertThat(pull.resumes()).isEqualTo(1);
+            assertThat(train.admitRead(pull)).isTrue();
+        }
+    }
+
+    @Test
     void roundsDoNotWaitForALearnerThatHasPostponedItsFirstRound() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
