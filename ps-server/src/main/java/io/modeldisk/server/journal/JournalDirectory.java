@@ -151,7 +151,11 @@ public final class JournalDirectory implements AutoCloseable {
         return path.resolve("%012d".formatted(number) + SUFFIX);
     }
 
-    /** Creates a segment. The file gets its name after its header is on disk, so each file with such a name has a header. */
+    /**
+     * Creates a segment. The file gets its name after its header is on disk, so each file with such a name has a header.
+     *
+     * @throws IOException if the segment is not on disk; the caller then deletes the file, which may exist under its name
+     */
     FileChannel create(long number, SegmentHeader header) throws IOException {
         Path file = segment(number);
         Path building = path.resolve(file.getFileName() + UNFINISHED);
@@ -168,9 +172,12 @@ public final class JournalDirectory implements AutoCloseable {
             return channel;
         } catch (IOException e) {
             channel.close();
-            // A segment whose name may not be on disk must not stay: the next attempt creates another one.
-            Files.deleteIfExists(building);
-            Files.deleteIfExists(file);
+            try {
+                Files.deleteIfExists(building);
+            } catch (IOException left) {
+                // The next start deletes the file.
+                e.addSuppressed(left);
+            }
             throw e;
         }
     }

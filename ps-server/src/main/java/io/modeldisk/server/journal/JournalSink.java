@@ -171,7 +171,13 @@ public final class JournalSink implements RecordSink {
         if (channel == null) {
             number++;
             header = SegmentHeader.create(facts, firstPosition, first, first ? base : 0, history);
-            channel = directory.create(number, header);
+            try {
+                channel = directory.create(number, header);
+            } catch (IOException e) {
+                // A segment whose name may not be on disk must not stay: the next attempt creates another one.
+                discard();
+                throw e;
+            }
             first = false;
             writtenBytes = SegmentHeader.BYTES;
             syncedBytes = writtenBytes;
@@ -234,11 +240,30 @@ public final class JournalSink implements RecordSink {
             } else {
                 first = header.first();
                 writtenBytes = 0;
-                directory.delete(directory.segment(number));
+                discard();
             }
         } catch (IOException e) {
             // The reader cuts off the incomplete batch.
             LOG.debug("the incomplete end of segment {} stays: {}", number, e.toString());
+        }
+    }
+
+    /** Deletes the current segment, which has no batch. If this fails, {@link #cut} deletes the segment later. */
+    private void discard() {
+        Path file = directory.segment(number);
+        if (Files.notExists(file)) {
+            return;
+        }
+        try {
+            directory.delete(file);
+        } catch (IOException e) {
+            // A segment that cut() does not know would be the oldest one after a cut, and the next start would miss the records
+            // between it and the next segment.
+            LOG.debug("the empty segment {} stays until the journal is cut: {}", file, e.toString());
+            synchronized (this) {
+                complete.add(new Segment(file, number, header.firstPosition() - 1, SegmentHeader.BYTES));
+                completeBytes += SegmentHeader.BYTES;
+            }
         }
     }
 

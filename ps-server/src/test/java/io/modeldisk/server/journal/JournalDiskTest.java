@@ -141,6 +141,23 @@ final class JournalDiskTest {
     }
 
     @Test
+    void emptySegmentThatCouldNotBeDeletedIsDeletedByACut() throws IOException {
+        Journal journal = new Journal(state);
+        journal.push(2);
+        journal.sink().begin(journal.batch(2, 0, 1));
+        disk.readOnly(true);
+        assertThatThrownBy(() -> journal.sink().finish()).hasMessageContaining("Read-only");
+        disk.readOnly(false);
+        journal.roster(0, 1, 1).roster(0, 1, 2);
+        journal.sink().cut(5);
+        journal.die();
+        disk.crash();
+        try (Journal again = new Journal(state, Journal.facts("m", "sum"), 2, 1 << 20)) {
+            assertThat(again.replayed()).containsExactly(5L, 6L);
+        }
+    }
+
+    @Test
     void segmentsThatWereCutStayAwayAfterACrash() throws IOException {
         Journal journal = new Journal(state);
         for (int i = 0; i < 4; i++) {
