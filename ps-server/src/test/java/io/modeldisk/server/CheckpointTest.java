@@ -24,6 +24,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -297,7 +299,7 @@ class CheckpointTest extends CheckpointFixture {
         shards.getFirst().checkpointer().request();
         shards.getFirst().checkpointer().step();
         shards.getFirst().checkpointer().step();
-        assertThat(newest().getFileName().toString()).isEqualTo("checkpoint-000001.partial");
+        assertThat(newest().getFileName().toString()).matches("checkpoint-000001\\.[0-9a-f]+\\.partial");
         shards.get(1).close();
         open.remove(shards.get(1));
         ShardModel again = start(context(1, 2));
@@ -305,6 +307,23 @@ class CheckpointTest extends CheckpointFixture {
         step(both);
         assertThat(checkpoints()).extracting(path -> path.getFileName().toString())
             .containsExactly("checkpoint-000002");
+    }
+
+    @Test
+    void processThatLosesItsPermissionInTheMiddleOfAStepPublishesNoCheckpoint() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        AtomicBoolean pauses = new AtomicBoolean(true);
+        // Each second question is asked after another process has become the primary.
+        List<ShardModel> shards = List
+            .of(start(context(0, 1).mayServe(() -> !pauses.get() || questions.getAndIncrement() % 2 == 0)));
+        push(shards.getFirst(), 1, 1);
+        shards.getFirst().checkpointer().request();
+        step(shards);
+        assertThat(newest().getFileName().toString()).endsWith(".partial");
+        assertThat(newest().resolve("state-00001-of-00001.safetensors")).exists();
+        pauses.set(false);
+        step(shards);
+        assertThat(newest().getFileName()).hasToString("checkpoint-000001");
     }
 
     @Test

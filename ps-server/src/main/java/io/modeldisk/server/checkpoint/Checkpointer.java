@@ -470,8 +470,14 @@ public final class Checkpointer implements AutoCloseable {
 
     private void publish(StateDirectory.Folder partial) throws IOException {
         CheckpointFacts written = partial.facts();
+        if (!mayServe.getAsBoolean()) {
+            // This process may have been paused since the begin of the step, and the directory belongs to its successor.
+            return;
+        }
         state.publish(partial, weights.index());
-        state.prune(settings.keep());
+        if (mayServe.getAsBoolean()) {
+            state.prune(settings.keep());
+        }
         completed(partial, written);
     }
 

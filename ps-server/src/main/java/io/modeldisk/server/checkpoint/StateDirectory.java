@@ -18,14 +18,17 @@ import java.util.stream.Stream;
 
 /**
  * The directory with the checkpoints of one model, which all shards of the model share. The folder of a checkpoint has the name
- * {@code checkpoint-NUMBER}. While the shards write a checkpoint, its name ends with {@code .partial}.
+ * {@code checkpoint-NUMBER}. While the shards write a checkpoint, its name is {@code checkpoint-NUMBER.ID.partial} with the
+ * {@link CheckpointFacts#id} of the checkpoint. So a process of shard 0 that was paused does not mistake a folder of its successor
+ * with the same number for its own.
  *
  * <p>Several processes use the directory at the same time. Files and folders get their final names by a rename, after their
  * contents are on disk.
  */
 final class StateDirectory {
-    private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{6,12})(\\.partial)?");
-    private static final Pattern LEFT = Pattern.compile("checkpoint-\\d{6,12}(\\.partial|\\.new|\\..*\\.deleted)");
+    // Earlier versions wrote the folder of a partial checkpoint without the id.
+    private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{6,12})((?:\\.[0-9a-f]{1,16})?\\.partial)?");
+    private static final Pattern LEFT = Pattern.compile("checkpoint-\\d{6,12}(\\..*)?\\.(partial|new|deleted)");
     private static final String DELETED = ".deleted";
     private static final String WANTED = "checkpoint-wanted-by-";
     private static final String PARTIAL = ".partial";
@@ -111,7 +114,8 @@ final class StateDirectory {
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
-        found.sort(Comparator.comparingLong(Folder::number).reversed());
+        // All shards have the same order, also if a process that was paused has added a folder with the same number.
+        found.sort(Comparator.comparingLong(Folder::number).reversed().thenComparing(Folder::path));
         return found;
     }
 
@@ -123,13 +127,26 @@ final class StateDirectory {
     Folder request(CheckpointFacts facts, long lastNumber) throws IOException {
         List<Folder> folders = folders();
         long number = Math.max(lastNumber, folders.isEmpty() ? 0 : folders.getFirst().number()) + 1;
-        Path building = path.resolve(name(number) + ".new");
-        delete(building);
-        Files.createDirectory(building);
-        DurableFiles.write(building.resolve(CheckpointFacts.FILE), facts.toJson());
-        Path partial = path.resolve(name(number) + PARTIAL);
-        Files.move(building, partial, StandardCopyOption.ATOMIC_MOVE);
+        String name = name(number) + "." + Long.toHexString(facts.id());
+        Path building = Files.createDirectory(path.resolve(name + ".new"));
+        Path partial = path.resolve(name + PARTIAL);
+        try {
+            DurableFiles.write(building.resolve(CheckpointFacts.FILE), facts.toJson());
+            Files.move(building, partial, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            deleteAfter(e, building);
+            throw e;
+        }
         return new Folder(partial, number, true);
+    }
+
+    private static void deleteAfter(IOException failure, Path folder) {
+        try {
+            delete(folder);
+        } catch (IOException e) {
+            // The next start of shard 0 deletes the folder.
+            failure.addSuppressed(e);
+        }
     }
 
     /**

@@ -1,0 +1,63 @@
+package io.modeldisk.server.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two processes of shard 0, of which one was paused, use the directory of a model. */
+class StateDirectoryTest {
+    private static final ModelFacts MODEL = new ModelFacts("test", 8192, 4096, 0, 1, "sum", "asp", 1, "zeros");
+
+    @TempDir
+    private Path folder;
+    private StateDirectory state;
+
+    @BeforeEach
+    void open() throws IOException {
+        state = StateDirectory.open(folder);
+    }
+
+    private StateDirectory.Folder request() throws IOException {
+        return state.request(CheckpointFacts.of(MODEL, 1), 0);
+    }
+
+    @Test
+    void processThatWasPausedDoesNotPublishTheFolderOfItsSuccessor() throws IOException {
+        StateDirectory.Folder old = request();
+        state.cleanUp();
+        StateDirectory.Folder next = request();
+        assertThat(next.number()).isEqualTo(old.number());
+        assertThatThrownBy(() -> state.publish(old, new byte[0])).isInstanceOf(IOException.class);
+        assertThat(state.complete()).isEmpty();
+        assertThat(state.partial()).isEqualTo(next);
+    }
+
+    @Test
+    void publishedFolderHasTheNumberAsItsName() throws IOException {
+        state.publish(request(), new byte[0]);
+        assertThat(state.complete()).extracting(StateDirectory.Folder::path)
+            .containsExactly(state.path().resolve("checkpoint-000001"));
+        assertThat(state.partial()).isNull();
+        assertThat(request().number()).isEqualTo(2);
+    }
+
+    @Test
+    void unfinishedFoldersOfAllVersionsAreDeletedAtTheStart() throws IOException {
+        request();
+        for (String name : new String[]{"checkpoint-000001.partial", "checkpoint-000002.new",
+            "checkpoint-000002.1f.new", "checkpoint-000003.1f.deleted", "checkpoint-000003.2a.partial.1f.deleted"}) {
+            Files.createDirectory(folder.resolve(name));
+        }
+        Files.createDirectory(folder.resolve("checkpoint-000004"));
+        state.cleanUp();
+        assertThat(folder).isDirectoryContaining("glob:**/checkpoint-000004");
+        assertThat(folder.toFile().list()).hasSize(1);
+    }
+}
