@@ -19,7 +19,10 @@ import org.apache.logging.log4j.Logger;
 final class CheckpointRequests {
     /** The file with which a shard says that it has passed the requested round. The number of the shard follows. */
     static final String MISSED = "missed-";
-    /** The file with which a shard says why it cannot write. The number of the shard follows. */
+    /**
+     * The file with which a shard says why it cannot write. The number of the shard follows. The file is empty if the disk has no
+     * space for the reason.
+     */
     static final String FAILED = "failed-";
 
     private static final Logger LOG = LogManager.getLogger(CheckpointRequests.class);
@@ -108,7 +111,11 @@ final class CheckpointRequests {
         }
         Path failed = mark(pending, FAILED);
         if (failed != null) {
-            failure = Files.readString(failed);
+            String reason = Files.readString(failed);
+            failure = reason.isEmpty()
+                ? failed.getFileName()
+                    + ": a shard could write neither its blocks nor the reason; see the log of the shard"
+                : reason;
             withdraw(pending);
             return null;
         }

@@ -84,6 +84,8 @@ public final class Checkpointer implements AutoCloseable {
     /** Whether the shard holds the pushes of rounds after the last checkpoint. */
     private boolean held;
     private String lastFailure;
+    /** Why this shard cannot write the checkpoint in {@link #folder}; null if shard 0 knows it, or the shard has not failed. */
+    private String unreported;
     private long ticks;
     private long looks;
 
@@ -256,6 +258,9 @@ public final class Checkpointer implements AutoCloseable {
                 watchJournal();
             }
             hold();
+            if (unreported != null) {
+                report();
+            }
             if (requests != null) {
                 schedule();
             }
@@ -400,6 +405,7 @@ public final class Checkpointer implements AutoCloseable {
 
     private void begin(StateDirectory.Folder partial) throws IOException {
         folder = partial;
+        unreported = null;
         CheckpointFacts wanted = partial.facts();
         long id = wanted.id();
         begun = id;
@@ -508,7 +514,7 @@ public final class Checkpointer implements AutoCloseable {
         snapshot = null;
     }
 
-    /** Abandons the checkpoint, and tells shard 0. */
+    /** Abandons the checkpoint. Shard 0 then withdraws the request, and another shard tells shard 0. */
     private void fail(IOException reason) {
         if (!reason.toString().equals(lastFailure)) {
             LOG.error(
@@ -519,16 +525,40 @@ public final class Checkpointer implements AutoCloseable {
         lastFailure = reason.toString();
         drop();
         status = status.failed(reason.toString(), requests == null ? 0 : requests.covered());
-        if (folder != null && Files.exists(folder.path())) {
-            try {
-                DurableFiles.write(folder.file(CheckpointRequests.FAILED + facts.shard()),
-                    reason.toString().getBytes(StandardCharsets.UTF_8));
-            } catch (IOException e) {
-                LOG.debug("the failure cannot be recorded in {}: {}", folder.path(), e.toString());
-            }
+        if (folder != null) {
+            unreported = reason.toString();
+            report();
         }
         if (requests != null) {
             requests.postpone();
+        }
+    }
+
+    /**
+     * Shard 0 deletes the folder of a checkpoint that it cannot write. Another shard tells shard 0 to do so. If this fails, each
+     * step tries again: the folder may be what keeps the disk full, and no other checkpoint begins before it is deleted.
+     */
+    private void report() {
+        try {
+            if (folder != null && requests != null) {
+                StateDirectory.delete(folder.path());
+                folder = null;
+            } else if (folder != null && Files.exists(folder.path())) {
+                PartWriter.deleteUnfinished(folder, facts.shard(), facts.shards());
+                markFailed(folder.file(CheckpointRequests.FAILED + facts.shard()), unreported);
+            }
+            unreported = null;
+        } catch (IOException e) {
+            LOG.debug("the failure cannot be recorded in {} now: {}", folder.path(), e.toString());
+        }
+    }
+
+    private static void markFailed(Path mark, String reason) throws IOException {
+        try {
+            DurableFiles.write(mark, reason.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            // A full disk often has room for an empty file.
+            DurableFiles.write(mark, new byte[0]);
         }
     }
 

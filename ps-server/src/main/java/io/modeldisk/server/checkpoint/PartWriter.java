@@ -56,7 +56,7 @@ final class PartWriter implements AutoCloseable {
             for (WeightFile file : files) {
                 channels.add(create(folder.file(file.name())));
             }
-            partChannel = create(unfinished());
+            partChannel = create(unfinished(folder, shard, facts.shards()));
         } catch (IOException e) {
             channels.forEach(PartWriter::closeQuietly);
             throw e;
@@ -67,8 +67,17 @@ final class PartWriter implements AutoCloseable {
         return FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
     }
 
-    private Path unfinished() {
-        return folder.file(PartFile.name(shard, facts.shards()) + UNFINISHED);
+    private static Path unfinished(StateDirectory.Folder folder, int shard, int shards) {
+        return folder.file(PartFile.name(shard, shards) + UNFINISHED);
+    }
+
+    /** Frees the space of the file that a shard has not finished, if it can be deleted. */
+    static void deleteUnfinished(StateDirectory.Folder folder, int shard, int shards) {
+        try {
+            Files.deleteIfExists(unfinished(folder, shard, shards));
+        } catch (IOException e) {
+            // Shard 0 deletes the file with the folder.
+        }
     }
 
     /**
@@ -122,7 +131,8 @@ final class PartWriter implements AutoCloseable {
         writeFully(partChannel, ByteBuffer.wrap(head), 0);
         writeFully(partChannel, part.encode(versions, changes, checksums), head.length);
         partChannel.force(true);
-        Files.move(unfinished(), folder.file(PartFile.name(shard, facts.shards())), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(unfinished(folder, shard, facts.shards()), folder.file(PartFile.name(shard, facts.shards())),
+            StandardCopyOption.ATOMIC_MOVE);
         DurableFiles.sync(folder.path());
     }
 

@@ -1,0 +1,108 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.modeldisk.server.checkpoint.Checkpointer;
+import io.modeldisk.test.disk.CrashDisk;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Takes checkpoints on a disk that is full or read-only. */
+@Timeout(60)
+@Tag("mount")
+class CheckpointDiskTest extends CheckpointFixture {
+    private static final int PAGE = 4096;
+    private static final long ENOUGH_BYTES = 1 << 20;
+
+    private CrashDisk disk;
+
+    @BeforeEach
+    void mount() throws IOException {
+        assumeTrue(Files.isWritable(Path.of("/dev/fuse")), "/dev/fuse is missing");
+        disk = CrashDisk.mount(Files.createDirectory(folder.resolve("state")));
+        period = "10s";
+    }
+
+    @AfterEach
+    void unmount() throws IOException {
+        closeShards();
+        open.clear();
+        if (disk != null) {
+            disk.close();
+        }
+    }
+
+    private static void pushAll(List<ShardModel> shards, long round) throws Exception {
+        for (ShardModel shard : shards) {
+            push(shard, round, 1);
+        }
+    }
+
+    private void assertNextPeriodicCheckpointIsComplete(List<ShardModel> shards) throws Exception {
+        assertThat(checkpoints()).as("folders after the failure").isEmpty();
+        pushAll(shards, 2);
+        clock.advance(Duration.ofSeconds(10));
+        step(shards);
+        assertThat(checkpoints()).hasSize(1);
+        assertThat(shards.getFirst().checkpointer().status().round()).isEqualTo(2);
+        assertThat(shards.getFirst().checkpointer().status().failure()).isNull();
+    }
+
+    @Test
+    void firstShardThatFillsTheDiskFreesItAndTakesTheNextPeriodicCheckpoint() throws Exception {
+        List<ShardModel> shards = start(1);
+        pushAll(shards, 1);
+        long usedBytes = disk.usedBytes();
+        disk.capacityBytes(usedBytes + 4 * PAGE);
+        shards.getFirst().checkpointer().request();
+        shards.getFirst().checkpointer().step();
+        assertThat(shards.getFirst().checkpointer().status().failure()).contains("No space left");
+        assertThat(disk.usedBytes()).isEqualTo(usedBytes);
+        disk.capacityBytes(ENOUGH_BYTES);
+        assertNextPeriodicCheckpointIsComplete(shards);
+    }
+
+    @Test
+    void shardThatFindsTheDiskFullTellsTheFirstShardWithoutSpace() throws Exception {
+        List<ShardModel> shards = start(2);
+        pushAll(shards, 1);
+        Checkpointer first = shards.getFirst().checkpointer();
+        long request = first.request();
+        first.step();
+        disk.capacityBytes(disk.usedBytes());
+        shards.getLast().checkpointer().step();
+        assertThat(shards.getLast().checkpointer().status().failure()).contains("No space left");
+        first.step();
+        assertThat(first.status().answered()).isEqualTo(request);
+        assertThat(first.status().failure()).contains("failed-1");
+        disk.capacityBytes(ENOUGH_BYTES);
+        assertNextPeriodicCheckpointIsComplete(shards);
+    }
+
+    @Test
+    void shardThatCannotChangeTheDiskTellsTheFirstShardLater() throws Exception {
+        List<ShardModel> shards = start(2);
+        pushAll(shards, 1);
+        Checkpointer first = shards.getFirst().checkpointer();
+        long request = first.request();
+        first.step();
+        disk.readOnly(true);
+        shards.getLast().checkpointer().step();
+        shards.getLast().checkpointer().step();
+        disk.readOnly(false);
+        shards.getLast().checkpointer().step();
+        first.step();
+        assertThat(first.status().answered()).isEqualTo(request);
+        assertThat(first.status().failure()).contains("Read-only");
+        assertNextPeriodicCheckpointIsComplete(shards);
+    }
+}
