@@ -11,6 +11,7 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.CountingAggregator;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
@@ -169,8 +170,14 @@ class SnapshotTest {
             stopped.get().stop();
             next.set(snapshot(NO_ROUNDS));
         }));
+        whenFilled.set(() -> {
+            try {
+                assertThat(next.get().sweep()).isTrue();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
         change(3, 1000);
-        assertThat(next.get().sweep()).isTrue();
         assertSaved(BLOCKS - 1, BLOCKS - 1);
         assertAllCopiesAreFree();
     }
