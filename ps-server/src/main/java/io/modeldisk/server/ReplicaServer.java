@@ -13,6 +13,7 @@ import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.record.RecordLog;
 import io.modeldisk.server.replica.Backup;
 import io.modeldisk.server.replica.Backups;
+import io.modeldisk.server.replica.RecordFollower;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -118,7 +119,7 @@ public final class ReplicaServer {
      * start
      */
     public void run() throws IOException, InterruptedException {
-        launch();
+        launch(0);
         try (ShardRole registered = registration.register(server.shard().facts(), address, wake::release)) {
             role = registered;
             while (true) {
@@ -136,18 +137,19 @@ public final class ReplicaServer {
                     LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
                 }
                 close("the shard starts again, because its role has changed");
-                launch();
+                launch(0);
             }
         } finally {
             close("the shard stops");
         }
     }
 
-    /** Launches a backup. */
-    private void launch() throws IOException {
+    /** Launches a backup, which accepts only records of {@code lowestEpoch} and later. */
+    private void launch(long lowestEpoch) throws IOException {
         ServerContext context = contexts.create(startAtMost);
         gate = new TargetPortGroups(context.portGroups().own(), context.portGroups().count(), AccessState.STANDBY);
-        context.portGroups(gate).mayServe(this::mayServe).handOver(this::handOver).goBack(this::goBack);
+        context.portGroups(gate).lowestEpoch(lowestEpoch).mayServe(this::mayServe).handOver(this::handOver)
+            .goBack(this::goBack);
         if (address != null) {
             context.listen(address);
         }
@@ -177,7 +179,12 @@ public final class ReplicaServer {
      * @throws StartAgainException if the shard must start from another checkpoint first
      */
     private void lead(RoleState turn, long epoch) throws IOException, InterruptedException {
-        boolean whole = server.shard().replication().follower().isWhole();
+        RecordFollower follower = server.shard().replication().follower();
+        if (turn == RoleState.PRIMARY) {
+            // The former primary may not know yet that its epoch is over. What it sends now must not change the shard.
+            follower.refuseBefore(epoch);
+        }
+        boolean whole = follower.isWhole();
         if (turn == RoleState.PRIMARY && !(whole && role.hadAllUpdates())) {
             beginAnew(epoch);
         } else if (whole) {
@@ -221,7 +228,7 @@ public final class ReplicaServer {
             LOG.warn("this process lacks updates of the shard, and loads the {}",
                 checkpoints == null ? "initial weights" : "newest checkpoint in " + checkpoints.state());
             close("the shard loads the newest checkpoint");
-            launch();
+            launch(epoch);
         }
         server.shard().beginCheckpoints();
         while (holds(epoch) && !server.shard().otherShardsHaveStarted()) {

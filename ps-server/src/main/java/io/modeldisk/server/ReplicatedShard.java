@@ -44,15 +44,16 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
      * Creates a backup.
      *
      * @param start the number of the checkpoint's request from which the shard has started; 0 for the initial weights
+     * @param lowestEpoch the lowest epoch of a primary whose records the backup accepts
      */
-    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, NanoClock clock) {
+    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock) {
         this.shard = shard;
         this.settings = settings;
         this.clock = clock;
         this.stamps = new BlockStamps(blocks(), start);
         this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(),
             shard.learningRate(), 0);
-        this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes());
+        this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes(), lowestEpoch);
         this.unit = new BackupUnit(
             UnitIdentities.of(facts().model(), facts().shard(), ReplicateCommand.LUN, "modeldisk records"), facts(),
             follower);

@@ -100,6 +100,7 @@ public final class ServerContext {
     private DeviceTarget device;
     private Consumer<DeviceException> deviceLost = e -> LOG.error("the shard is of no use any more: {}",
         e.getMessage());
+    private long lowestEpoch;
     private BooleanSupplier handOver = () -> false;
     private Runnable goBack = () -> LOG.error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
@@ -304,6 +305,15 @@ public final class ServerContext {
     }
 
     /**
+     * Sets the lowest epoch of a primary from which a backup accepts records, by default 0. A process that starts anew in an epoch
+     * must not get records of the primary before it.
+     */
+    ServerContext lowestEpoch(long epoch) {
+        this.lowestEpoch = epoch;
+        return this;
+    }
+
+    /**
      * Sets the function that returns whether this shard may serve at this moment. As long as it returns false, the shard has no
      * connections, acknowledges nothing, takes no checkpoint and ends no lease. By default, the shard may always serve. The
      * function must be cheap, because each command calls it.
@@ -379,7 +389,8 @@ public final class ServerContext {
                 ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
                 : 0;
             settings = new ServerSettings(facts, source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, keptBytes, checkpoints, journal, records, backups, device, deviceLost, goBack, handOver,
+                spareBlocks, keptBytes, checkpoints, journal, records, backups, lowestEpoch, device, deviceLost, goBack,
+                handOver,
                 portGroups, mayServe,
                 clock);
         }

@@ -33,6 +33,7 @@ record ServerSettings(
     JournalSettings journal,
     List<RecordSink> records,
     BackupSettings backups,
+    long lowestEpoch,
     DeviceTarget device,
     Consumer<DeviceException> deviceLost,
     Runnable goBack,

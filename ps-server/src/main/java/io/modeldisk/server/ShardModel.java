@@ -111,7 +111,7 @@ public final class ShardModel implements AutoCloseable {
             settings.keptBytes(), settings.clock());
         this.replication = settings.backups() == null
             ? null
-            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.clock());
+            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.lowestEpoch(), settings.clock());
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
     }

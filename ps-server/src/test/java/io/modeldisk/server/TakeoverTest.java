@@ -72,6 +72,7 @@ class TakeoverTest {
 
     private final AtomicLong epoch = new AtomicLong();
     private final List<Replica> replicas = new ArrayList<>();
+    private long lowestEpoch;
     private MovingAddress address;
 
     /** One process that may serve the shard. */
@@ -92,6 +93,7 @@ class TakeoverTest {
                 .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
                 .aggregator("sum", Aggregators.parse("sum"))
                 .consistency(consistency).learners(LEARNERS).lease(Duration.ofSeconds(60)).portGroups(gate)
+                .lowestEpoch(lowestEpoch)
                 .network(new TargetContext().datamovers(openers(datamover)))
                 .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER)));
             replicas.add(this);
@@ -341,6 +343,18 @@ class TakeoverTest {
             model.write(0, memory, 0, SIZE, Cancellation.NONE);
         }
         assertThat(role.inSync()).containsExactly("a");
+    }
+
+    @Test
+    void processThatStartsAnewDoesNotGetRecordsOfTheEpochBefore() throws Exception {
+        Replica former = new Replica("a", "asp", Route.Preference.TCP);
+        address = new MovingAddress(former.server.localAddress());
+        lowestEpoch = 2;
+        Replica anew = new Replica("b", "asp", Route.Preference.TCP);
+        former.lead(anew);
+        await(() -> "the stream is refused: " + former.backups.status(), Duration.ofSeconds(30),
+            () -> String.valueOf(former.backups.status().getFirst().reason()).contains("old epoch"));
+        assertThat(anew.server.shard().replication().follower().isInitial()).isTrue();
     }
 
     @Test

@@ -75,6 +75,8 @@ public final class RecordFollower implements AutoCloseable {
     private State state = State.WAITING;
     private Nexus primary;
     private long epoch;
+    /** Records of an earlier epoch are refused, because this process knows of a later primary. */
+    private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
     /** Whether the stream has had a write. Before, the shard has all that it had at the end of the last stream. */
@@ -91,12 +93,14 @@ public final class RecordFollower implements AutoCloseable {
      * @param player applies records to the shard
      * @param stamps the stamps of the blocks of the shard
      * @param batchBytes the maximum length of a batch of records, a multiple of 4096
+     * @param lowestEpoch the lowest epoch whose records are accepted, at least 0
      */
-    public RecordFollower(Player player, BlockStamps stamps, int batchBytes) {
+    public RecordFollower(Player player, BlockStamps stamps, int batchBytes, long lowestEpoch) {
         this.player = player;
         this.stamps = stamps;
         this.assembly = new RecordAssembly(batchBytes);
         this.current = new BitSet(stamps.blocks());
+        this.lowestEpoch = lowestEpoch;
     }
 
     /** The maximum length of a batch of records in bytes. */
@@ -113,7 +117,7 @@ public final class RecordFollower implements AutoCloseable {
     long beginStream(Nexus nexus, long ofEpoch) throws ScsiException {
         lock.lock();
         try {
-            if (ofEpoch < epoch) {
+            if (ofEpoch < Math.max(epoch, lowestEpoch)) {
                 throw oldEpoch(nexus);
             }
             if (state == State.PROMOTED) {
@@ -136,7 +140,7 @@ public final class RecordFollower implements AutoCloseable {
 
     private ScsiException oldEpoch(Nexus nexus) {
         return new ScsiException(RoundSense.OLD_EPOCH.sense(), "'" + nexus.learner()
-            + "' sends records of an old epoch; the epoch of the primary is " + epoch);
+            + "' sends records of an old epoch; the epoch of the primary is " + Math.max(epoch, lowestEpoch));
     }
 
     /**
@@ -147,7 +151,7 @@ public final class RecordFollower implements AutoCloseable {
     void write(IoTask task) throws ScsiException {
         lock.lock();
         try {
-            if (state != State.FOLLOWING || !primary.equals(task.nexus())) {
+            if (state != State.FOLLOWING || !primary.equals(task.nexus()) || epoch < lowestEpoch) {
                 throw oldEpoch(task.nexus());
             }
             if (!written) {
@@ -262,6 +266,19 @@ public final class RecordFollower implements AutoCloseable {
                 to.set(LONG, toOffset + at, exists ? stamps.epoch((int) block) : 0);
                 to.set(LONG, toOffset + at + Long.BYTES, exists ? stamps.position((int) block) : 0);
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Refuses the records of earlier epochs from now on. A former primary that does not know yet that it is fenced may still send
+     * them.
+     */
+    public void refuseBefore(long newLowestEpoch) {
+        lock.lock();
+        try {
+            lowestEpoch = Math.max(lowestEpoch, newLowestEpoch);
         } finally {
             lock.unlock();
         }

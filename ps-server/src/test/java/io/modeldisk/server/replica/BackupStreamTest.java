@@ -70,7 +70,7 @@ class BackupStreamTest {
 
     @BeforeEach
     void launch() throws IOException {
-        follower = new RecordFollower(this::apply, backupStamps, BUFFER);
+        follower = new RecordFollower(this::apply, backupStamps, BUFFER, 5);
         server = TargetServer.launch(new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
             .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())))
             .target(new BackupTarget(new BackupUnit(
@@ -285,6 +285,20 @@ class BackupStreamTest {
         awaitDurable();
         assertThat(applied).isEmpty();
         assertThat(lost).singleElement().asString().contains("old epoch");
+    }
+
+    @Test
+    void recordsBeforeTheLowestEpochAreRefused() throws Exception {
+        assertThatThrownBy(() -> stream("tcp", 4, FACTS)).hasMessageContaining("old epoch");
+        sink.add(stream("tcp", 5, FACTS));
+        log(1, 5);
+        // This process has become the primary of epoch 6, but still has the stream.
+        follower.refuseBefore(6);
+        keepBlocks();
+        awaitDurable();
+        assertThat(lost).singleElement().asString().contains("old epoch");
+        assertThat(applied).isEmpty();
+        assertThat(follower.isInitial()).isTrue();
     }
 
     @Test
