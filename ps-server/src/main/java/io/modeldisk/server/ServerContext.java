@@ -305,8 +305,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the lowest epoch of a primary from which a backup accepts records, by default 0. A process that starts anew in an epoch
-     * must not get records of the primary before it.
+     * Sets the lowest epoch of a primary from which a backup accepts records, by default 0. A process that starts anew in an
+     * epoch must not get records of the primary before it.
      */
     ServerContext lowestEpoch(long epoch) {
         this.lowestEpoch = epoch;

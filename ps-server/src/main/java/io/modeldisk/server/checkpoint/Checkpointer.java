@@ -12,7 +12,6 @@ import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -84,8 +83,8 @@ public final class Checkpointer implements AutoCloseable {
     /** Whether the shard holds the pushes of rounds after the last checkpoint. */
     private boolean held;
     private String lastFailure;
-    /** Why this shard cannot write the checkpoint in {@link #folder}; null if shard 0 knows it, or the shard has not failed. */
-    private String unreported;
+    /** The checkpoint that this shard cannot write, as long as shard 0 does not know it; otherwise null. */
+    private FailedCheckpoint unreported;
     private long ticks;
     private long looks;
 
@@ -175,7 +174,8 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Returns the number of the newest complete checkpoint, which may be damaged; 0 if there is none, or {@code settings} is null.
+     * Returns the number of the newest complete checkpoint, which may be damaged. The number is 0 if there is none, or
+     * {@code settings} is null.
      *
      * @throws IOException if the directory cannot be used
      */
@@ -526,7 +526,7 @@ public final class Checkpointer implements AutoCloseable {
         drop();
         status = status.failed(reason.toString(), requests == null ? 0 : requests.covered());
         if (folder != null) {
-            unreported = reason.toString();
+            unreported = new FailedCheckpoint(folder, facts.shard(), facts.shards(), reason.toString());
             report();
         }
         if (requests != null) {
@@ -534,31 +534,11 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /**
-     * Shard 0 deletes the folder of a checkpoint that it cannot write. Another shard tells shard 0 to do so. If this fails, each
-     * step tries again: the folder may be what keeps the disk full, and no other checkpoint begins before it is deleted.
-     */
     private void report() {
-        try {
-            if (folder != null && requests != null) {
-                StateDirectory.delete(folder.path());
-                folder = null;
-            } else if (folder != null && Files.exists(folder.path())) {
-                PartWriter.deleteUnfinished(folder, facts.shard(), facts.shards());
-                markFailed(folder.file(CheckpointRequests.FAILED + facts.shard()), unreported);
-            }
+        if (unreported.report()) {
             unreported = null;
-        } catch (IOException e) {
-            LOG.debug("the failure cannot be recorded in {} now: {}", folder.path(), e.toString());
-        }
-    }
-
-    private static void markFailed(Path mark, String reason) throws IOException {
-        try {
-            DurableFiles.write(mark, reason.getBytes(StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            // A full disk often has room for an empty file.
-            DurableFiles.write(mark, new byte[0]);
+            // Shard 0 has deleted its folder. Another shard waits until shard 0 has.
+            folder = requests == null ? folder : null;
         }
     }
 
