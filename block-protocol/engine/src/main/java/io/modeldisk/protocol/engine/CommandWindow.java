@@ -73,7 +73,9 @@ final class CommandWindow implements TargetDatamover.Numbering {
             return false;
         }
         TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk, devicePool, awaitingData);
-        slots[slotCount++] = slot;
+        // The slot is stored before the count: other threads read the count without the lock, and then the slots below it.
+        slots[slotCount] = slot;
+        slotCount++;
         free[freeCount++] = slot;
         return true;
     }
