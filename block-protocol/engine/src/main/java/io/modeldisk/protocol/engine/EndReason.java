@@ -28,6 +28,17 @@ enum EndReason {
         return status;
     }
 
+    /**
+     * Returns whether the status of this reason tells the initiator that the command has had no effect. The initiator then sends
+     * the command again.
+     */
+    boolean meansNoEffect() {
+        return switch (this) {
+            case ACCESS_STATE_CHANGED, EXPIRED, ABORTED_BY_OTHER -> true;
+            case NONE, FAILED, ABORTED -> false;
+        };
+    }
+
     /** Returns the reason that is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;

@@ -100,9 +100,9 @@ public interface LogicalUnit {
     boolean write(IoTask task) throws ScsiException;
 
     /**
-     * Returns whether a task that has waited too long has already changed the medium, and would change it again if the initiator
-     * sent the command again. Such a task ends with HARDWARE ERROR instead of BUSY, because initiators repeat a command that ends
-     * with BUSY.
+     * Returns whether a task that must end has already changed the medium, and would change it again if the initiator sent the
+     * command again. Such a task ends with HARDWARE ERROR instead of BUSY, TASK ABORTED or the sense of the target port group,
+     * because initiators repeat a command that ends with one of these.
      */
     default boolean wouldCountTwice(IoTask task) {
         return false;

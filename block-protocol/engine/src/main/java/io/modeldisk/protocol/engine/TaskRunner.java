@@ -120,7 +120,8 @@ final class TaskRunner {
         do {
             if (task.isToEnd()) {
                 task.command.unit.forget(task);
-                if (task.endReason() == EndReason.EXPIRED && task.command.unit.wouldCountTwice(task)) {
+                if (task.endReason().meansNoEffect() && task.command.unit.wouldCountTwice(task)) {
+                    // The initiator would repeat the command after the status of the reason.
                     fail(task, Sense.INTERNAL_TARGET_FAILURE);
                     return;
                 }

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 /** The sense codes that tests expect (SPC-4 annex F). Each number consists of sense key, additional sense code and qualifier. */
 final class SenseCodes {
+    static final int INTERNAL_TARGET_FAILURE = 0x44400;
     static final int INVALID_OPCODE = 0x52000;
     static final int LBA_OUT_OF_RANGE = 0x52100;
     static final int LUN_NOT_SUPPORTED = 0x52500;

@@ -163,6 +163,18 @@ class TargetPortGroupsTest {
         assertThat(serving.target.unit.parked).isEmpty();
     }
 
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ACTIVE")
+    void parkedWriteThatHasChangedTheMediumDoesNotEndWithTheSenseOfTheNewState(AccessState state) throws IOException {
+        serving.target.unit.parking = true;
+        serving.target.unit.changedByParked = true;
+        int tag = raw.command(WRITE, WRITE_10, BLOCK, new byte[BLOCK]);
+        await("the write is parked", () -> serving.target.unit.parked.size() == 1);
+        groups.become(state);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
+        assertThat(serving.target.unit.parked).isEmpty();
+    }
+
     @Test
     void writeThatWaitsForItsDataEndsWithTheSenseOfTheNewState() throws IOException {
         byte[] before = serving.fill(2);

@@ -79,7 +79,7 @@ class TaskManagementTest {
         serving.target.unit.changedByParked = true;
         RawInitiator.End end = raw.end(raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]));
         assertThat(end.status()).isEqualTo(0x02);
-        assertThat(end.senseCode()).isEqualTo(0x44400);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
         assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
     }
 
@@ -182,6 +182,24 @@ class TaskManagementTest {
             await("the read is parked", () -> patient.target.unit.parked.size() == 1);
             resetting.manage(function, RawInitiator.NONE);
             assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(patient.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    void parkedWriteThatHasChangedTheMediumDoesNotEndWithTaskAborted(int function) throws IOException {
+        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
+            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
+            RawInitiator writing = patient.loginAs("iqn.test:writing")) {
+            patient.target.unit.parking = true;
+            patient.target.unit.changedByParked = true;
+            int tag = writing.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+            await("the write is parked", () -> patient.target.unit.parked.size() == 1);
+            assertThat(resetting.manage(function, RawInitiator.NONE)).isZero();
+            RawInitiator.End end = writing.end(tag);
+            assertThat(end.status()).isEqualTo(0x02);
+            assertThat(end.senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
             assertThat(patient.target.unit.parked).as("tasks that the unit still parks").isEmpty();
         }
     }
