@@ -38,6 +38,11 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     }
 
     @Override
+    public boolean mayReset(Nexus nexus) {
+        return nexus.may(Right.RAW);
+    }
+
+    @Override
     public boolean admitRead(IoTask task) {
         return true;
     }

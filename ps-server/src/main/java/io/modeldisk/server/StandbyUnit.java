@@ -6,7 +6,9 @@ import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -58,6 +60,11 @@ class StandbyUnit implements LogicalUnit {
     @Override
     public final int optimalTransferBytes() {
         return facts.blockSizeBytes();
+    }
+
+    @Override
+    public boolean mayReset(Nexus nexus) {
+        return nexus.may(Right.LEARN);
     }
 
     @Override
@@ -113,6 +120,11 @@ class StandbyUnit implements LogicalUnit {
     static final class Disk extends StandbyUnit implements DiskUnit {
         Disk(ModelFacts facts, int lun, String product, LongSupplier epoch) {
             super(facts, lun, product, List.of(), epoch);
+        }
+
+        @Override
+        public boolean mayReset(Nexus nexus) {
+            return nexus.may(Right.RAW);
         }
 
         @Override

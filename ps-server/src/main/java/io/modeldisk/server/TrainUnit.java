@@ -88,6 +88,11 @@ final class TrainUnit extends ShardUnit {
         }
     }
 
+    @Override
+    public boolean mayReset(Nexus nexus) {
+        return nexus.may(Right.LEARN);
+    }
+
     private static void requireLearn(Nexus nexus) throws ScsiException {
         if (!nexus.may(Right.LEARN)) {
             throw lacks(nexus, Right.LEARN, "push and pull");

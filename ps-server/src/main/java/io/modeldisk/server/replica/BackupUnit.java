@@ -74,6 +74,11 @@ public final class BackupUnit implements LogicalUnit {
         }
     }
 
+    @Override
+    public boolean mayReset(Nexus nexus) {
+        return nexus.may(Right.REPLICATE);
+    }
+
     private static void requireReplicate(Nexus nexus) throws ScsiException {
         if (!nexus.may(Right.REPLICATE)) {
             throw new ScsiException(Sense.NO_ACCESS_RIGHTS,

@@ -63,6 +63,14 @@ public interface LogicalUnit {
     default void authorize(Nexus nexus, MediumAccess access) throws ScsiException {}
 
     /**
+     * Returns whether the initiator may reset the unit, and may abort the tasks of other sessions on it. Without the permission,
+     * the initiator can abort only its own tasks.
+     */
+    default boolean mayReset(Nexus nexus) {
+        return true;
+    }
+
+    /**
      * Checks whether a read may proceed. Parks the task if the read may not proceed yet.
      *
      * @return false if the logical unit has parked the task

@@ -18,6 +18,9 @@ final class TaskManagement {
         if (onUnit && unit == null) {
             return TaskManagementResponsePdu.LUN_DOES_NOT_EXIST;
         }
+        if (!isAuthorized(function, unit, target, connection.nexus())) {
+            return TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED;
+        }
         switch (function) {
             case TaskManagementRequestPdu.ABORT_TASK -> {
                 return tasks.abort(request.referencedTaskTag())
@@ -40,6 +43,17 @@ final class TaskManagement {
             }
         }
         return TaskManagementResponsePdu.FUNCTION_COMPLETE;
+    }
+
+    /** Whether the initiator may request the function. A function that ends only its own tasks needs no permission. */
+    private static boolean isAuthorized(int function, LogicalUnit unit, Target target, Nexus nexus) {
+        return switch (function) {
+            case TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET ->
+                unit.mayReset(nexus);
+            case TaskManagementRequestPdu.TARGET_WARM_RESET ->
+                target.units().stream().allMatch(each -> each.mayReset(nexus));
+            default -> true;
+        };
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
@@ -135,6 +136,11 @@ public final class MemoryTarget implements Target, AutoCloseable {
         @Override
         public int optimalTransferBytes() {
             return 256 * 1024;
+        }
+
+        @Override
+        public boolean mayReset(Nexus nexus) {
+            return nexus.may(Right.LEARN);
         }
 
         private boolean admit(IoTask task) {

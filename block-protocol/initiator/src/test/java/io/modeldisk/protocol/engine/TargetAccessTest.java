@@ -32,9 +32,17 @@ class TargetAccessTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
     private static final String TARGET = "TargetName=" + MemoryTarget.NAME;
     private static final String SECRET = "aVeryLongSecretOfIts";
+    private static final int ABORT_TASK = 1;
+    private static final int ABORT_TASK_SET = 2;
+    private static final int CLEAR_TASK_SET = 4;
+    private static final int LOGICAL_UNIT_RESET = 5;
+    private static final int TARGET_WARM_RESET = 6;
+    private static final int FUNCTION_AUTHORIZATION_FAILED = 6;
+    private static final int TASK_ABORTED = 0x40;
     private static final ChapSecrets SECRETS = ChapSecrets.parse("""
         peer learner aVeryLongSecretOfIts
         peer other   anotherVeryLongSecret
+        peer watcher theSecretOfTheWatcher may=status
         peer bound   theSecretOfTheBound  iqn.test:bound*
         self shards  theShardsOwnSecret1
         """, "test");
@@ -80,8 +88,12 @@ class TargetAccessTest {
     }
 
     private RawInitiator loggedIn(String user, String secret) throws Exception {
+        return loggedIn(user, secret, INITIATOR);
+    }
+
+    private RawInitiator loggedIn(String user, String secret, String initiator) throws Exception {
         RawInitiator raw = connect();
-        assertThat(authenticate(raw, user, secret, INITIATOR, TARGET).loginStatus()).isZero();
+        assertThat(authenticate(raw, user, secret, initiator, TARGET).loginStatus()).isZero();
         assertThat(raw.login(1, 3).loginStatus()).isZero();
         return raw;
     }
@@ -216,6 +228,39 @@ class TargetAccessTest {
         assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
         loggedIn("learner", SECRET);
         assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    /** Sends a read that the unit parks. Returns the tag of the read. */
+    private int parkedRead(RawInitiator reading) throws IOException {
+        // The first command of a session ends with a unit attention.
+        reading.run(RawInitiator.NO_DATA, RawInitiator.cdb(0), 0, RawInitiator.EMPTY);
+        serving.target.unit.parking = true;
+        int tag = reading.command(RawInitiator.READ, RawInitiator.read(0, 1), Serving.BLOCK, RawInitiator.EMPTY);
+        await("the read is parked", () -> serving.target.unit.parked.size() == 1);
+        return tag;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    void functionThatEndsTasksOfOtherSessionsNeedsTheRightToResetTheUnit(int function) throws Exception {
+        serveWithSecrets();
+        RawInitiator reading = loggedIn("learner", SECRET);
+        int tag = parkedRead(reading);
+        RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher", "InitiatorName=iqn.test:watcher");
+        assertThat(watching.manage(function, RawInitiator.NONE)).isEqualTo(FUNCTION_AUTHORIZATION_FAILED);
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").hasSize(1);
+        RawInitiator other = loggedIn("other", "anotherVeryLongSecret", "InitiatorName=iqn.test:other");
+        assertThat(other.manage(function, RawInitiator.NONE)).isZero();
+        assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {ABORT_TASK, ABORT_TASK_SET})
+    void everyInitiatorMayAbortItsOwnTasks(int function) throws Exception {
+        serveWithSecrets();
+        RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher");
+        assertThat(watching.manage(function, parkedRead(watching))).isZero();
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
     }
 
     @Test
