@@ -4,9 +4,9 @@ import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.apache.logging.log4j.LogManager;
@@ -24,19 +24,22 @@ final class SessionTable {
 
     private final Target target;
     private final int limit;
-    private final Map<Nexus, Session> ofNexus = new HashMap<>();
-    private final Set<Session> sessions = new HashSet<>();
+    private final Duration endTimeout;
+    /** In the order of their logins. Contains a session until the target has been notified of its end. */
+    private final Set<Session> sessions = new LinkedHashSet<>();
     private final Set<Session> announced = new HashSet<>();
     private int lastTsih;
 
-    SessionTable(Target target, int limit) {
+    SessionTable(Target target, int limit, Duration endTimeout) {
         this.target = target;
         this.limit = limit;
+        this.endTimeout = endTimeout;
     }
 
     /**
      * Adds a session whose login is about to succeed. If the same nexus has an old session, closes the connection of the old
-     * session and waits until its resources are released.
+     * session and waits until its resources are released. The nexus has several old sessions if an earlier login waited in vain
+     * for one of them, or still waits.
      *
      * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
      * @return the session with the TSIH that the target assigned
@@ -44,10 +47,11 @@ final class SessionTable {
      *     requests a second connection of a session
      */
     Session establish(Session wanted) throws IOException {
-        Session old;
+        List<Session> replaced;
         Session session;
         synchronized (this) {
-            old = wanted.discovery() ? null : ofNexus.get(wanted.nexus());
+            replaced = wanted.discovery() ? List.of() : sessionsOf(wanted.nexus());
+            Session old = replaced.isEmpty() ? null : replaced.getLast();
             session = wanted.withTsih(checkHandle(wanted, old) ? old.tsih() : newTsih());
             checkOwner(wanted, old);
             if (old == null && sessions.size() >= limit) {
@@ -55,14 +59,13 @@ final class SessionTable {
                     "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
             }
             sessions.add(session);
-            if (!session.discovery()) {
-                ofNexus.put(session.nexus(), session);
-            }
         }
         try {
-            if (old != null) {
+            for (Session old : replaced) {
                 LOG.info("a new session replaces the session of {}", old.connection());
                 old.connection().close();
+            }
+            for (Session old : replaced) {
                 awaitEnd(old.connection());
             }
             announce(session);
@@ -71,6 +74,10 @@ final class SessionTable {
             ended(session, false);
             throw e;
         }
+    }
+
+    private List<Session> sessionsOf(Nexus nexus) {
+        return sessions.stream().filter(session -> !session.discovery() && session.nexus().equals(nexus)).toList();
     }
 
     /**
@@ -128,18 +135,23 @@ final class SessionTable {
         }
     }
 
-    /** Removes a session whose connection is closed, and notifies the target. */
+    /**
+     * Notifies the target of the end of a session whose connection is closed, and removes the session. In this order, because a
+     * new session of the nexus must not be announced before the target knows that the old session has ended.
+     */
     void ended(Session session, boolean loggedOut) {
         boolean wasAnnounced;
         synchronized (this) {
-            if (!sessions.remove(session)) {
-                return;
-            }
-            ofNexus.remove(session.nexus(), session);
             wasAnnounced = announced.remove(session);
         }
-        if (wasAnnounced) {
-            target.nexusLost(session.nexus(), loggedOut);
+        try {
+            if (wasAnnounced) {
+                target.nexusLost(session.nexus(), loggedOut);
+            }
+        } finally {
+            synchronized (this) {
+                sessions.remove(session);
+            }
         }
     }
 
@@ -148,12 +160,12 @@ final class SessionTable {
     }
 
     /** Waits until a connection is closed and all its resources are released. */
-    private static void awaitEnd(TargetConnection connection) throws IOException {
+    private void awaitEnd(TargetConnection connection) throws IOException {
         try {
-            if (!connection.awaitEnd(END_TIMEOUT)) {
+            if (!connection.awaitEnd(endTimeout)) {
                 throw new IOException(
                     "the new session cannot replace the old session, because the old connection " + connection
-                        + " did not close within " + END_TIMEOUT.toSeconds() + " s");
+                        + " did not close within " + endTimeout.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

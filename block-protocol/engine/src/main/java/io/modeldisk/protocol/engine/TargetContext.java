@@ -75,6 +75,7 @@ public final class TargetContext {
     private Duration transferTimeout = DEFAULT_TRANSFER_TIMEOUT;
     private Duration pingInterval = DEFAULT_PING_INTERVAL;
     private Duration maxFailureDelay = DEFAULT_MAX_FAILURE_DELAY;
+    private Duration endTimeout = SessionTable.END_TIMEOUT;
     private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
     private NanoClock clock = NanoClock.SYSTEM;
 
@@ -184,6 +185,12 @@ public final class TargetContext {
     /** Sets the maximum delay of the response to a failed login. Zero means no delay. */
     public TargetContext maxFailureDelay(Duration duration) {
         this.maxFailureDelay = duration;
+        return this;
+    }
+
+    /** Sets the time for which a login waits for the end of the session that it replaces. Only tests change it. */
+    TargetContext endTimeout(Duration duration) {
+        this.endTimeout = duration;
         return this;
     }
 
@@ -299,6 +306,10 @@ public final class TargetContext {
 
     Duration maxFailureDelay() {
         return maxFailureDelay;
+    }
+
+    Duration endTimeout() {
+        return endTimeout;
     }
 
     ThreadFactory threadFactory() {

@@ -65,7 +65,7 @@ public final class TargetServer implements AutoCloseable {
         this.clock = new RunningClock(context.clock(), RunningClock.DEFAULT_LONGEST_STEP);
         this.failureDelays = new FailureDelays(clock);
         this.refusals = new RefusalLog(clock);
-        this.sessions = new SessionTable(context.target(), context.maxConnections());
+        this.sessions = new SessionTable(context.target(), context.maxConnections(), context.endTimeout());
         this.portGroups = context.target().portGroups();
         this.logins = new PendingLogins(context.maxLogins(), clock);
         this.portals = open(context);

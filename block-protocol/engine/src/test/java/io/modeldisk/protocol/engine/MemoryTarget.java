@@ -26,6 +26,8 @@ public final class MemoryTarget implements Target, AutoCloseable {
     public final AtomicInteger silenceChecks = new AtomicInteger();
     /** An action that runs before the target records a silent nexus. */
     public volatile Runnable silencing = () -> {};
+    /** An action that runs before the target records a lost nexus. */
+    public volatile Runnable losing = () -> {};
     private final DataMemory memory;
     private final TargetPortGroups portGroups;
 
@@ -83,6 +85,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
+        losing.run();
         nexusEvents.add((loggedOut ? "logged out " : "lost ") + nexus.learner());
     }
 
