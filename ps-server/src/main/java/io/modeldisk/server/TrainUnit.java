@@ -3,6 +3,7 @@ package io.modeldisk.server;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.platform.text.LogThinning;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
@@ -158,7 +159,7 @@ final class TrainUnit extends ShardUnit {
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
         // A learner that has diverged sends many pushes with a NaN. Therefore only number 1, 2, 4, 8 and so on are logged.
-        if (Long.bitCount(count) == 1) {
+        if (LogThinning.isLogged(count)) {
             LOG.warn(
                 "learner '{}' pushed a gradient with a NaN or an infinity to a range that starts at byte {} of the"
                     + " shard (number of such pushes so far: {}); the gradient was {} (--non-finite)",

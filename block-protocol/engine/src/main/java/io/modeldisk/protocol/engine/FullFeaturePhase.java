@@ -66,6 +66,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private final TextResponsePdu textResponse = new TextResponsePdu(Pdu.newHeader());
     private final LogoutResponsePdu logoutResponse = new LogoutResponsePdu(Pdu.newHeader());
     private final TaskManagementResponsePdu managementResponse = new TaskManagementResponsePdu(Pdu.newHeader());
+    private final FaultCount faults = new FaultCount();
     private final RejectPdu reject = new RejectPdu(Pdu.newHeader());
     private final TextExchange exchange;
     private volatile boolean loggedOut;
@@ -77,7 +78,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         this.active = new ActiveTags(setup.window().maxSlots());
         this.end = new TaskEnd(setup, active);
         this.putter = new TaskPutter(setup, end);
-        this.runner = new TaskRunner(setup, attentions, active, end, putter);
+        this.runner = new TaskRunner(setup, attentions, active, end, putter, faults);
         this.tasks = new TaskSet(setup, putter, end);
         this.exchange = new TextExchange(
             data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
@@ -174,8 +175,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     private void unknown(Pdu pdu) throws IOException {
-        LOG.warn("a PDU from {} was rejected because its opcode {} is not supported", setup.datamover().peer(),
-            "%02Xh".formatted(pdu.opcode()));
+        if (faults.add()) {
+            LOG.warn(
+                "a PDU from {} was rejected because its opcode {} is not supported (faulty PDUs of this connection so"
+                    + " far: {})",
+                setup.datamover().peer(), "%02Xh".formatted(pdu.opcode()), faults.count());
+        }
         reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
     }
 
@@ -282,8 +287,13 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void discardNotify(Pdu pdu, int reason) throws IOException {
-        LOG.warn("a PDU from {} was rejected with reject reason {}; the opcode of the PDU is {}",
-            setup.datamover().peer(), "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
+        if (faults.add()) {
+            LOG.warn(
+                "a PDU from {} was rejected with reject reason {}; the opcode of the PDU is {} (faulty PDUs of this"
+                    + " connection so far: {})",
+                setup.datamover().peer(), "%02Xh".formatted(reason),
+                "%02Xh".formatted(pdu.opcode()), faults.count());
+        }
         reject(pdu, reason);
     }
 

@@ -15,13 +15,15 @@ final class TaskFetcher {
     private final BufferPool pool;
     private final TaskEnd end;
     private final NanoClock clock;
+    private final FaultCount faults;
     private final boolean reachesDevices;
 
-    TaskFetcher(FullFeaturePhase.Setup setup, TaskEnd end) {
+    TaskFetcher(FullFeaturePhase.Setup setup, TaskEnd end, FaultCount faults) {
         this.pool = setup.pool();
         this.clock = setup.clock();
         this.reachesDevices = setup.datamover().reachesDevices();
         this.end = end;
+        this.faults = faults;
     }
 
     /** Starts to fetch the remaining data of a task. Called by the receiver thread. */
@@ -61,7 +63,10 @@ final class TaskFetcher {
     /** Fails a command whose data is faulty. The session continues. Called by the receiver thread. */
     void fail(TaskSlot task, DataError error) throws IOException {
         Sense sense = senseOf(task, error);
-        LOG.info("a write command of {} failed: {}", task.nexus().learner(), sense);
+        if (faults.add()) {
+            LOG.info("a write command of {} failed: {} (faulty PDUs of this connection so far: {})",
+                task.nexus().learner(), sense, faults.count());
+        }
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {

@@ -29,13 +29,13 @@ final class TaskRunner {
     private final TaskPutter putter;
 
     TaskRunner(FullFeaturePhase.Setup setup, UnitAttentions attentions, ActiveTags active, TaskEnd end,
-        TaskPutter putter) {
+        TaskPutter putter, FaultCount faults) {
         this.window = setup.window();
         this.clock = setup.clock();
         this.active = active;
         this.commands = new ScsiCommands(setup, attentions);
         this.end = end;
-        this.fetcher = new TaskFetcher(setup, end);
+        this.fetcher = new TaskFetcher(setup, end, faults);
         this.putter = putter;
     }
 

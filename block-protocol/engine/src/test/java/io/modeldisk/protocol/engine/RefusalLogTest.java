@@ -6,12 +6,6 @@ import io.modeldisk.test.ManualClock;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LogEvent;
-import org.apache.logging.log4j.core.Logger;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.Test;
 
 class RefusalLogTest {
@@ -31,22 +25,10 @@ class RefusalLogTest {
 
     @Test
     void textOfAPeerIsEscapedAndCutInTheLog() {
-        List<String> lines = new CopyOnWriteArrayList<>();
-        AbstractAppender appender = new AbstractAppender("lines", null, null, true, Property.EMPTY_ARRAY) {
-            @Override
-            public void append(LogEvent event) {
-                lines.add(event.getMessage().getFormattedMessage());
-            }
-        };
-        appender.start();
-        Logger logger = (Logger) LogManager.getLogger(RefusalLog.class);
-        logger.addAppender(appender);
-        try {
+        try (LogLines log = new LogLines(RefusalLog.class)) {
             new RefusalLog(new ManualClock()).refused(ONE, "SessionType=x\nFAKE LINE" + "x".repeat(8192));
-        } finally {
-            logger.removeAppender(appender);
+            assertThat(log.lines()).singleElement().asString().hasSizeLessThan(400).doesNotContain("\n")
+                .startsWith("the connection from 10.0.0.1 was refused: SessionType=x\\u000AFAKE LINE");
         }
-        assertThat(lines).singleElement().asString().hasSizeLessThan(400).doesNotContain("\n")
-            .startsWith("the connection from 10.0.0.1 was refused: SessionType=x\\u000AFAKE LINE");
     }
 }

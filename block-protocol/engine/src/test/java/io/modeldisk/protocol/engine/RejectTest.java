@@ -75,6 +75,19 @@ class RejectTest {
     }
 
     @Test
+    void onlyFewOfManyRejectedPdusAreLogged() throws IOException {
+        try (LogLines log = new LogLines(FullFeaturePhase.class)) {
+            for (int i = 0; i < 100; i++) {
+                ByteBuffer header = RawInitiator.header(0x07, 0x80).putInt(16, i);
+                raw.send(header, EMPTY);
+                assertReject(raw.receive(), COMMAND_NOT_SUPPORTED, header);
+            }
+            assertThat(log.lines()).hasSize(7).last().asString().contains("so far: 64");
+        }
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    @Test
     void snackIsRejectedAtErrorRecoveryLevelZero() throws IOException {
         assertRejected(SNACK_REJECT, RawInitiator.header(0x10, 0x81).putInt(16, NONE).putInt(20, NONE), EMPTY);
     }
