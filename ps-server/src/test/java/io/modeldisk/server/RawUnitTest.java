@@ -4,17 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.LogicalUnit;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
-import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
-import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,18 +52,6 @@ class RawUnitTest {
     void trainUnitHasNoDiskCommands() {
         LogicalUnit train = shard.target().units().get(TrainUnit.LUN);
         assertThat(train).isNotInstanceOf(DiskUnit.class);
-    }
-
-    @Test
-    void resetNeedsTheRightOfTheUnit() {
-        LogicalUnit train = shard.target().units().get(TrainUnit.LUN);
-        assertThat(rightsThatMayReset(train)).containsExactly(Right.LEARN);
-        assertThat(rightsThatMayReset(raw)).containsExactly(Right.RAW);
-    }
-
-    private static List<Right> rightsThatMayReset(LogicalUnit unit) {
-        return Stream.of(Right.values())
-            .filter(right -> unit.mayReset(new Nexus("iqn.test:a", 1, "iqn.test:t", "a", Set.of(right)))).toList();
     }
 
     @Test

@@ -1,0 +1,61 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ReplicateCommand;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.login.Right;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.replica.BackupUnit;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A reset of a unit needs the right with which the unit is written. */
+class ResetRightsTest {
+    private ShardModel shard;
+    private ModelFacts facts;
+
+    @BeforeEach
+    void open() throws Exception {
+        shard = ShardModel.open(new ServerContext()
+            .model("m").sizeBytes(16384).blockSizeBytes(4096).aggregator("sum", new SumAggregator()));
+        facts = shard.facts();
+    }
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    private static List<Right> rightsThatMayReset(LogicalUnit unit) {
+        return Stream.of(Right.values())
+            .filter(right -> unit.mayReset(new Nexus("iqn.test:a", 1, "iqn.test:t", "a", Set.of(right)))).toList();
+    }
+
+    @Test
+    void resetOfATrainUnitNeedsTheRightToLearn() {
+        assertThat(rightsThatMayReset(shard.target().units().get(TrainUnit.LUN))).containsExactly(Right.LEARN);
+        assertThat(rightsThatMayReset(StandbyUnit.train(facts, ValueType.FLOAT32, () -> 0)))
+            .containsExactly(Right.LEARN);
+    }
+
+    @Test
+    void resetOfTheRawUnitNeedsTheRightRaw() {
+        assertThat(rightsThatMayReset(shard.target().units().get(RawUnit.LUN))).containsExactly(Right.RAW);
+        assertThat(rightsThatMayReset(new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT, () -> 0)))
+            .containsExactly(Right.RAW);
+    }
+
+    @Test
+    void resetOfTheUnitOfRecordsNeedsTheRightToReplicate() {
+        BackupUnit records = new BackupUnit(UnitIdentities.of("m", 0, ReplicateCommand.LUN, "records"), facts, null);
+        assertThat(rightsThatMayReset(records)).containsExactly(Right.REPLICATE);
+    }
+}
