@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.server.DatadirCleanupManager;
@@ -108,7 +109,7 @@ public final class Coordinator implements AutoCloseable {
             for (String path : List.of("/", ModelPaths.ROOT)) {
                 client.run(curator -> {
                     if (curator.checkExists().forPath(path) == null) {
-                        curator.create().forPath(path);
+                        create(curator, path);
                     }
                     return curator.setACL().withACL(rights).forPath(path);
                 });
@@ -118,6 +119,14 @@ public final class Coordinator implements AutoCloseable {
                 + secret.name() + "'; use the former line 'zookeeper NAME SECRET', or an empty directory", e);
         } catch (KeeperException e) {
             throw new IOException("ZooKeeper cannot protect its znodes: " + e.getMessage(), e);
+        }
+    }
+
+    private static void create(CuratorFramework curator, String path) throws Exception {
+        try {
+            curator.create().forPath(path);
+        } catch (KeeperException.NodeExistsException e) {
+            // A process of a shard has created the znode meanwhile, because the server serves already.
         }
     }
 
