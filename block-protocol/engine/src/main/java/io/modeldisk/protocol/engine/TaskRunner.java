@@ -120,8 +120,9 @@ final class TaskRunner {
         do {
             if (task.isToEnd()) {
                 task.command.unit.forget(task);
-                if (task.endReason().meansNoEffect() && task.command.unit.wouldCountTwice(task)) {
-                    // The initiator would repeat the command after the status of the reason.
+                boolean writes = task.command.access.takesData();
+                if (writes && task.endReason().meansNoEffect() && task.command.unit.wouldCountTwice(task)) {
+                    // The initiator would repeat the write after the status of the reason. Other commands may be repeated.
                     fail(task, Sense.INTERNAL_TARGET_FAILURE);
                     return;
                 }
