@@ -52,7 +52,7 @@ final class MountPoint {
             : point;
     }
 
-    /** Returns the mount point with the {@link #path} of another one. */
+    /** Returns the mount point of a path that is absolute and without symbolic links. */
     static MountPoint at(Path path) {
         return new MountPoint(path);
     }

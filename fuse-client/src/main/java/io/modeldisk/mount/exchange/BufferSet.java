@@ -94,7 +94,9 @@ final class BufferSet implements AutoCloseable {
 
     /** Records that other processes use a buffer. They can write to the gradient at any time. */
     void show(boolean ofGradient) {
-        shown |= ofGradient;
+        if (ofGradient) {
+            shown = true;
+        }
         used = true;
     }
 

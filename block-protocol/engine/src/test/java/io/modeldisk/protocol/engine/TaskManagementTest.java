@@ -205,6 +205,20 @@ class TaskManagementTest {
     }
 
     @Test
+    void parkedCommandThatTakesNoDataEndsWithTaskAbortedEvenIfAWriteWouldCountTwice() throws IOException {
+        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
+            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
+            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
+            patient.target.unit.parking = true;
+            patient.target.unit.changedByParked = true;
+            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            await("the read is parked", () -> patient.target.unit.parked.size() == 1);
+            assertThat(resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
+            assertThat(reading.end(tag).status()).isEqualTo(0x40);
+        }
+    }
+
+    @Test
     void abortTaskSetDoesNotAbortTasksOfOtherSessions() throws IOException {
         try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
             RawInitiator aborting = patient.loginAs("iqn.test:aborting");

@@ -1,5 +1,7 @@
 package io.modeldisk.doctor.collect;
 
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
@@ -7,6 +9,7 @@ import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,15 +17,12 @@ import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /** Gathers what the report of an error needs. */
 public final class BugReport {
     private static final Path SETTINGS_FOLDER = Path.of("/etc/modeldisk");
-    private static final int CRASHES_SECONDS = 10;
+    private static final Duration CRASHES_LIMIT = Duration.ofSeconds(10);
     private static final List<String> SECRET_FILES = List.of("--secrets", "--admin-token");
 
     private final List<ModeldiskProcess> processes;
@@ -114,15 +114,13 @@ public final class BugReport {
 
     /** Looks for reports of crashes. Another thread does, because a folder may be in a mount whose process has stopped. */
     private static List<Item> crashes(Set<Path> folders) throws IOException {
-        CompletableFuture<List<Item>> found = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("collect-crashes").start(() -> found.complete(MachineItems.crashes(folders)));
+        CompletableFuture<List<Item>> found = CompletableFuture.supplyAsync(() -> MachineItems.crashes(folders),
+            Thread.ofPlatform().daemon().name("collect-crashes")::start);
         try {
-            return found.get(CRASHES_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            return List.of(Item.unreadable("crashes",
-                new IOException("the search in " + folders + " took more than " + CRASHES_SECONDS + " s")));
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
+            return FutureWait.isDoneWithin(found, CRASHES_LIMIT, NanoClock.SYSTEM)
+                ? found.join()
+                : List.of(Item.unreadable("crashes", new IOException(
+                    "the search in " + folders + " took more than " + CRASHES_LIMIT.toSeconds() + " s")));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("the doctor was interrupted");
