@@ -1,5 +1,7 @@
 package io.modeldisk.aggregator;
 
+import io.modeldisk.platform.text.PlainText;
+
 /** Creates the aggregator adagrad (Duchi et al. 2011) with the formulas of PyTorch's Adagrad. */
 public final class AdagradProvider implements AggregatorProvider {
     @Override
@@ -10,7 +12,7 @@ public final class AdagradProvider implements AggregatorProvider {
     @Override
     public String description() {
         return "squares += gradient^2; weights -= lr * gradient / (sqrt(squares) + eps); options: "
-            + Optimizer.DESCRIPTION.formatted("eps (default 1e-10), ", 0);
+            + PlainText.format(Optimizer.DESCRIPTION, "eps (default 1e-10), ", 0);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator;
 
+import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -19,7 +20,7 @@ final class Adam extends Optimizer {
     }
 
     static String optionsText(float defaultDecay) {
-        return DESCRIPTION.formatted(
+        return PlainText.format(DESCRIPTION,
             "beta1 (default 0.9) and beta2 (default 0.999), from 0 to below 1, eps (default 1e-8), ",
             defaultDecay);
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator;
 
+import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 
 /** Creates the aggregator of stochastic gradient descent with momentum: PyTorch's SGD with {@code momentum}. */
@@ -15,7 +16,7 @@ public final class MomentumProvider implements AggregatorProvider {
     }
 
     static String optionsText() {
-        return "options: " + Optimizer.DESCRIPTION.formatted("momentum, from 0 to below 1 (default 0.9), ", 0);
+        return "options: " + PlainText.format(Optimizer.DESCRIPTION, "momentum, from 0 to below 1 (default 0.9), ", 0);
     }
 
     @Override

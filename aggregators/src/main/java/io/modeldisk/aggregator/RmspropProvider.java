@@ -1,5 +1,7 @@
 package io.modeldisk.aggregator;
 
+import io.modeldisk.platform.text.PlainText;
+
 /** Creates the aggregator rmsprop (Hinton 2012) with the formulas of PyTorch's RMSprop. */
 public final class RmspropProvider implements AggregatorProvider {
     @Override
@@ -11,7 +13,8 @@ public final class RmspropProvider implements AggregatorProvider {
     public String description() {
         return "squares = alpha * squares + (1 - alpha) * gradient^2; weights -= lr * gradient / (sqrt(squares) + eps);"
             + " options: "
-            + Optimizer.DESCRIPTION.formatted("alpha, from 0 to below 1 (default 0.99), eps (default 1e-8), ", 0);
+            + PlainText.format(Optimizer.DESCRIPTION, "alpha, from 0 to below 1 (default 0.99), eps (default 1e-8), ",
+                0);
     }
 
     @Override

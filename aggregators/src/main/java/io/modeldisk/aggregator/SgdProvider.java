@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator;
 
+import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 
 /** Creates the aggregator of stochastic gradient descent without momentum. */
@@ -11,7 +12,7 @@ public final class SgdProvider implements AggregatorProvider {
 
     @Override
     public String description() {
-        return "weights -= lr * gradient; options: " + Optimizer.DESCRIPTION.formatted("", 0);
+        return "weights -= lr * gradient; options: " + PlainText.format(Optimizer.DESCRIPTION, "", 0);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 
 /**
@@ -19,9 +20,10 @@ final class BufferMemory {
      */
     static void require(long neededBytes, String exchange, MemoryLimit limit) throws IOException {
         if (!limit.allows(neededBytes)) {
-            throw new IOException("exchange %s needs %.2f GiB of memory, but this process has %s".formatted(exchange,
-                neededBytes / GIB, limit.describe())
-                + "; choose another exchange: sync needs twice the model's size, overlap four times, direct none");
+            throw new IOException(
+                PlainText.format("exchange %s needs %.2f GiB of memory, but this process has %s", exchange,
+                    neededBytes / GIB, limit.describe())
+                    + "; choose another exchange: sync needs twice the model's size, overlap four times, direct none");
         }
     }
 }

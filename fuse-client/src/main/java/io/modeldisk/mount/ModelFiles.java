@@ -27,6 +27,7 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -120,7 +121,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     String openState(Path directory, String obstacle) throws IOException {
         String names = files.stream().map(MountedFile::name).sorted().collect(Collectors.joining("/"));
         exchange.onMilestone(this::milestone);
-        return handover.open(context.learner(), directory, """
+        return handover.open(context.learner(), directory, PlainText.format("""
             model=%s
             bytes=%d
             shards=%d
@@ -128,7 +129,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             exchange=%s
             readOnly=%b
             files=%d-%08x
-            """.formatted(shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
+            """, shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
             context.exchange().schemeName(), context.isReadOnly(), files.size(), names.hashCode()),
             imageBytes(), obstacle);
     }

@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -89,16 +90,18 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;
         if (heapBytes > maxHeapBytes) {
             throw new IllegalArgumentException(
-                "the shard needs a Java heap of %s for its blocks and %s learners, but the heap is limited to %s;"
-                    .formatted(ByteSize.format(heapBytes), learners, ByteSize.format(maxHeapBytes))
+                PlainText.format(
+                    "the shard needs a Java heap of %s for its blocks and %s learners, but the heap is limited to %s;",
+                    ByteSize.format(heapBytes), learners, ByteSize.format(maxHeapBytes))
                     + " set JDK_JAVA_OPTIONS=-Xmx" + ((heapBytes >> 20) + 1)
                     + "m, or use larger blocks (--block-size) or more shards");
         }
         if (!limit.allows(nativeBytes + heapBytes)) {
             throw new IllegalArgumentException(
-                "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of heap), but there is only %s;"
-                    .formatted(ByteSize.format(nativeBytes + heapBytes), ByteSize.format(nativeBytes),
-                        ByteSize.format(heapBytes), limit.describe())
+                PlainText.format(
+                    "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of heap), but there is only %s;",
+                    ByteSize.format(nativeBytes + heapBytes), ByteSize.format(nativeBytes),
+                    ByteSize.format(heapBytes), limit.describe())
                     + " use more shards on more machines");
         }
     }

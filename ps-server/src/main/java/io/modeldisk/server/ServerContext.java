@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
@@ -486,7 +487,7 @@ public final class ServerContext {
 
     private static void check(boolean sound, String message, Object... values) {
         if (!sound) {
-            throw new IllegalArgumentException(message.formatted(values));
+            throw new IllegalArgumentException(PlainText.format(message, values));
         }
     }
 
@@ -508,7 +509,7 @@ public final class ServerContext {
     /** Returns the effective configuration, one setting per line. */
     @Override
     public String toString() {
-        return """
+        return PlainText.format("""
             model=%s
             size=%s
             safetensors=%s
@@ -532,8 +533,7 @@ public final class ServerContext {
             device=%s
             portGroup=%s
             network: %s
-            """.formatted(
-            model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, tensors,
+            """, model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, tensors,
             shard, shards,
             TargetAddress.text(listen),
             ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,

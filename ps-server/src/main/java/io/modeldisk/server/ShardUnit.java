@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -161,7 +162,8 @@ abstract class ShardUnit implements LogicalUnit {
             case ModelFacts.VPD_PAGE -> facts.toJson();
             case ModelFacts.STATUS_VPD_PAGE -> shard.status();
             case ShardCounters.VPD_PAGE -> shard.counters().toBytes();
-            default -> throw new IllegalArgumentException("VPD page %02Xh must be C0h, C1h or C2h".formatted(code));
+            default ->
+                throw new IllegalArgumentException(PlainText.format("VPD page %02Xh must be C0h, C1h or C2h", code));
         };
     }
 }

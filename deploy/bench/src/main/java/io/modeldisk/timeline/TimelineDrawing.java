@@ -3,6 +3,7 @@ package io.modeldisk.timeline;
 import io.modeldisk.picture.Pen;
 import io.modeldisk.picture.Pen.Anchor;
 import io.modeldisk.picture.PictureFile;
+import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -120,7 +121,7 @@ public final class TimelineDrawing {
         for (int tick = 0; tick * step <= window.endMs() - window.startMs(); tick++) {
             double x = x(window.startMs() + tick * step);
             pen.line(x, TOP - 8, x, bottom, GRID);
-            String label = step < 1 ? "%.1f".formatted(tick * step) : "%.0f".formatted(tick * step);
+            String label = step < 1 ? PlainText.format("%.1f", tick * step) : PlainText.format("%.0f", tick * step);
             pen.text(x, bottom + 16, 12, false, Anchor.MIDDLE, PALE, label);
         }
         pen.text(LEFT - 10, bottom + 16, 12, false, Anchor.END, PALE, "ms");

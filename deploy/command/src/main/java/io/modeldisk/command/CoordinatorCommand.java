@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.fault.coordination.Coordinator;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
@@ -57,8 +58,9 @@ final class CoordinatorCommand implements Callable<Integer> {
         ServiceNotices notices = ServiceNotices.ofThisProcess();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> ServeCommand.stop(main, closed, notices), "stop"));
         try (notices; Coordinator coordinator = Coordinator.launch(address, state, secret)) {
-            notices.ready("ready: coordinator on %s, state in %s"
-                .formatted(TargetAddress.text(coordinator.localAddress()), state),
+            notices.ready(
+                PlainText.format("ready: coordinator on %s, state in %s",
+                    TargetAddress.text(coordinator.localAddress()), state),
                 () -> Plural.counted(coordinator.check(), "connection"));
             coordinator.awaitFailure(NanoClock.SYSTEM);
             return 1;

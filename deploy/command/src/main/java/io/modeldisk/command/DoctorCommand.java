@@ -111,13 +111,14 @@ final class DoctorCommand implements Callable<Integer> {
     private void print(Report report, Set<Area> needed, boolean well) {
         int width = report.findings().stream().mapToInt(finding -> finding.subject().length()).max().orElse(0);
         for (Finding finding : report.findings()) {
-            System.out.printf("%-8s %-7s %-" + width + "s  %s%n", name(finding.state()), name(finding.area()),
+            System.out.printf(Locale.ROOT, "%-8s %-7s %-" + width + "s  %s%n", name(finding.state()),
+                name(finding.area()),
                 finding.subject(), finding.message());
         }
         String mounts = "mounts over " + String.join(" and ", datamovers);
         long missing = report.findings().stream()
             .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
-        System.out.printf("%n%s%n", well
+        System.out.printf(Locale.ROOT, "%n%s%n", well
             ? "this machine meets all requirements of " + mounts
             : "this machine does not meet " + Plural.counted((int) missing, "requirement") + " of " + mounts
                 + "; the lines above that begin with 'missing' state what to do");

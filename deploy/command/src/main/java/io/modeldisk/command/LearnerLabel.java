@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.text.PlainText;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
@@ -36,7 +37,7 @@ final class LearnerLabel {
 
     /** Returns a label of at most 48 characters. Cuts a long prefix, and replaces characters that are not allowed in a label. */
     static String unique(String prefix, long processId, RandomGenerator random) {
-        String end = "-%d-%08x".formatted(processId, random.nextInt());
+        String end = PlainText.format("-%d-%08x", processId, random.nextInt());
         String start = prefix.replaceAll("[^A-Za-z0-9.-]", "-");
         return start.substring(0, Math.min(start.length(), MAX_LENGTH - end.length())) + end;
     }

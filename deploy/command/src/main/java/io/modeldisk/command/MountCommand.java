@@ -10,6 +10,7 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.linux.ServiceManager;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
@@ -235,7 +236,8 @@ final class MountCommand implements Callable<Integer> {
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             notices.ready(
-                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s".formatted(
+                PlainText.format(
+                    "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                     remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                     Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
                     readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),

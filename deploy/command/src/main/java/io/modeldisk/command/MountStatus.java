@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,20 +45,21 @@ final class MountStatus {
     /** Returns the state of the mount as a few lines of text. */
     String text() {
         JsonNode mount = report.path("mount");
-        StringBuilder text = new StringBuilder("mount %s: modeldisk %s, exchange %s, datamover %s, %s %s%n".formatted(
-            mount.path("dir").asText(), mount.path("program").asText(), mount.path("exchange").asText(),
-            mount.path("datamover").asText(),
-            mount.path("follower").asBoolean() ? "follower" : "learner", mount.path("learner").asText()));
+        StringBuilder text = new StringBuilder(
+            PlainText.format("mount %s: modeldisk %s, exchange %s, datamover %s, %s %s%n", mount.path("dir").asText(),
+                mount.path("program").asText(), mount.path("exchange").asText(),
+                mount.path("datamover").asText(),
+                mount.path("follower").asBoolean() ? "follower" : "learner", mount.path("learner").asText()));
         for (Map.Entry<String, JsonNode> datamover : mount.path("tuning").properties()) {
             StringJoiner sizes = new StringJoiner(", ");
             for (Map.Entry<String, JsonNode> size : datamover.getValue().properties()) {
-                sizes.add("%s %d (%s)".formatted(size.getKey(), size.getValue().path("value").asLong(),
+                sizes.add(PlainText.format("%s %d (%s)", size.getKey(), size.getValue().path("value").asLong(),
                     size.getValue().path("origin").asText()));
             }
-            text.append("tuning of %s: %s%n".formatted(datamover.getKey(), sizes));
+            text.append(PlainText.format("tuning of %s: %s%n", datamover.getKey(), sizes));
         }
-        text.append("mapped buffers: %s%n".formatted(mount.path("mapped").asText()));
+        text.append(PlainText.format("mapped buffers: %s%n", mount.path("mapped").asText()));
         String error = mount.path("lastError").asText();
-        return error.isEmpty() ? text.toString() : text + "last error: %s%n".formatted(error);
+        return error.isEmpty() ? text.toString() : text + PlainText.format("last error: %s%n", error);
     }
 }

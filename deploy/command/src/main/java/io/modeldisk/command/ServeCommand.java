@@ -4,6 +4,7 @@ import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.command.Watches.ShardPlace;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
@@ -318,7 +319,7 @@ final class ServeCommand implements Callable<Integer> {
     private static void announceRole(ReplicaServer replica, ServiceNotices notices, String suffix) {
         ParameterServer server = replica.server();
         notices.ready(server.shard().isBackup()
-            ? "backup: shard %d/%d of model %s on %s%s".formatted(server.shard().facts().shard(),
+            ? PlainText.format("backup: shard %d/%d of model %s on %s%s", server.shard().facts().shard(),
                 server.shard().facts().shards(),
                 server.shard().facts().model(), TargetAddress.text(server.localAddress()), suffix)
             : ready(server) + ", primary of epoch " + replica.role().epoch() + suffix,
@@ -335,8 +336,8 @@ final class ServeCommand implements Callable<Integer> {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
         String device = server.shard().device();
-        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
-            facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
+        return PlainText.format("ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s", facts.shard(),
+            facts.shards(), facts.model(), TargetAddress.text(address),
             ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
             facts.aggregator(), facts.consistency(),
             device == null ? "" : ", " + device + ", pushes to " + server.shard().pushPlace());

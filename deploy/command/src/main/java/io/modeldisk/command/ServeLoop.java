@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.fault.coordination.Leader;
 import io.modeldisk.fault.coordination.RoleState;
 import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
@@ -114,13 +115,15 @@ final class ServeLoop {
             observer.waits(facts, () -> epochOf(role.leader()));
             launchStandby(role);
             Leader leader = role.leader();
-            notices.ready("standby: shard %d/%d of model %s waits%s%s%s".formatted(facts.shard(), facts.shards(),
-                facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
-                leader == null
-                    ? ""
-                    : "; epoch %d belongs to %s".formatted(leader.epoch(),
-                        leader.address() == null ? "a process that is not ready" : leader.address()),
-                suffix), null);
+            notices.ready(
+                PlainText.format("standby: shard %d/%d of model %s waits%s%s%s", facts.shard(), facts.shards(),
+                    facts.model(), standby == null ? "" : " on " + TargetAddress.text(address),
+                    leader == null
+                        ? ""
+                        : PlainText.format("; epoch %d belongs to %s", leader.epoch(),
+                            leader.address() == null ? "a process that is not ready" : leader.address()),
+                    suffix),
+                null);
         }
         // A process that waits for others, or for the coordinator, does not have to make progress.
         notices.work(null);

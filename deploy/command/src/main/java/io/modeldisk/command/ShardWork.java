@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -54,7 +55,7 @@ final class ShardWork implements ServiceNotices.Work {
     }
 
     private static String words(ShardCounters counters) {
-        return "version %d, round %d, %s%s".formatted(counters.maxVersion(), counters.openedRound(),
+        return PlainText.format("version %d, round %d, %s%s", counters.maxVersion(), counters.openedRound(),
             Plural.counted(counters.learners(), "learner"),
             counters.stopped() ? ", stopped because too few learners are left" : "");
     }

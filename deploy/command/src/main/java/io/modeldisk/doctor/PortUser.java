@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.platform.text.PlainText;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +32,7 @@ final class PortUser {
 
     private static boolean isListening(String[] fields, int port) {
         return fields.length > INODE && fields[STATE].equals(LISTENING)
-            && fields[LOCAL].endsWith(":%04X".formatted(port));
+            && fields[LOCAL].endsWith(PlainText.format(":%04X", port));
     }
 
     private Optional<String> process(String inode) {

@@ -1,6 +1,7 @@
 package io.modeldisk.packages;
 
 import io.modeldisk.command.Settings;
+import io.modeldisk.platform.text.PlainText;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -68,7 +69,7 @@ final class ManPage {
 
     /** Returns the first sentence of a description, without its full stop. */
     static String summary(String... description) {
-        String first = description.length == 0 ? "" : description[0].formatted();
+        String first = description.length == 0 ? "" : PlainText.format(description[0]);
         return first.replaceFirst("(?s)[.:] .*|[.]$", "");
     }
 
@@ -76,7 +77,7 @@ final class ManPage {
     static String description(OptionSpec option) {
         String words = String.join(" ", option.description()).replace("${COMPLETION-CANDIDATES}", candidates(option));
         String value = option.defaultValue();
-        return words.formatted() + (value == null || option.arity().max() == 0 ? "" : " Default: " + value + ".");
+        return PlainText.format(words) + (value == null || option.arity().max() == 0 ? "" : " Default: " + value + ".");
     }
 
     private static String candidates(OptionSpec option) {
@@ -129,7 +130,7 @@ final class ManPage {
         for (String paragraph : paragraphs) {
             if (!paragraph.isBlank()) {
                 macro("PP");
-                line(paragraph.formatted());
+                line(PlainText.format(paragraph));
             }
         }
     }

@@ -2,6 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.util.Optional;
@@ -168,10 +169,9 @@ final class OverlapExchange extends BufferedExchange {
         long lostBytes = other.drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();
-            String reason = ("%d bytes of the gradient of iteration %d are lost,"
-                + " because the learner left before the push completed: %s")
-                .formatted(
-                    lostBytes, iteration - 1, failure == null ? "the push was cancelled" : failure.getMessage());
+            String reason = PlainText.format("%d bytes of the gradient of iteration %d are lost,"
+                + " because the learner left before the push completed: %s", lostBytes, iteration - 1,
+                failure == null ? "the push was cancelled" : failure.getMessage());
             LOG.error(reason);
             counters.failed(new IOException(reason));
         }

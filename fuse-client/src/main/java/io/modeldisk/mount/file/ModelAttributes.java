@@ -6,11 +6,11 @@ import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -139,6 +139,6 @@ final class ModelAttributes {
     }
 
     private static String number(double value) {
-        return String.format(Locale.ROOT, "%.3f", value);
+        return PlainText.format("%.3f", value);
     }
 }

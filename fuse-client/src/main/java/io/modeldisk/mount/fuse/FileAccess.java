@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.text.PlainText;
 
 /**
  * The owner and the permissions of the files of a mount. The kernel checks the permissions at every open (mount option
@@ -86,6 +87,6 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
 
     @Override
     public String toString() {
-        return "uid=%d,gid=%d,mode=%04o,allowOther=%b".formatted(userId, groupId, mode, allowOther);
+        return PlainText.format("uid=%d,gid=%d,mode=%04o,allowOther=%b", userId, groupId, mode, allowOther);
     }
 }

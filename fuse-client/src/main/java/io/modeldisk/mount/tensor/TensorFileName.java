@@ -1,10 +1,10 @@
 package io.modeldisk.mount.tensor;
 
+import io.modeldisk.platform.text.PlainText;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.Locale;
 
 /**
  * The name of the file of a tensor. Different tensors have different file names:
@@ -55,7 +55,7 @@ final class TensorFileName {
         }
         StringBuilder escaped = new StringBuilder();
         for (byte each : Character.toString(character).getBytes(StandardCharsets.UTF_8)) {
-            escaped.append(String.format(Locale.ROOT, "%%%02X", each));
+            escaped.append(PlainText.format("%%%02X", each));
         }
         return escaped.toString();
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -88,8 +89,9 @@ record CheckpointFacts(
     void check(ModelFacts facts, String where) {
         if (format > FORMAT) {
             throw new IllegalArgumentException(
-                "the checkpoint %s has format %s, but modeldisk %s reads formats up to %s; use the version of modeldisk that"
-                    .formatted(where, format, ProgramVersion.TEXT, FORMAT)
+                PlainText.format(
+                    "the checkpoint %s has format %s, but modeldisk %s reads formats up to %s; use the version of modeldisk that",
+                    where, format, ProgramVersion.TEXT, FORMAT)
                     + " wrote it, or give another directory with --state");
         }
         checkModel(facts, where);
@@ -118,7 +120,7 @@ record CheckpointFacts(
 
     private static void check(boolean sound, String where, String message, Object... values) {
         if (!sound) {
-            throw new IllegalArgumentException("the checkpoint " + where + " " + message.formatted(values)
+            throw new IllegalArgumentException("the checkpoint " + where + " " + PlainText.format(message, values)
                 + "; give another directory with --state, or the options with which the checkpoint was taken");
         }
     }

@@ -2,6 +2,7 @@ package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.server.block.Block;
@@ -133,8 +134,9 @@ public final class CheckpointLog {
             return;
         }
         full = now;
-        String reason = "the journal %s is full: it has %s, twice --journal-limit, because no checkpoint was completed for long%s"
-            .formatted(journal.path(), ByteSize.format(journal.bytes()), failure == null ? "" : " (" + failure + ")");
+        String reason = PlainText.format(
+            "the journal %s is full: it has %s, twice --journal-limit, because no checkpoint was completed for long%s",
+            journal.path(), ByteSize.format(journal.bytes()), failure == null ? "" : " (" + failure + ")");
         records.refuse(full ? reason : null);
         if (full) {
             LOG.error("the shard refuses pushes until a checkpoint is complete: {}", reason);

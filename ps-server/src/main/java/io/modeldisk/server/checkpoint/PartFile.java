@@ -1,6 +1,7 @@
 package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.server.model.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,7 +18,7 @@ import java.util.List;
  */
 record PartFile(int blocks, long stateBytes) {
     static String name(int shard, int shards) {
-        return "state-%05d-of-%05d.safetensors".formatted(shard + 1, shards);
+        return PlainText.format("state-%05d-of-%05d.safetensors", shard + 1, shards);
     }
 
     byte[] head() {

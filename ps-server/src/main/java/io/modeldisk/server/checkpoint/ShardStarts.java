@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -83,7 +84,7 @@ final class ShardStarts {
     }
 
     private static Path file(StateDirectory state, int number) {
-        return state.path().resolve("shard-%05d.json".formatted(number));
+        return state.path().resolve(PlainText.format("shard-%05d.json", number));
     }
 
     private Start read(int number) throws IOException {

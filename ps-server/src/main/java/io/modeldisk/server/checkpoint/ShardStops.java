@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -109,7 +110,7 @@ final class ShardStops {
     }
 
     private Path file(int number) {
-        return state.path().resolve("stop-%05d-of-%05d.json".formatted(number + 1, shards));
+        return state.path().resolve(PlainText.format("stop-%05d-of-%05d.json", number + 1, shards));
     }
 
     private Stop read(int number) throws IOException {

@@ -1,6 +1,7 @@
 package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
@@ -89,7 +90,7 @@ final class StateDirectory {
     }
 
     private static String name(long number) {
-        return "checkpoint-%06d".formatted(number);
+        return PlainText.format("checkpoint-%06d", number);
     }
 
     /** Returns the complete checkpoints, the newest first. */

@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.server.model.Tensor;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ final class WeightFiles {
         index.putObject("metadata").put("total_size", tensors.getLast().end());
         ObjectNode map = index.putObject("weight_map");
         for (List<Tensor> group : groups) {
-            String name = "model-%05d-of-%05d.safetensors".formatted(files.size() + 1, groups.size());
+            String name = PlainText.format("model-%05d-of-%05d.safetensors", files.size() + 1, groups.size());
             group.forEach(tensor -> map.put(tensor.name(), name));
             files.add(new WeightFile(name, SafetensorsHead.encode(group), group.getFirst().begin(),
                 group.getLast().end()));

@@ -1,6 +1,7 @@
 package io.modeldisk.server.journal;
 
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
@@ -96,7 +97,8 @@ public final class JournalDirectory implements AutoCloseable {
      */
     public static JournalDirectory open(JournalSettings settings, ModelFacts facts, NanoClock clock)
         throws IOException {
-        Path path = journals(settings.state()).resolve("shard-%05d-of-%05d".formatted(facts.shard(), facts.shards()));
+        Path path = journals(settings.state())
+            .resolve(PlainText.format("shard-%05d-of-%05d", facts.shard(), facts.shards()));
         DurableFiles.createDirectories(path);
         return open(path, settings.lockWait(), clock);
     }
@@ -123,7 +125,7 @@ public final class JournalDirectory implements AutoCloseable {
     static List<Path> ofOtherNumber(Path state, int shards) throws IOException {
         try (Stream<Path> all = Files.list(journals(state))) {
             return all.filter(entry -> FOLDER.matcher(entry.getFileName().toString()).matches()
-                && !entry.getFileName().toString().endsWith("-of-%05d".formatted(shards))).sorted().toList();
+                && !entry.getFileName().toString().endsWith(PlainText.format("-of-%05d", shards))).sorted().toList();
         }
     }
 
@@ -148,7 +150,7 @@ public final class JournalDirectory implements AutoCloseable {
     }
 
     Path segment(long number) {
-        return path.resolve("%012d".formatted(number) + SUFFIX);
+        return path.resolve(PlainText.format("%012d", number) + SUFFIX);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.modeldisk.server.record;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -106,7 +107,8 @@ public final class RecordAssembly implements AutoCloseable {
     private void check() throws DamagedRecordException {
         int checksum = header.computeChecksum(view, next, scratch);
         if (header.checksum() != checksum) {
-            throw damaged("the checksum is %08x, but the header has %08x".formatted(checksum, header.checksum()));
+            throw damaged(
+                PlainText.format("the checksum is %08x, but the header has %08x", checksum, header.checksum()));
         }
         if (header.kind() == null) {
             throw damaged("the kind of the record is unknown to this version of modeldisk");

@@ -1,5 +1,6 @@
 package io.modeldisk.server.record;
 
+import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -48,8 +49,8 @@ public final class RecordReader {
                 + " bytes after its header, but only " + (left - RecordHeader.BYTES) + " are left");
         }
         if (header.checksum() != header.computeChecksum()) {
-            throw damaged("the checksum is %08x, but the header has %08x"
-                .formatted(header.computeChecksum(), header.checksum()));
+            throw damaged(PlainText.format("the checksum is %08x, but the header has %08x", header.computeChecksum(),
+                header.checksum()));
         }
         if (header.kind() == null) {
             throw damaged("the kind of the record is unknown to this version of modeldisk");

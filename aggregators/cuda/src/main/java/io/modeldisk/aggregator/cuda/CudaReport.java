@@ -1,5 +1,6 @@
 package io.modeldisk.aggregator.cuda;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -58,7 +59,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
             Kernel.load(device, KernelCall.SUM).close();
             CUdevice handle = new CUdevice();
             CudaException.check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, ordinal));
-            String pciAddress = "%04x:%02x:%02x.0".formatted(
+            String pciAddress = PlainText.format("%04x:%02x:%02x.0",
                 CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                 CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                 CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -179,7 +180,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             LOG.warn(
                 "a PDU from {} was rejected because its opcode {} is not supported (faulty PDUs of this connection so"
                     + " far: {})",
-                setup.datamover().peer(), "%02Xh".formatted(pdu.opcode()), faults.count());
+                setup.datamover().peer(), PlainText.format("%02Xh", pdu.opcode()), faults.count());
         }
         reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
     }
@@ -291,8 +292,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             LOG.warn(
                 "a PDU from {} was rejected with reject reason {}; the opcode of the PDU is {} (faulty PDUs of this"
                     + " connection so far: {})",
-                setup.datamover().peer(), "%02Xh".formatted(reason),
-                "%02Xh".formatted(pdu.opcode()), faults.count());
+                setup.datamover().peer(), PlainText.format("%02Xh", reason),
+                PlainText.format("%02Xh", pdu.opcode()), faults.count());
         }
         reject(pdu, reason);
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.InquiryData;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -66,7 +67,7 @@ final class ParameterCommands {
         int page = cdb.u8(2);
         if (!vital && page != 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(2),
-                "INQUIRY has page code %02Xh, but the EVPD bit is not set".formatted(page));
+                PlainText.format("INQUIRY has page code %02Xh, but the EVPD bit is not set", page));
         }
         if (command.unit == null) {
             if (vital) {
@@ -98,7 +99,7 @@ final class ParameterCommands {
             default -> {
                 if (Arrays.stream(unit.vendorPageCodes()).noneMatch(code -> code == page)) {
                     throw new ScsiException(Sense.invalidFieldInCdb(2),
-                        "the logical unit has no VPD page %02Xh".formatted(page));
+                        PlainText.format("the logical unit has no VPD page %02Xh", page));
                 }
                 yield InquiryData.page(page, unit.vendorPage(page));
             }
@@ -109,7 +110,7 @@ final class ParameterCommands {
         int select = cdb.u8(2);
         if (select > 2) {
             throw new ScsiException(Sense.invalidFieldInCdb(2),
-                "SELECT REPORT is %02Xh, but must be from 00h to 02h".formatted(select));
+                PlainText.format("SELECT REPORT is %02Xh, but must be from 00h to 02h", select));
         }
         if (cdb.u32(6) < 16) {
             throw new ScsiException(Sense.invalidFieldInCdb(6),

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
@@ -169,6 +170,6 @@ final class ScsiCommands {
             }
         }
         throw new ScsiException(Sense.INVALID_OPCODE,
-            "the operation code %02Xh is not supported".formatted(cdb.opcode()));
+            PlainText.format("the operation code %02Xh is not supported", cdb.opcode()));
     }
 }

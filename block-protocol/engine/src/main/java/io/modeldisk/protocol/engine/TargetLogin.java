@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.platform.text.PeerText;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.IscsiName;
@@ -90,7 +91,8 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_REQUEST) {
             throw new ProtocolException(
-                "the initiator sent a PDU with opcode %02Xh before the login completed".formatted(pdu.opcode()));
+                PlainText.format("the initiator sent a PDU with opcode %02Xh before the login completed",
+                    pdu.opcode()));
         }
         connection.loginRequested();
         LoginRequestPdu request = new LoginRequestPdu(pdu.header());

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -94,7 +95,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_RESPONSE) {
             throw new ProtocolException(
-                "the target sent a PDU with opcode %02Xh instead of a Login response".formatted(pdu.opcode()));
+                PlainText.format("the target sent a PDU with opcode %02Xh instead of a Login response", pdu.opcode()));
         }
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -97,10 +98,10 @@ final class SessionResponses implements InitiatorDatamover.Listener {
                 }
                 LOG.info("{} sent an asynchronous message with event {}", shard, message.event());
             }
-            case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU (reason %02Xh)"
-                .formatted(new RejectPdu(pdu.header()).reason()));
-            default -> throw new ProtocolException("the target sent a PDU with the unknown opcode %02Xh"
-                .formatted(pdu.opcode()));
+            case Opcode.REJECT -> throw new ProtocolException(
+                PlainText.format("the target rejected a PDU (reason %02Xh)", new RejectPdu(pdu.header()).reason()));
+            default -> throw new ProtocolException(
+                PlainText.format("the target sent a PDU with the unknown opcode %02Xh", pdu.opcode()));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
@@ -397,7 +398,8 @@ final class ShardClient implements AutoCloseable {
             scratch.slab(0).asSlice(offset, VpdPage.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
         if (content == null) {
             throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
-                id().address() + " is not a shard of modeldisk: the target has no VPD page %02Xh".formatted(code));
+                id().address()
+                    + PlainText.format(" is not a shard of modeldisk: the target has no VPD page %02Xh", code));
         }
         return content;
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -163,9 +164,10 @@ public record ModelFacts(
         if (protocol == PROTOCOL) {
             return null;
         }
-        return "%s speaks version %d of modeldisk's protocol, but this program (modeldisk %s) speaks version %d; %s"
-            .formatted(where, protocol, ProgramVersion.TEXT, PROTOCOL,
-                protocol < PROTOCOL ? "update modeldisk there" : "update modeldisk here");
+        return PlainText.format(
+            "%s speaks version %d of modeldisk's protocol, but this program (modeldisk %s) speaks version %d; %s",
+            where, protocol, ProgramVersion.TEXT, PROTOCOL,
+            protocol < PROTOCOL ? "update modeldisk there" : "update modeldisk here");
     }
 
     /** Returns the facts as the JSON text of the VPD page. */

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.pdu;
 
+import io.modeldisk.platform.text.PlainText;
+
 /** The values of status class and status detail in a Login Response (RFC 7143 section 11.13.5), as one 16-bit number. */
 public final class LoginStatus {
     /** The login succeeded. */
@@ -55,7 +57,7 @@ public final class LoginStatus {
             case SESSION_DOES_NOT_EXIST -> "the session does not exist";
             case INVALID_DURING_LOGIN -> "the request is not valid in this stage of the login";
             case OUT_OF_RESOURCES -> "the target is out of resources";
-            default -> "login status %04Xh".formatted(status);
+            default -> PlainText.format("login status %04Xh", status);
         };
     }
 }

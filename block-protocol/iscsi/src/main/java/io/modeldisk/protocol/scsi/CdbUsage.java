@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
 import java.util.HexFormat;
 
 /**
@@ -58,8 +59,9 @@ public final class CdbUsage {
             if (wrong != 0) {
                 int bit = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(wrong);
                 throw new ScsiException(Sense.invalidFieldInCdb(i, bit),
-                    "byte %d of the CDB with operation code %02Xh is %02Xh, which has a reserved or unsupported bit"
-                        .formatted(i, opcode(), cdb.u8(i)));
+                    PlainText.format(
+                        "byte %d of the CDB with operation code %02Xh is %02Xh, which has a reserved or unsupported bit",
+                        i, opcode(), cdb.u8(i)));
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -83,14 +84,15 @@ public final class InquiryData {
     public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName,
         int portalGroupTag, int portGroup) {
         DataBuilder designators = new DataBuilder(0);
-        byte[] t10 = (VENDOR + "%-16s".formatted(product) + serial).getBytes(StandardCharsets.US_ASCII);
+        byte[] t10 = (VENDOR + PlainText.format("%-16s", product) + serial).getBytes(StandardCharsets.US_ASCII);
         designators.append(designator(0x02, 0x01, t10));
         designators.append(designator(0x01, 0x02, new DataBuilder(8).u64(0, eui64).build()));
         if (portGroup != 0) {
             byte[] number = new DataBuilder(4).u16(2, portGroup).build();
             designators.append(designator(0x51, 0x94, number)).append(designator(0x51, 0x95, number));
         }
-        designators.append(designator(0x53, 0x98, scsiName("%s,t,0x%04X".formatted(targetName, portalGroupTag))));
+        designators.append(
+            designator(0x53, 0x98, scsiName(PlainText.format("%s,t,0x%04X", targetName, portalGroupTag))));
         designators.append(designator(0x53, 0xA8, scsiName(targetName)));
         return page(DEVICE_IDENTIFICATION, designators.build());
     }

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
+
 /** Builds the data of MODE SENSE (SPC-4 6.11 and 7.5, SBC-3 6.5). No mode page can be changed or saved. */
 public final class ModePages {
     private static final int CACHING = 0x08;
@@ -30,7 +32,7 @@ public final class ModePages {
         if (pages.length == 0) {
             boolean subpage = pages(page, 0, false).length > 0;
             throw new ScsiException(subpage ? Sense.invalidFieldInCdb(3) : Sense.invalidFieldInCdb(2, 5),
-                "mode page %02Xh with subpage %02Xh does not exist".formatted(page, cdb.u8(3)));
+                PlainText.format("mode page %02Xh with subpage %02Xh does not exist", page, cdb.u8(3)));
         }
         data.append(pages);
         // The bit DPOFUA: reads and writes accept DPO and FUA, which have no effect because there is no cache.

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
+
 /**
  * The commands that the target engine supports (SPC-4 clause 6, SBC-3 clause 5), each with the bits of its CDB that have a
  * meaning. The table is used to decode commands, to refuse unsupported bits, and for REPORT SUPPORTED OPERATION CODES.
@@ -136,7 +138,7 @@ public enum ScsiCommand {
         ScsiCommand command = of(cdb.opcode(), action);
         if (command == null) {
             throw new ScsiException(Sense.invalidFieldInCdb(1, 4),
-                "operation code %02Xh has no service action %02Xh".formatted(cdb.opcode(), action));
+                PlainText.format("operation code %02Xh has no service action %02Xh", cdb.opcode(), action));
         }
         return command;
     }

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
+
 /** SCSI status codes (SAM-5 5.3). */
 public final class ScsiStatus {
     /** The command completed without an error. */
@@ -35,7 +37,7 @@ public final class ScsiStatus {
             case RESERVATION_CONFLICT -> "RESERVATION CONFLICT";
             case TASK_SET_FULL -> "TASK SET FULL";
             case TASK_ABORTED -> "TASK ABORTED";
-            default -> "status %02Xh".formatted(status);
+            default -> PlainText.format("status %02Xh", status);
         };
     }
 }

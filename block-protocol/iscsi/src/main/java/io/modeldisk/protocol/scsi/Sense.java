@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
+
 /**
  * The sense data of a CHECK CONDITION (SPC-4 4.5): sense key, additional sense code and qualifier.
  *
@@ -121,6 +123,6 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
 
     @Override
     public String toString() {
-        return "sense key %Xh, ASC %02Xh, ASCQ %02Xh".formatted(key, asc, ascq);
+        return PlainText.format("sense key %Xh, ASC %02Xh, ASCQ %02Xh", key, asc, ascq);
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.text.PlainText;
 import java.util.List;
 
 /**
@@ -59,8 +60,9 @@ public final class SupportedOperations {
         boolean hasNone = vendorCommand != null || command != null && isSupported(command) && !hasActions;
         if (options == ONE_OPCODE && hasActions || options == ONE_SERVICE_ACTION && hasNone) {
             throw new ScsiException(Sense.invalidFieldInCdb(REPORTING_OPTIONS_BYTE, 2),
-                "REPORT SUPPORTED OPERATION CODES has wrong reporting options: operation code %02Xh has %s"
-                    .formatted(opcode, hasActions ? "service actions" : "no service action"));
+                PlainText.format(
+                    "REPORT SUPPORTED OPERATION CODES has wrong reporting options: operation code %02Xh has %s", opcode,
+                    hasActions ? "service actions" : "no service action"));
         }
         if (hasActions) {
             command = ScsiCommand.of(opcode, action);

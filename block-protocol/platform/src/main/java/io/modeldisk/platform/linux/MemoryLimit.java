@@ -1,7 +1,7 @@
 package io.modeldisk.platform.linux;
 
+import io.modeldisk.platform.text.PlainText;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /**
  * The memory that this process can still allocate before Linux kills a process to free memory. The limit is the minimum of the
@@ -47,7 +47,7 @@ public record MemoryLimit(long availableBytes, String source) {
     public String describe() {
         return availableBytes == Long.MAX_VALUE
             ? "no known limit"
-            : String.format(Locale.ROOT, "%.2f GiB available (%s)", availableBytes / GIB, source);
+            : PlainText.format("%.2f GiB available (%s)", availableBytes / GIB, source);
     }
 
     private static long machineBytes(Path root) {

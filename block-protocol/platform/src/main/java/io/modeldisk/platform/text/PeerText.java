@@ -29,7 +29,7 @@ public final class PeerText {
             } else if (!pair && isPrintable(c)) {
                 safe.append(c);
             } else {
-                safe.append("\\u%04X".formatted((int) c));
+                safe.append(PlainText.format("\\u%04X", (int) c));
             }
         }
         if (end < text.length()) {

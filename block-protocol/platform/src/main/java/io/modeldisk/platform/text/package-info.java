@@ -1,2 +1,5 @@
-/** Escaping of text from other processes, and the number of log lines that they cause, so that the log stays readable. */
+/**
+ * Text that is the same on every machine, and text from other processes: it is escaped, and the number of log lines that it can
+ * cause is limited, so that the log stays readable.
+ */
 package io.modeldisk.platform.text;

@@ -1,5 +1,6 @@
 package io.modeldisk.platform.units;
 
+import io.modeldisk.platform.text.PlainText;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -44,8 +45,8 @@ public record ByteSize(long bytes) {
         int unit = bytes < 1024 ? 0 : (int) Math.min(UNITS.length(), Math.floor(Math.log(bytes) / Math.log(1024)));
         double value = bytes / Math.pow(1024, unit);
         return unit > 0 && value != Math.rint(value)
-            ? String.format(Locale.ROOT, "%.2f %s", value, unitName(unit))
-            : String.format(Locale.ROOT, "%.0f %s", value, unitName(unit));
+            ? PlainText.format("%.2f %s", value, unitName(unit))
+            : PlainText.format("%.0f %s", value, unitName(unit));
     }
 
     /**

@@ -15,6 +15,7 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -50,7 +51,7 @@ public final class BenchCommand implements Runnable, Subcommand {
             description = "The size of the server's weights.") ByteSize modelSize)
         throws IOException {
         try (GrpcServer server = GrpcServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
-            System.out.printf("ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
+            System.out.printf(Locale.ROOT, "ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
                 ByteSize.format(modelSize.bytes()));
             server.run();
         }
@@ -70,7 +71,8 @@ public final class BenchCommand implements Runnable, Subcommand {
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
             datamovers.apply(new TargetContext()))) {
-            System.out.printf("ready: a node with gRPC on %s, %s%n", TargetAddress.text(node.localAddress()),
+            System.out.printf(Locale.ROOT, "ready: a node with gRPC on %s, %s%n",
+                TargetAddress.text(node.localAddress()),
                 ByteSize.format(modelSize.bytes()));
             node.run();
         }
@@ -89,7 +91,7 @@ public final class BenchCommand implements Runnable, Subcommand {
         throws IOException {
         try (FuseSession session = NullFile.mount(binding, directory, modelSize.bytes())) {
             Runtime.getRuntime().addShutdownHook(new Thread(session::close, "stop"));
-            System.out.printf("ready: a file that moves no data in %s%n", directory);
+            System.out.printf(Locale.ROOT, "ready: a file that moves no data in %s%n", directory);
             session.ended().join();
         }
         return 0;
@@ -109,7 +111,8 @@ public final class BenchCommand implements Runnable, Subcommand {
         throws IOException {
         try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();
-            System.out.printf("ready: the baseline on %s:%d, %s%n", address.getHostString(), address.getPort(),
+            System.out.printf(Locale.ROOT, "ready: the baseline on %s:%d, %s%n", address.getHostString(),
+                address.getPort(),
                 ByteSize.format(modelSize.bytes()));
             server.run();
         }

@@ -11,6 +11,7 @@ import io.modeldisk.bench.training.Variant;
 import io.modeldisk.command.Plural;
 import io.modeldisk.command.Converters;
 import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
@@ -161,13 +162,16 @@ final class BenchTrainingCommand implements Callable<Integer> {
     }
 
     private static String title(TrainingPlan plan) {
-        return "%s, %.2f MB, %.2f ms of computation".formatted(plan.model(), plan.modelBytes() / 1e6, plan.computeMs());
+        return PlainText.format("%s, %.2f MB, %.2f ms of computation", plan.model(), plan.modelBytes() / 1e6,
+            plan.computeMs());
     }
 
     private String setting(TrainingPlan plan) {
-        return "%s, %s, %s, %s, over %s, through the %s%s".formatted(Plural.counted(learners, "learner"),
+        return PlainText.format("%s, %s, %s, %s, over %s, through the %s%s", Plural.counted(learners, "learner"),
             Plural.counted(shards, "shard"), consistency, plan.aggregator(), plan.datamover(),
             plan.throughs().stream().map(Through::toString).collect(Collectors.joining(" and ")),
-            link == null ? "" : ", links of %.0f MB/s in each direction".formatted(plan.linkBytesPerSecond() / 1e6));
+            link == null
+                ? ""
+                : PlainText.format(", links of %.0f MB/s in each direction", plan.linkBytesPerSecond() / 1e6));
     }
 }

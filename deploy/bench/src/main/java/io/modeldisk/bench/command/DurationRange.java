@@ -1,5 +1,6 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.DurationText;
 import java.time.Duration;
 
@@ -11,7 +12,7 @@ final class DurationRange {
     static void check(String option, Duration value, Duration least, Duration most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw new IllegalArgumentException(
-                "%s %s must be from %s to %s".formatted(option, DurationText.format(value),
+                PlainText.format("%s %s must be from %s to %s", option, DurationText.format(value),
                     DurationText.format(least), DurationText.format(most)));
         }
     }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -56,7 +57,7 @@ public final class TraceCommand implements Runnable, Subcommand {
         drawing.write(beside(out, ".svg"));
         drawing.write(beside(out, ".png"));
         Files.write(beside(out, ".json"), timeline.toJson());
-        System.out.printf("wrote %s, .png and .json: %s of %s%n", beside(out, ".svg"),
+        System.out.printf(Locale.ROOT, "wrote %s, .png and .json: %s of %s%n", beside(out, ".svg"),
             Plural.counted(iterations, "iteration"),
             Plural.counted(timeline.learners().size(), "learner"));
         return 0;
@@ -93,7 +94,8 @@ public final class TraceCommand implements Runnable, Subcommand {
         Curves curves = Curves.read(kind, files);
         curves.write(beside(out, ".svg"));
         curves.write(beside(out, ".png"));
-        System.out.printf("wrote %s and .png: %s%n", beside(out, ".svg"), Plural.counted(curves.lines().size(), noun));
+        System.out.printf(Locale.ROOT, "wrote %s and .png: %s%n", beside(out, ".svg"),
+            Plural.counted(curves.lines().size(), noun));
         return 0;
     }
 

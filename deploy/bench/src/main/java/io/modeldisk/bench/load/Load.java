@@ -1,5 +1,6 @@
 package io.modeldisk.bench.load;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 
 /**
@@ -29,7 +30,8 @@ public record Load(Direction direction, int requestBytes, int queueDepth, long r
 
     /** Returns a short description of the load for progress messages. */
     public String describe(String aggregator) {
-        return "%s: %s of %s, queue depth %d".formatted(aggregator, direction.label(), ByteSize.exact(requestBytes),
+        return PlainText.format("%s: %s of %s, queue depth %d", aggregator, direction.label(),
+            ByteSize.exact(requestBytes),
             queueDepth);
     }
 

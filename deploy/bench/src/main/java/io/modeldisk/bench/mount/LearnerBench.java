@@ -9,6 +9,7 @@ import io.modeldisk.bench.training.TrainingBench;
 import io.modeldisk.bench.training.TrainingPlan;
 import io.modeldisk.bench.training.Variant;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -53,7 +54,7 @@ final class LearnerBench {
         plans.forEach(_ -> found.add(new ArrayList<>()));
         for (int round = 0; round < plan.rounds(); round++) {
             for (int i = 0; i < plans.size(); i++) {
-                progress.accept("%d of %d: %s over %s, through %s".formatted(round * plans.size() + i + 1,
+                progress.accept(PlainText.format("%d of %d: %s over %s, through %s", round * plans.size() + i + 1,
                     plan.rounds() * plans.size(), scheme(plans.get(i)), plans.get(i).datamover(),
                     through(plans.get(i))));
                 found.get(i).add(new TrainingBench(plans.get(i), modeldisk, _ -> {}).run().getFirst().getFirst());

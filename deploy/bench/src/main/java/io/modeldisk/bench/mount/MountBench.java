@@ -12,6 +12,7 @@ import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -200,7 +201,7 @@ public final class MountBench {
         for (int round = 0; round < plan.rounds(); round++) {
             for (int i = 0; i < variants.size(); i++) {
                 int turn = (i + round) % variants.size();
-                progress.accept("%s %s of %s, queue depth %d".formatted(bar(variants.size()),
+                progress.accept(PlainText.format("%s %s of %s, queue depth %d", bar(variants.size()),
                     load.direction() == Direction.PUSH ? "write" : "read", ByteSize.exact(load.requestBytes()),
                     load.queueDepth()));
                 done++;

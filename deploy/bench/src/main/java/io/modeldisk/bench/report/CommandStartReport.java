@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 
 /**
  * The result of {@code bench start --commands}. Times are in seconds.
@@ -32,7 +33,7 @@ public record CommandStartReport(Samples java, Samples help, Samples serve, Samp
     }
 
     private static String format(double seconds) {
-        return "%.2f".formatted(seconds);
+        return PlainText.format("%.2f", seconds);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import java.util.List;
 
@@ -49,7 +50,7 @@ public record GpuReport(
         if (emulated) {
             text.append("The device is emulated. The figures show only that the benchmark runs.\n");
         }
-        text.append("%s on %s%n".formatted(name, device));
+        text.append(PlainText.format("%s on %s%n", name, device));
         Table ofFolds = new Table(1, "block", "blocks a launch", "fold GB/s", "memcpy GB/s", "fold / memcpy");
         for (Folds each : folds) {
             ofFolds.row(ByteSize.exact(each.blockBytes), Integer.toString(each.blocks),
@@ -57,8 +58,9 @@ public record GpuReport(
                 Units.ratio(each.fold.over(each.memcpy)));
         }
         text.append(
-            "%nFolds in device memory. For each byte of gradient, a fold reads and writes %d bytes, and memcpy %d.%n%n"
-                .formatted(bytesPerByte, COPY_BYTES_PER_BYTE))
+            PlainText.format(
+                "%nFolds in device memory. For each byte of gradient, a fold reads and writes %d bytes, and memcpy %d.%n%n",
+                bytesPerByte, COPY_BYTES_PER_BYTE))
             .append(ofFolds);
         if (!pushes.isEmpty()) {
             Table ofPushes = new Table(1, "block", "blocks a launch", "copy to the device GB/s",

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -47,7 +48,7 @@ public record LearnerTimes(
                 ms(copied.iterationMs), "-"));
             all.stream().filter(copied::isMappedBeside).findFirst().ifPresent(mapped -> {
                 cells.set(3, ms(mapped.fileMs));
-                cells.set(4, "%.4f".formatted(mapped.fileMs.over(copied.fileMs).median()));
+                cells.set(4, PlainText.format("%.4f", mapped.fileMs.over(copied.fileMs).median()));
                 cells.set(6, ms(mapped.iterationMs));
             });
             table.row(cells.toArray(String[]::new));
@@ -61,7 +62,7 @@ public record LearnerTimes(
     }
 
     private static String ms(Samples samples) {
-        return "%.2f".formatted(samples.median());
+        return PlainText.format("%.2f", samples.median());
     }
 
     void addTo(ObjectNode root) {

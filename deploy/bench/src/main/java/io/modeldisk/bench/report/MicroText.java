@@ -3,6 +3,7 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.report.MicroReport.Latency;
 import io.modeldisk.bench.report.MicroReport.Rate;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.ArrayList;
@@ -27,14 +28,16 @@ final class MicroText {
         }
         if (!report.fanIn().isEmpty()) {
             text.append(
-                "\nOne server, %s requests: requests per second of all clients; ratios: median (minimum-maximum)%n%n"
-                    .formatted(ByteSize.exact(report.fanIn().getFirst().requestBytes())))
+                PlainText.format(
+                    "\nOne server, %s requests: requests per second of all clients; ratios: median (minimum-maximum)%n%n",
+                    ByteSize.exact(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }
         if (!report.mesh().isEmpty()) {
             text.append(
-                "\nFully connected, %d nodes: GB/s per node, and the median latency of a request in milliseconds%n%n"
-                    .formatted(report.mesh().getFirst().parties()))
+                PlainText.format(
+                    "\nFully connected, %d nodes: GB/s per node, and the median latency of a request in milliseconds%n%n",
+                    report.mesh().getFirst().parties()))
                 .append(mesh(report));
         }
         report.notes().forEach(note -> text.append('\n').append(note).append('\n'));
@@ -71,13 +74,13 @@ final class MicroText {
 
     private static String fanIn(MicroReport report) {
         return rates(report, report.fanIn(), "clients", rate -> Integer.toString(rate.parties()), List.of(""),
-            rate -> List.of("%.0f".formatted(rate.requestsPerSecond().median())));
+            rate -> List.of(PlainText.format("%.0f", rate.requestsPerSecond().median())));
     }
 
     private static String mesh(MicroReport report) {
         return rates(report, report.mesh(), "request", rate -> ByteSize.exact(rate.requestBytes()), List.of("", "ms"),
             rate -> List.of(Units.throughput(rate.bytesPerSecondEach().median()),
-                "%.2f".formatted(rate.p50Micros() / MILLI_US)));
+                PlainText.format("%.2f", rate.p50Micros() / MILLI_US)));
     }
 
     /**

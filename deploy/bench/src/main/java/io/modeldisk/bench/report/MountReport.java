@@ -3,6 +3,7 @@ package io.modeldisk.bench.report;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.picture.ChartLook;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,10 +56,11 @@ public record MountReport(
     public String text() {
         StringBuilder text = new StringBuilder();
         if (!rates.isEmpty()) {
-            text.append("GB/s of a file of %s, median; in brackets: the median, minimum and maximum of the ratios%n"
-                .formatted(ByteSize.format(modelBytes)));
+            text.append(PlainText.format(
+                "GB/s of a file of %s, median; in brackets: the median, minimum and maximum of the ratios%n",
+                ByteSize.format(modelBytes)));
             for (String binding : bindings) {
-                text.append("%nbinding %s%n".formatted(binding)).append(table(binding));
+                text.append(PlainText.format("%nbinding %s%n", binding)).append(table(binding));
             }
             text.append("""
 
@@ -67,13 +69,15 @@ public record MountReport(
                 """);
         }
         if (!learner.isEmpty()) {
-            text.append("%sms of a learner of %s, binding %s, medians%n%n".formatted(rates.isEmpty() ? "" : "\n",
-                ByteSize.format(modelBytes), bindings.getFirst())).append(LearnerTimes.table(learner))
-                .append("""
+            text.append(
+                PlainText.format("%sms of a learner of %s, binding %s, medians%n%n", rates.isEmpty() ? "" : "\n",
+                    ByteSize.format(modelBytes), bindings.getFirst()))
+                .append(LearnerTimes.table(learner))
+                .append(PlainText.format("""
 
                     read and write, mapped: the learner's own time for all weights and the whole gradient, outside fsync.
                     iteration: this time, %.0f ms of computation, and fsync.
-                    """.formatted(learner.getFirst().computeMs().median()));
+                    """, learner.getFirst().computeMs().median()));
         }
         notes.forEach(note -> text.append(note).append('\n'));
         return text.toString();
@@ -168,7 +172,7 @@ public record MountReport(
         List<Rate> shown = rates.stream().filter(rate -> rate.queueDepth() == depth && rate.direction() == direction)
             .toList();
         CategoryChart chart = Charts.chartOfManyLines(
-            "%s, binding %s, %d in flight".formatted(shown.getFirst().call(), binding, depth),
+            PlainText.format("%s, binding %s, %d in flight", shown.getFirst().call(), binding, depth),
             "request size", "GB/s");
         line(chart, "file that moves no data", shown, binding, NULL_FILE, datamovers.size(), true);
         for (int i = 0; i < datamovers.size(); i++) {

@@ -2,6 +2,7 @@ package io.modeldisk.bench.report;
 
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.picture.ChartLook;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +51,8 @@ final class ProtocolCharts {
 
     private static CategoryChart throughput(Direction direction, int depth, List<ThroughputResult> results) {
         String name = direction == Direction.BOTH ? "push and pull at the same time" : direction.label();
-        CategoryChart chart = Charts.chart("%s, %d request%s in flight".formatted(name, depth, depth == 1 ? "" : "s"),
+        CategoryChart chart = Charts.chart(
+            PlainText.format("%s, %d request%s in flight", name, depth, depth == 1 ? "" : "s"),
             X_AXIS, "GB/s");
         List<String> aggregators = results.stream().map(ThroughputResult::aggregator).distinct().toList();
         List<ThroughputResult> first = of(aggregators.getFirst(), results);

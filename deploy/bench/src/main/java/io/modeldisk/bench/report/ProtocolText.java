@@ -1,5 +1,6 @@
 package io.modeldisk.bench.report;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.List;
@@ -20,7 +21,7 @@ final class ProtocolText {
         StringBuilder text = new StringBuilder();
         if (!report.throughput().isEmpty()) {
             int runs = report.throughput().getFirst().protocol().values().length;
-            text.append("Throughput of one session: %s; ratios: median (minimum-maximum)%n%n".formatted(
+            text.append(PlainText.format("Throughput of one session: %s; ratios: median (minimum-maximum)%n%n",
                 runs == 1 ? "one run" : "medians of " + runs + " runs, in alternation with the baseline"))
                 .append(throughput(report.throughput())).append('\n');
         }
@@ -67,7 +68,7 @@ final class ProtocolText {
                     + (isPartOfBlock(result) ? PART_OF_BLOCK : noted ? UNMARKED : ""),
                 Units.latency(result.baseline(), 50), Units.latency(result.baseline(), 99),
                 Units.latency(result.baseline(), 99.9), Units.latency(result.protocol(), 50),
-                Units.latency(result.protocol(), 99), Units.latency(result.protocol(), 99.9), "%.1f".formatted(
+                Units.latency(result.protocol(), 99), Units.latency(result.protocol(), 99.9), PlainText.format("%.1f",
                     Units.microseconds(result.protocol(), 50) - Units.microseconds(result.baseline(), 50)));
             before = result;
         }

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import java.util.List;
 import java.util.LongSummaryStatistics;
@@ -56,17 +57,20 @@ public record SessionsReport(
         Table table = new Table(1, "", "minimum", "median", "maximum");
         table.row("MB/s of a session", megabytes(moved.min()), megabytes(moved.median()), megabytes(moved.max()));
         table.row("slowest request, ms", millis(longest.min()), millis(longest.median()), millis(longest.max()));
-        StringBuilder text = new StringBuilder("%d sessions push and pull for %.0f s%s: %s GB/s in total%n%n".formatted(
-            movedBytes.size(), seconds,
-            stoppedReaders == 0 ? "" : ", beside %d sessions that read nothing".formatted(stoppedReaders),
-            Units.throughput(movedBytes.stream().mapToLong(Long::longValue).sum() / seconds)));
+        StringBuilder text = new StringBuilder(
+            PlainText.format("%d sessions push and pull for %.0f s%s: %s GB/s in total%n%n", movedBytes.size(), seconds,
+                stoppedReaders == 0 ? "" : PlainText.format(", beside %d sessions that read nothing", stoppedReaders),
+                Units.throughput(movedBytes.stream().mapToLong(Long::longValue).sum() / seconds)));
         text.append(table)
-            .append("%nthe median session is %.2f times as fast as the slowest session%n".formatted(unfairness()));
-        text.append("commands refused: %d BUSY, %d TASK SET FULL; failed sessions: %s%n".formatted(busy, taskSetFull,
-            failures.isEmpty() ? "none" : String.join("; ", failures)));
+            .append(
+                PlainText.format("%nthe median session is %.2f times as fast as the slowest session%n", unfairness()));
+        text.append(
+            PlainText.format("commands refused: %d BUSY, %d TASK SET FULL; failed sessions: %s%n", busy, taskSetFull,
+                failures.isEmpty() ? "none" : String.join("; ", failures)));
         if (!samples.isEmpty()) {
             LongSummaryStatistics resident = samples.stream().mapToLong(Sample::residentBytes).summaryStatistics();
-            text.append("memory of the shard: %s at the start, %s at the end, %s at most; %d threads%n".formatted(
+            text.append(PlainText.format(
+                "memory of the shard: %s at the start, %s at the end, %s at most; %d threads%n",
                 ByteSize.format(samples.getFirst().residentBytes()), ByteSize.format(samples.getLast().residentBytes()),
                 ByteSize.format(resident.getMax()), samples.getLast().threads()));
         }
@@ -74,11 +78,11 @@ public record SessionsReport(
     }
 
     private String megabytes(double bytes) {
-        return "%.2f".formatted(bytes / seconds / 1e6);
+        return PlainText.format("%.2f", bytes / seconds / 1e6);
     }
 
     private static String millis(double ns) {
-        return "%.1f".formatted(ns / 1e6);
+        return PlainText.format("%.1f", ns / 1e6);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 
 /**
@@ -29,7 +30,7 @@ public record StartReport(long bytes, String consistency, Samples shard, Samples
     }
 
     private static String format(double seconds) {
-        return "%.2f".formatted(seconds);
+        return PlainText.format("%.2f", seconds);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.PlainText;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -74,16 +75,17 @@ public record TrainingReport(
         for (TrainingResult result : results) {
             table.row(result.exchange(), ms(result.iterationMs()), ms(result.slowMs()), ms(result.computeMs()),
                 ms(result.fileMs()), ms(result.fsyncMs()), ms(result.pushMs()), ms(result.bubbleMs()),
-                ms(result.pullMs()), "%.3f".formatted(result.overComputation()),
-                direct().map(direct -> "%.3f".formatted(result.over(direct))).orElse("-"), ms(result.ageMs()),
-                "%.2f".formatted(result.staleness()), "%.2f of %d".formatted(result.speedUp(), result.learners()),
+                ms(result.pullMs()), PlainText.format("%.3f", result.overComputation()),
+                direct().map(direct -> PlainText.format("%.3f", result.over(direct))).orElse("-"), ms(result.ageMs()),
+                PlainText.format("%.2f", result.staleness()),
+                PlainText.format("%.2f of %d", result.speedUp(), result.learners()),
                 costs.containsKey(result.exchange()) ? Units.ratio(costs.get(result.exchange())) : "");
         }
         return title + "; " + setting + "\n\n" + table + LEGEND;
     }
 
     private static String ms(double value) {
-        return "%.2f".formatted(value);
+        return PlainText.format("%.2f", value);
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.modeldisk.bench.report;
 
-import java.util.Locale;
+import io.modeldisk.platform.text.PlainText;
 import org.HdrHistogram.Histogram;
 
 /** Formats figures for reports. Throughput is in GB/s (10^9 bytes per second). Latency is in microseconds. */
@@ -25,7 +25,7 @@ public final class Units {
 
     /** Formats a percentile in microseconds with one decimal, such as {@code 20.1}. */
     static String latency(Histogram nanoseconds, double percentile) {
-        return "%.1f".formatted(microseconds(nanoseconds, percentile));
+        return PlainText.format("%.1f", microseconds(nanoseconds, percentile));
     }
 
     /**
@@ -33,11 +33,11 @@ public final class Units {
      */
     public static String throughput(double bytesPerSecond) {
         double gigabytes = gigabytes(bytesPerSecond);
-        return String.format(Locale.ROOT, gigabytes > 0 && gigabytes < SLOW ? "%.4f" : "%.2f", gigabytes);
+        return PlainText.format(gigabytes > 0 && gigabytes < SLOW ? "%.4f" : "%.2f", gigabytes);
     }
 
     /** Formats the median, minimum and maximum of samples, such as {@code 0.94 (0.91-0.97)}. */
     static String ratio(Samples samples) {
-        return "%.2f (%.2f-%.2f)".formatted(samples.median(), samples.min(), samples.max());
+        return PlainText.format("%.2f (%.2f-%.2f)", samples.median(), samples.min(), samples.max());
     }
 }

@@ -4,6 +4,7 @@ import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.report.Units;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -184,11 +185,12 @@ public final class Tuner {
             }
         }
         int threshold = Candidates.threshold(pushes);
-        report.append("%s, latency of a push in microseconds (data sent with the command / fetched by the target): "
-            .formatted(datamover))
-            .append(pushes.stream().map(push -> "%s: %.0f / %.0f".formatted(ByteSize.exact(push.bytes()),
+        report.append(PlainText.format(
+            "%s, latency of a push in microseconds (data sent with the command / fetched by the target): ", datamover))
+            .append(pushes.stream().map(push -> PlainText.format("%s: %.0f / %.0f", ByteSize.exact(push.bytes()),
                 push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
-            .append("%n  chosen: data is sent with the command up to %s%n".formatted(ByteSize.exact(threshold)));
+            .append(
+                PlainText.format("%n  chosen: data is sent with the command up to %s%n", ByteSize.exact(threshold)));
         return threshold;
     }
 
@@ -198,9 +200,9 @@ public final class Tuner {
     }
 
     private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
-        report.append("%s (push and pull, GB/s): ".formatted(what))
+        report.append(PlainText.format("%s (push and pull, GB/s): ", what))
             .append(measured.stream().map(one -> label.of(one.value()) + ": "
                 + Units.throughput(one.figures().median())).collect(Collectors.joining(", ")))
-            .append("%n  chosen: %s%n".formatted(label.of(chosen)));
+            .append(PlainText.format("%n  chosen: %s%n", label.of(chosen)));
     }
 }

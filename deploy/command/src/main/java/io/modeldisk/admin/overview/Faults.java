@@ -2,6 +2,7 @@ package io.modeldisk.admin.overview;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.platform.text.PlainText;
 import java.util.Collection;
 import java.util.List;
 
@@ -20,7 +21,7 @@ final class Faults {
         for (int i = 0; i < shards.size(); i++) {
             ShardView shard = shards.get(i);
             if (shard.failure() != null) {
-                error("shard %d does not answer for %d s: %s".formatted(i, shard.silentSeconds(nowNs),
+                error(PlainText.format("shard %d does not answer for %d s: %s", i, shard.silentSeconds(nowNs),
                     shard.failure()));
             } else if (shard.answers()) {
                 ofShard(i, shard.status());
@@ -31,53 +32,55 @@ final class Faults {
     private void ofShard(int shard, JsonNode status) {
         int before = faults.size();
         if (status.has("stopped")) {
-            error("shard %d: %s".formatted(shard, status.path("stopped").asText()));
+            error(PlainText.format("shard %d: %s", shard, status.path("stopped").asText()));
         }
         if (status.path("records").has("failure")) {
-            error("shard %d refuses pushes: %s".formatted(shard, status.path("records").path("failure").asText()));
+            error(PlainText.format("shard %d refuses pushes: %s", shard,
+                status.path("records").path("failure").asText()));
         }
         if (status.path("checkpoint").has("failure")) {
-            warning("shard %d: the last checkpoint failed: %s".formatted(shard,
+            warning(PlainText.format("shard %d: the last checkpoint failed: %s", shard,
                 status.path("checkpoint").path("failure").asText()));
         }
         JsonNode journal = status.path("journal");
         if (journal.path("bytes").asLong() > journal.path("limitBytes").asLong(Long.MAX_VALUE)) {
-            warning("shard %d: the journal is larger than its limit, because no checkpoint was complete".formatted(
-                shard));
+            warning(PlainText.format(
+                "shard %d: the journal is larger than its limit, because no checkpoint was complete", shard));
         }
         ofReplication(shard, status.path("replication"));
         if (!status.path("serving").asBoolean(true) && faults.size() == before) {
-            error("shard %d serves no learner at the moment; its log has the reason".formatted(shard));
+            error(PlainText.format("shard %d serves no learner at the moment; its log has the reason", shard));
         }
     }
 
     private void ofReplication(int shard, JsonNode replication) {
         String role = replication.path("role").asText();
         if (role.equals("backup") || role.equals("standby")) {
-            error("shard %d: the process at its address is a %s, and serves no learner".formatted(shard, role));
+            error(PlainText.format("shard %d: the process at its address is a %s, and serves no learner", shard, role));
             return;
         }
         int inSync = 0;
         for (JsonNode backup : replication.path("backups")) {
             inSync += backup.path("inSync").asBoolean() ? 1 : 0;
             if (backup.has("away")) {
-                warning("shard %d: the backup at %s is away: %s".formatted(shard, backup.path("address").asText(),
-                    backup.path("away").asText()));
+                warning(
+                    PlainText.format("shard %d: the backup at %s is away: %s", shard, backup.path("address").asText(),
+                        backup.path("away").asText()));
             }
         }
         if (replication.has("backups") && inSync == 0) {
-            warning("shard %d has no backup in sync; if its process fails, pushes are lost".formatted(shard));
+            warning(PlainText.format("shard %d has no backup in sync; if its process fails, pushes are lost", shard));
         }
     }
 
     void ofLearners(Collection<LearnerView> learners) {
         for (LearnerView learner : learners) {
             if (learner.isLost()) {
-                warning("learner %s has lost its connection; it leaves when its lease expires"
-                    .formatted(learner.label()));
+                warning(PlainText.format("learner %s has lost its connection; it leaves when its lease expires",
+                    learner.label()));
             }
             if (learner.nonFinitePushes() > 0) {
-                warning("%d pushes of learner %s had a NaN or an infinity".formatted(learner.nonFinitePushes(),
+                warning(PlainText.format("%d pushes of learner %s had a NaN or an infinity", learner.nonFinitePushes(),
                     learner.label()));
             }
         }
@@ -85,8 +88,9 @@ final class Faults {
 
     void ofMount(JsonNode mount) {
         if (mount.path("rollbacks").asInt() > 0) {
-            warning("this mount: shards have gone back to earlier weights, and %d rounds of this learner were lost"
-                .formatted(mount.path("roundsTakenBack").asLong()));
+            warning(PlainText.format(
+                "this mount: shards have gone back to earlier weights, and %d rounds of this learner were lost",
+                mount.path("roundsTakenBack").asLong()));
         }
         String error = mount.path("lastError").asText();
         if (!error.isEmpty()) {

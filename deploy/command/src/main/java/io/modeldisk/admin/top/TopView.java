@@ -4,17 +4,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.admin.overview.Series;
 import io.modeldisk.admin.top.Line.Style;
 import io.modeldisk.platform.text.PeerText;
+import io.modeldisk.platform.text.PlainText;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.StringJoiner;
 import java.util.function.ToDoubleFunction;
 
 /** An overview as lines of text. Immutable. */
 public final class TopView {
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final String BARS = "▁▂▃▄▅▆▇█";
     private static final String ASCII_BARS = "_.-=+*%#";
     /** The number of samples in a chart, one in each column. */
@@ -40,13 +42,14 @@ public final class TopView {
 
     /** Returns the names of the columns of {@link #row}. */
     public static String rowHeads() {
-        return "%8s %7s %8s %12s %10s %14s %14s %8s %10s %10s %10s %10s %7s".formatted("time", "shards", "learners",
+        return PlainText.format("%8s %7s %8s %12s %10s %14s %14s %8s %10s %10s %10s %10s %7s", "time", "shards",
+            "learners",
             "version", "updates/s", "pushed", "pulled", "waiting", "behind", "stall", "bubble", "staleness", "faults");
     }
 
     /** Returns the overview as one line, for scripts and logs. */
     public String row() {
-        return "%8s %7s %8d %12s %10s %14s %14s %8s %10s %10s %10s %10s %7d".formatted(time(), answering(),
+        return PlainText.format("%8s %7s %8d %12s %10s %14s %14s %8s %10s %10s %10s %10s %7d", time(), answering(),
             model.path("learners").size(), version(), Values.number(last(Series.UPDATES)),
             Values.rate(last(Series.PUSHED)),
             Values.rate(last(Series.PULLED)), Values.number(last(Series.WAITING)), Values.ms(last(Series.BEHIND)),
@@ -97,19 +100,22 @@ public final class TopView {
     private void addHead(List<Line> lines) {
         JsonNode facts = model.path("model");
         lines.add(new Line(Style.BOLD, facts.isObject()
-            ? "%s  %s in %d blocks of %s, %s, %s  %s".formatted(PeerText.printable(facts.path("model").asText()),
+            ? PlainText.format("%s  %s in %d blocks of %s, %s, %s  %s",
+                PeerText.printable(facts.path("model").asText()),
                 Values.bytes(facts.path("sizeBytes")), facts.path("blocks").asLong(),
                 Values.bytes(facts.path("blockSizeBytes")), PeerText.printable(facts.path("aggregator").asText()),
                 PeerText.printable(facts.path("consistency").asText()), time())
             : "no shard has answered yet  " + time()));
         JsonNode checkpoint = model.path("shards").path(0).path("checkpoint");
-        lines.add(new Line(Style.PLAIN, "%s shards answer, %d learners, version %s, %s updates/s".formatted(answering(),
-            model.path("learners").size(), version(), Values.number(last(Series.UPDATES)))));
-        lines.add(new Line(Style.PLAIN, "pushed %s, pulled %s, %s commands wait".formatted(
-            Values.rate(last(Series.PUSHED)), Values.rate(last(Series.PULLED)),
-            Values.number(last(Series.WAITING)))));
+        lines.add(new Line(Style.PLAIN,
+            PlainText.format("%s shards answer, %d learners, version %s, %s updates/s", answering(),
+                model.path("learners").size(), version(), Values.number(last(Series.UPDATES)))));
+        lines.add(new Line(Style.PLAIN,
+            PlainText.format("pushed %s, pulled %s, %s commands wait", Values.rate(last(Series.PUSHED)),
+                Values.rate(last(Series.PULLED)),
+                Values.number(last(Series.WAITING)))));
         lines.add(new Line(Style.PLAIN, checkpoint.path("number").asLong() > 0
-            ? "last checkpoint: number %d, round %d, %s ago".formatted(checkpoint.path("number").asLong(),
+            ? PlainText.format("last checkpoint: number %d, round %d, %s ago", checkpoint.path("number").asLong(),
                 checkpoint.path("round").asLong(), Values.duration(checkpoint.path("ageSeconds")))
             : "last checkpoint: none"));
     }
@@ -135,7 +141,7 @@ public final class TopView {
         StringJoiner names = new StringJoiner(", ");
         wait.path("learners").forEach(name -> names.add(PeerText.printable(name.asText())));
         int more = wait.path("more").asInt();
-        return "waits: %s%s for %s%s: %s, %s".formatted(names.length() == 0 ? "a learner" : names,
+        return PlainText.format("waits: %s%s for %s%s: %s, %s", names.length() == 0 ? "a learner" : names,
             more == 0 ? "" : " and " + more + " more", PeerText.printable(wait.path("for").asText()),
             wait.path("lost").asBoolean() ? ", which has lost its connection" : "", Values.rounds(wait.path("rounds")),
             Values.ms(wait.path("ms")));
@@ -253,13 +259,14 @@ public final class TopView {
             lines.add(new Line(Style.PLAIN, ""));
             lines.add(new Line(Style.PLAIN,
                 PeerText
-                    .printable("mount %s: %s %s, exchange %s, dtype %s, iterations %d, last fsync %s, push %s, pull %s"
-                        .formatted(mount.path("dir").asText(),
-                            mount.path("follower").asBoolean() ? "follower" : "learner",
-                            mount.path("learner").asText(), mount.path("exchange").asText(),
-                            mount.path("dtype").asText(),
-                            mount.path("iterations").asLong(), Values.ms(mount.path("lastFsyncMs")),
-                            Values.ms(mount.path("lastPushMs")), Values.ms(mount.path("lastPullMs"))))));
+                    .printable(PlainText.format(
+                        "mount %s: %s %s, exchange %s, dtype %s, iterations %d, last fsync %s, push %s, pull %s",
+                        mount.path("dir").asText(),
+                        mount.path("follower").asBoolean() ? "follower" : "learner",
+                        mount.path("learner").asText(), mount.path("exchange").asText(),
+                        mount.path("dtype").asText(),
+                        mount.path("iterations").asLong(), Values.ms(mount.path("lastFsyncMs")),
+                        Values.ms(mount.path("lastPushMs")), Values.ms(mount.path("lastPullMs"))))));
         }
     }
 }

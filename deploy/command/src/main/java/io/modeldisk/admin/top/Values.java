@@ -1,8 +1,8 @@
 package io.modeldisk.admin.top;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
-import java.util.Locale;
 
 /** Values of an overview as text. A value that is not known is {@code -}. */
 final class Values {
@@ -20,7 +20,7 @@ final class Values {
     private static String number(double value) {
         double size = Math.abs(value);
         int decimals = size >= 100 || value == Math.rint(value) ? 0 : size >= 10 ? 1 : 2;
-        return String.format(Locale.ROOT, "%." + decimals + "f", value);
+        return PlainText.format("%." + decimals + "f", value);
     }
 
     static String bytes(JsonNode value) {

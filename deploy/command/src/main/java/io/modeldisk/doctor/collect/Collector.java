@@ -1,5 +1,6 @@
 package io.modeldisk.doctor.collect;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -125,7 +126,7 @@ final class Collector {
     }
 
     private String contents() {
-        return """
+        return PlainText.format("""
             What modeldisk doctor has collected for a report of an error. Secrets files are never part of it. Values of names
             that sound like a secret, the user info of URLs, private keys, and all copies of the secrets in the secrets files
             that this user can read are replaced by %s. Addresses, names of hosts, users, models and files are not: look at the
@@ -135,7 +136,7 @@ final class Collector {
 
             Not collected:
             %s
-            """.formatted(Masking.MASK, String.join("\n", written),
+            """, Masking.MASK, String.join("\n", written),
             missing.isEmpty() ? "-" : String.join("\n", missing));
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.doctor.collect;
 
+import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -139,7 +140,7 @@ final class MachineItems {
     private static String network() throws SocketException {
         StringJoiner text = new StringJoiner("\n", "", "\n");
         for (NetworkInterface each : NetworkInterface.networkInterfaces().toList()) {
-            text.add("%s: mtu %d, %s, %s".formatted(each.getName(), each.getMTU(), each.isUp() ? "up" : "down",
+            text.add(PlainText.format("%s: mtu %d, %s, %s", each.getName(), each.getMTU(), each.isUp() ? "up" : "down",
                 each.getInterfaceAddresses()));
         }
         return text + files(List.of("/proc/net/dev", "/proc/net/snmp", "/proc/net/tcp", "/proc/net/tcp6"));

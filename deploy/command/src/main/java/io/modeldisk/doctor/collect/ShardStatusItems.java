@@ -1,5 +1,6 @@
 package io.modeldisk.doctor.collect;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.VpdPage;
 import io.modeldisk.protocol.engine.TargetContext;
@@ -91,7 +92,7 @@ final class ShardStatusItems {
         String failure = ended.get(BOUND.toNanos(), TimeUnit.NANOSECONDS);
         byte[] content = VpdPage.content(code, memory.segment(0, VpdPage.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
         if (!failure.isEmpty() || content == null) {
-            throw new IOException("the shard has no VPD page %02Xh: %s".formatted(code, failure));
+            throw new IOException(PlainText.format("the shard has no VPD page %02Xh: %s", code, failure));
         }
         return new String(content, StandardCharsets.UTF_8);
     }

@@ -4,6 +4,7 @@ import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.linux.SocketMessage;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.login.TextParameters;
@@ -64,8 +65,9 @@ final class FrameReader {
         // The highest byte of dataBytes is TotalAHSLength. If this byte is not 0, dataBytes is negative or above the maximum.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
-                "%s sent a PDU with %08Xh as TotalAHSLength and DataSegmentLength; the maximum is %08Xh"
-                    .formatted(peer, dataBytes, TextParameters.MAX_TEXT_BYTES));
+                PlainText.format(
+                    "%s sent a PDU with %08Xh as TotalAHSLength and DataSegmentLength; the maximum is %08Xh", peer,
+                    dataBytes, TextParameters.MAX_TEXT_BYTES));
         }
         fill(Frame.BYTES + dataBytes);
         frameEnd = frame + Frame.BYTES + dataBytes;

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.datamover.shm;
 
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -105,8 +106,9 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private void receivePdu(Listener listener) throws IOException {
         in.header(pdu.header());
         if (pdu.opcode() == Opcode.DATA_IN || pdu.opcode() == Opcode.R2T) {
-            throw new ProtocolException("the target sent a PDU with opcode %02Xh, which shared memory does not allow"
-                .formatted(pdu.opcode()));
+            throw new ProtocolException(
+                PlainText.format("the target sent a PDU with opcode %02Xh, which shared memory does not allow",
+                    pdu.opcode()));
         }
         listener.controlNotify(pdu, in.data());
     }

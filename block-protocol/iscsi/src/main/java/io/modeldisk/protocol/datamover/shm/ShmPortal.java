@@ -4,6 +4,7 @@ import io.modeldisk.platform.linux.NoListenerException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -119,7 +120,7 @@ public final class ShmPortal implements TargetPortal {
             throw unsafe(directory, "belongs to user " + owner + ", but it must belong to user " + user + " or root");
         }
         if ((mode & GROUP_OR_OTHERS_WRITE) != 0) {
-            throw unsafe(directory, "has mode %o, so other users may write to it".formatted(mode & 07777));
+            throw unsafe(directory, PlainText.format("has mode %o, so other users may write to it", mode & 07777));
         }
     }
 

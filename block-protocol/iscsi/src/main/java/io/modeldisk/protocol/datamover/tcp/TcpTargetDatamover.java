@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -116,8 +117,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private boolean takeControl(int length) throws IOException {
         if (length > control.capacity()) {
             throw new ProtocolException(
-                "the initiator sent a data segment of " + length + " bytes, which is too long for opcode %02Xh"
-                    .formatted(pdu.opcode()));
+                "the initiator sent a data segment of " + length
+                    + PlainText.format(" bytes, which is too long for opcode %02Xh", pdu.opcode()));
         }
         control.clear().limit(length);
         reader.readData(control);

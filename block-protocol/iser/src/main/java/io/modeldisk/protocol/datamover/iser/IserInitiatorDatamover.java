@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -161,7 +162,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             int opcode = message.pdu().opcode();
             if (opcode == Opcode.DATA_IN || opcode == Opcode.R2T) {
                 throw new ProtocolException(
-                    queue.peer() + " sent a PDU with opcode %02Xh, which iSER does not use".formatted(opcode));
+                    queue.peer() + PlainText.format(" sent a PDU with opcode %02Xh, which iSER does not use", opcode));
             }
             listener.controlNotify(message.pdu(), message.received(start));
             channel.receiveAgain(message);

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
@@ -87,7 +88,7 @@ final class IserMessage extends Work {
         }
         if (!IserHeader.isControl(bytes)) {
             throw new ProtocolException(
-                "the peer sent an iSER message of type %02Xh instead of a PDU".formatted(bytes.get(0)));
+                PlainText.format("the peer sent an iSER message of type %02Xh instead of a PDU", bytes.get(0)));
         }
         int length = pdu.dataSegmentBytes();
         int start = HEADER_BYTES + pdu.ahsBytes();
