@@ -1,5 +1,7 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -30,7 +32,7 @@ final class CoordinatorDirectory implements AutoCloseable {
      */
     static CoordinatorDirectory open(Path path) throws IOException {
         try {
-            Files.createDirectories(path);
+            DurableFiles.createDirectories(path);
         } catch (FileAlreadyExistsException e) {
             throw new IOException("--state " + path + " is not a directory", e);
         } catch (IOException e) {
@@ -39,7 +41,7 @@ final class CoordinatorDirectory implements AutoCloseable {
         checkOwner(path);
         FileChannel channel;
         try {
-            channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            channel = PrivateFiles.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         } catch (IOException e) {
             throw new IOException("cannot write to the directory --state " + path + ": " + e, e);
         }

@@ -2,6 +2,7 @@ package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
@@ -230,7 +231,7 @@ final class CheckpointLoader {
     private static FileChannel open(StateDirectory.Folder folder, String name, List<FileChannel> open)
         throws IOException {
         try {
-            FileChannel channel = FileChannel.open(folder.file(name), StandardOpenOption.READ);
+            FileChannel channel = PrivateFiles.open(folder.file(name), StandardOpenOption.READ);
             open.add(channel);
             return channel;
         } catch (NoSuchFileException e) {

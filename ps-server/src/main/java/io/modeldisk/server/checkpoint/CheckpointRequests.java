@@ -1,9 +1,11 @@
 package io.modeldisk.server.checkpoint;
 
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
@@ -111,7 +113,7 @@ final class CheckpointRequests {
         }
         Path failed = mark(pending, FAILED);
         if (failed != null) {
-            String reason = Files.readString(failed);
+            String reason = new String(PrivateFiles.readAllBytes(failed), StandardCharsets.UTF_8);
             failure = reason.isEmpty()
                 ? failed.getFileName()
                     + ": a shard could write neither its blocks nor the reason; see the log of the shard"

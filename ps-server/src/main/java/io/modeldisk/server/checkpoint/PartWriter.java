@@ -2,6 +2,7 @@ package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockLayout;
 import java.io.IOException;
@@ -64,7 +65,7 @@ final class PartWriter implements AutoCloseable {
     }
 
     private static FileChannel create(Path file) throws IOException {
-        return FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+        return PrivateFiles.open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
     }
 
     private static Path unfinished(StateDirectory.Folder folder, int shard, int shards) {

@@ -3,10 +3,10 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -93,7 +93,7 @@ final class ShardStarts {
 
     private static Start read(StateDirectory state, int number, int shards) throws IOException {
         try {
-            Start start = JSON.readValue(Files.readAllBytes(file(state, number)), Start.class);
+            Start start = JSON.readValue(PrivateFiles.readAllBytes(file(state, number)), Start.class);
             return start.agreed() != null && start.agreed().length == shards ? start : null;
         } catch (NoSuchFileException e) {
             return null;

@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -115,7 +116,7 @@ final class ShardStops {
 
     private Stop read(int number) throws IOException {
         try {
-            return JSON.readValue(Files.readAllBytes(file(number)), Stop.class);
+            return JSON.readValue(PrivateFiles.readAllBytes(file(number)), Stop.class);
         } catch (NoSuchFileException e) {
             return null;
         } catch (JsonProcessingException e) {

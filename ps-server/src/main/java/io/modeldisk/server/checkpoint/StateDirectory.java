@@ -1,12 +1,14 @@
 package io.modeldisk.server.checkpoint;
 
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ import java.util.stream.Stream;
 final class StateDirectory {
     // Earlier versions wrote the folder of a partial checkpoint without the id.
     private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{6,12})((?:\\.[0-9a-f]{1,16})?\\.partial)?");
+    private static final Pattern COMPLETE = Pattern.compile("checkpoint-\\d{6,12}");
     private static final Pattern LEFT = Pattern.compile("checkpoint-\\d{6,12}(\\..*)?\\.(partial|new|deleted)");
     private static final String DELETED = ".deleted";
     private static final String WANTED = "checkpoint-wanted-by-";
@@ -39,7 +42,8 @@ final class StateDirectory {
     /**
      * Opens the directory. Creates it if it does not exist.
      *
-     * @throws IOException if the directory cannot be created or written; the message names the directory
+     * @throws IOException if the directory cannot be created or written, or has a link instead of a checkpoint; the message names
+     *     the path
      */
     static StateDirectory open(Path path) throws IOException {
         try {
@@ -52,7 +56,23 @@ final class StateDirectory {
         if (!Files.isWritable(path)) {
             throw new IOException("--state " + path + " is not writable for this user");
         }
-        return new StateDirectory(path.toRealPath());
+        StateDirectory state = new StateDirectory(path.toRealPath());
+        state.refuseLinks();
+        return state;
+    }
+
+    /**
+     * Refuses a link with the name of a checkpoint. Links are not followed, and a shard that ignored this one would start from
+     * older weights without a word.
+     */
+    private void refuseLinks() throws IOException {
+        try (Stream<Path> entries = Files.list(path)) {
+            for (Path entry : entries.toList()) {
+                if (COMPLETE.matcher(entry.getFileName().toString()).matches() && Files.isSymbolicLink(entry)) {
+                    PrivateFiles.checkDirectory(entry);
+                }
+            }
+        }
     }
 
     private StateDirectory(Path path) {
@@ -76,11 +96,11 @@ final class StateDirectory {
 
         /** Returns whether a file of the folder exists. */
         boolean has(String name) {
-            return Files.exists(file(name));
+            return Files.exists(file(name), LinkOption.NOFOLLOW_LINKS);
         }
 
         CheckpointFacts facts() throws IOException {
-            return CheckpointFacts.fromJson(Files.readAllBytes(file(CheckpointFacts.FILE)));
+            return CheckpointFacts.fromJson(PrivateFiles.readAllBytes(file(CheckpointFacts.FILE)));
         }
     }
 
@@ -106,12 +126,12 @@ final class StateDirectory {
     private List<Folder> folders() throws IOException {
         List<Folder> found = new ArrayList<>();
         try (Stream<Path> entries = Files.list(path)) {
-            entries.forEach(entry -> {
+            for (Path entry : entries.toList()) {
                 Matcher name = NAME.matcher(entry.getFileName().toString());
-                if (name.matches()) {
+                if (name.matches() && PrivateFiles.isDirectory(entry)) {
                     found.add(new Folder(entry, Long.parseLong(name.group(1)), name.group(2) != null));
                 }
-            });
+            }
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
@@ -129,7 +149,7 @@ final class StateDirectory {
         List<Folder> folders = folders();
         long number = Math.max(lastNumber, folders.isEmpty() ? 0 : folders.getFirst().number()) + 1;
         String name = name(number) + "." + Long.toHexString(facts.id());
-        Path building = Files.createDirectory(path.resolve(name + ".new"));
+        Path building = PrivateFiles.createDirectory(path.resolve(name + ".new"));
         Path partial = path.resolve(name + PARTIAL);
         try {
             DurableFiles.write(building.resolve(CheckpointFacts.FILE), facts.toJson());
@@ -165,8 +185,8 @@ final class StateDirectory {
     /** Asks shard 0 for a checkpoint. */
     void askForCheckpoint(int shard) throws IOException {
         Path wanted = path.resolve(WANTED + shard);
-        if (!Files.exists(wanted)) {
-            Files.createFile(wanted);
+        if (!Files.exists(wanted, LinkOption.NOFOLLOW_LINKS)) {
+            PrivateFiles.createFile(wanted);
         }
     }
 
@@ -175,7 +195,7 @@ final class StateDirectory {
         boolean found = false;
         try (DirectoryStream<Path> requests = Files.newDirectoryStream(path, WANTED + "*")) {
             for (Path request : requests) {
-                found |= Files.deleteIfExists(request);
+                found |= !PrivateFiles.isDirectory(request) && Files.deleteIfExists(request);
             }
         }
         return found;
@@ -187,6 +207,8 @@ final class StateDirectory {
             for (Path entry : entries.toList()) {
                 if (LEFT.matcher(entry.getFileName().toString()).matches()) {
                     delete(entry);
+                    // No process makes a file or a link with such a name.
+                    Files.deleteIfExists(entry);
                 }
             }
         }
@@ -201,7 +223,7 @@ final class StateDirectory {
 
     /** Deletes a folder. Does nothing if the folder does not exist. */
     static void delete(Path folder) throws IOException {
-        if (!Files.isDirectory(folder)) {
+        if (!PrivateFiles.isDirectory(folder)) {
             return;
         }
         // The folder is renamed first, so that no process mistakes a folder without some of its files for a checkpoint.
@@ -211,11 +233,6 @@ final class StateDirectory {
                 + Long.toHexString(ThreadLocalRandom.current().nextLong()) + DELETED);
             Files.move(folder, doomed, StandardCopyOption.ATOMIC_MOVE);
         }
-        try (Stream<Path> files = Files.list(doomed)) {
-            for (Path file : files.toList()) {
-                Files.deleteIfExists(file);
-            }
-        }
-        Files.deleteIfExists(doomed);
+        PrivateFiles.delete(doomed);
     }
 }

@@ -1,6 +1,7 @@
 package io.modeldisk.server.journal;
 
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -42,7 +43,8 @@ public final class JournalDirectory implements AutoCloseable {
 
     private JournalDirectory(Path path, Duration wait, NanoClock clock) throws IOException {
         this.path = path;
-        this.lock = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+        PrivateFiles.checkDirectory(path);
+        this.lock = PrivateFiles.open(path.resolve(LOCK), StandardOpenOption.WRITE, StandardOpenOption.CREATE);
         try {
             awaitLock(wait, clock);
         } catch (InterruptedException e) {
@@ -100,6 +102,7 @@ public final class JournalDirectory implements AutoCloseable {
         Path path = journals(settings.state())
             .resolve(PlainText.format("shard-%05d-of-%05d", facts.shard(), facts.shards()));
         DurableFiles.createDirectories(path);
+        PrivateFiles.checkDirectory(journals(settings.state()));
         return open(path, settings.lockWait(), clock);
     }
 
@@ -112,7 +115,7 @@ public final class JournalDirectory implements AutoCloseable {
         JournalDirectory directory = new JournalDirectory(path, wait, clock);
         try {
             for (Path left : directory.list(name -> name.endsWith(UNFINISHED))) {
-                Files.delete(left);
+                PrivateFiles.delete(left);
             }
             return directory;
         } catch (IOException e) {
@@ -161,7 +164,7 @@ public final class JournalDirectory implements AutoCloseable {
     FileChannel create(long number, SegmentHeader header) throws IOException {
         Path file = segment(number);
         Path building = path.resolve(file.getFileName() + UNFINISHED);
-        FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE,
+        FileChannel channel = PrivateFiles.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE,
             StandardOpenOption.TRUNCATE_EXISTING);
         try {
             ByteBuffer bytes = header.toBytes();

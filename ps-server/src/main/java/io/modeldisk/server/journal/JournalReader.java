@@ -1,5 +1,6 @@
 package io.modeldisk.server.journal;
 
+import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.server.record.DamagedRecordException;
 import io.modeldisk.server.record.RecordHeader;
 import io.modeldisk.server.record.RecordReader;
@@ -103,7 +104,7 @@ public final class JournalReader {
     private void readAll(long checkpoint, LongFunction<RecordConsumer> consumers) throws IOException {
         RecordConsumer consumer = null;
         for (Path file : directory.segments()) {
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            try (FileChannel channel = PrivateFiles.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 SegmentHeader header = header(file, channel);
                 if (segments.isEmpty()) {
                     consumer = consumers.apply(start(file, header, checkpoint));
@@ -146,7 +147,7 @@ public final class JournalReader {
         if (files.isEmpty()) {
             return null;
         }
-        try (FileChannel channel = FileChannel.open(files.getFirst(), StandardOpenOption.READ)) {
+        try (FileChannel channel = PrivateFiles.open(files.getFirst(), StandardOpenOption.READ)) {
             return readHeader(files.getFirst(), channel).facts();
         }
     }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,5 +61,47 @@ class StateDirectoryTest {
         state.cleanUp();
         assertThat(folder).isDirectoryContaining("glob:**/checkpoint-000004");
         assertThat(folder.toFile().list()).hasSize(1);
+    }
+
+    @Test
+    void linkWithTheNameOfAnUnfinishedFolderIsDeletedAndNotFollowed(@TempDir Path outside) throws IOException {
+        Path kept = Files.createFile(outside.resolve("kept"));
+        for (String name : new String[]{"checkpoint-000777.partial", "checkpoint-000778.1f.deleted"}) {
+            Files.createSymbolicLink(folder.resolve(name), outside);
+        }
+        assertThat(state.partial()).isNull();
+        state.cleanUp();
+        assertThat(kept).exists();
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void unfinishedFolderIsDeletedWithItsDirectoriesButNotThroughItsLinks(@TempDir Path outside) throws IOException {
+        Path kept = Files.createFile(outside.resolve("kept"));
+        Path left = Files.createDirectories(folder.resolve("checkpoint-000001.1f.partial/a/b")).getParent();
+        Files.createFile(left.resolve("file"));
+        Files.createSymbolicLink(left.resolve("link"), outside);
+        state.cleanUp();
+        assertThat(kept).exists();
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void linkWithTheNameOfACheckpointIsRefused(@TempDir Path outside) throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("checkpoint-000005"), outside);
+        assertThatThrownBy(() -> StateDirectory.open(folder)).isInstanceOf(IOException.class)
+            .hasMessage(link.toRealPath(LinkOption.NOFOLLOW_LINKS)
+                + " is a symbolic link, which is not followed; it must be a directory: move it away or replace it");
+    }
+
+    @Test
+    void onlyTheOwnerCanReadACheckpoint() throws IOException {
+        state.publish(request(), new byte[0]);
+        Path checkpoint = state.folder(1);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(checkpoint))).isEqualTo("rwx------");
+        for (String name : checkpoint.toFile().list()) {
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(checkpoint.resolve(name))))
+                .isEqualTo("rw-------");
+        }
     }
 }

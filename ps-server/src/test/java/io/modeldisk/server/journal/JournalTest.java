@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -73,6 +74,38 @@ final class JournalTest {
         replays(6);
         replays(6);
         assertThat(segments()).hasSize(2);
+    }
+
+    @Test
+    void linksAreNotFollowed(@TempDir Path outside) throws IOException {
+        Path kept = Files.writeString(outside.resolve("kept"), "text");
+        writeAndDie(2);
+        Files.createSymbolicLink(directory().resolve("000000000009.records.new"), kept);
+        Path left = Files.createDirectories(directory().resolve("000000000008.records.new/inner"));
+        Files.createSymbolicLink(left.resolve("link"), outside);
+        replays(2);
+        assertThat(left.getParent()).doesNotExist();
+        Path segment = directory().resolve("000000000009.records");
+        Files.createSymbolicLink(segment, kept);
+        assertThatThrownBy(() -> new Journal(state)).hasMessageStartingWith(
+            segment + " is a symbolic link, which is not followed");
+        assertThat(kept).hasContent("text");
+    }
+
+    @Test
+    void linkedDirectoryIsRefused(@TempDir Path outside) throws IOException {
+        Path link = Files.createSymbolicLink(state.resolve("journal"), outside);
+        assertThatThrownBy(() -> new Journal(state)).hasMessageStartingWith(
+            link + " is a symbolic link, which is not followed; it must be a directory");
+    }
+
+    @Test
+    void onlyTheOwnerCanReadTheJournal() throws IOException {
+        writeAndDie(1);
+        assertThat(directory()).satisfies(path -> assertThat(Files.getPosixFilePermissions(path))
+            .isEqualTo(PosixFilePermissions.fromString("rwx------")));
+        assertThat(segments()).allSatisfy(path -> assertThat(Files.getPosixFilePermissions(path))
+            .isEqualTo(PosixFilePermissions.fromString("rw-------")));
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Changes of files and directories that survive a failure of power. A new or renamed file survives after both the file and its
- * directory have been synchronized (fsync(2)). Thread-safe.
+ * directory have been synchronized (fsync(2)). Other users cannot read what is created. Thread-safe.
  */
 public final class DurableFiles {
     private DurableFiles() {}
@@ -23,7 +23,7 @@ public final class DurableFiles {
             return;
         }
         createDirectories(parent);
-        Files.createDirectories(directory);
+        Files.createDirectories(directory, PrivateFiles.DIRECTORY);
         sync(parent);
     }
 
@@ -39,8 +39,8 @@ public final class DurableFiles {
         // The name begins with a dot, so that no process mistakes the unfinished file for another one.
         Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
             ThreadLocalRandom.current().nextLong()));
-        try (
-            FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
+        try (FileChannel channel = PrivateFiles.open(building, StandardOpenOption.WRITE,
+            StandardOpenOption.CREATE_NEW)) {
             ByteBuffer left = ByteBuffer.wrap(contents);
             while (left.hasRemaining()) {
                 channel.write(left);
