@@ -36,9 +36,10 @@ public final class CancellableLock {
         return stamp != 0 ? stamp : await(true, cancellation);
     }
 
-    /** Acquires the lock for exclusive access. The wait cannot be cancelled. Returns the stamp for {@link #unlock}. */
+    /** Acquires the lock for exclusive access. Nothing cancels or interrupts the wait. Returns the stamp for {@link #unlock}. */
     public long lockExclusive() {
-        return lock.writeLock();
+        long stamp = lock.tryWriteLock();
+        return stamp != 0 ? stamp : awaitExclusive();
     }
 
     /** Releases the lock. */
@@ -69,13 +70,33 @@ public final class CancellableLock {
             throw new InterruptedIOException(
                 "the thread was interrupted while it waited for another request on the same file");
         } finally {
-            count(exclusive, -1);
-            if (exclusive) {
-                // Other threads got no shared access while this thread waited for exclusive access. They may try again now.
-                unlocked.signalAll();
-            }
+            endWait(exclusive);
             queue.unlock();
             cancellation.unregister(wakeWaiting);
+        }
+    }
+
+    private long awaitExclusive() {
+        queue.lock();
+        try {
+            count(true, 1);
+            long stamp = lock.tryWriteLock();
+            while (stamp == 0) {
+                unlocked.awaitUninterruptibly();
+                stamp = lock.tryWriteLock();
+            }
+            return stamp;
+        } finally {
+            endWait(true);
+            queue.unlock();
+        }
+    }
+
+    private void endWait(boolean exclusive) {
+        count(exclusive, -1);
+        if (exclusive) {
+            // Other threads got no shared access while this thread waited for exclusive access. They may try again now.
+            unlocked.signalAll();
         }
     }
 

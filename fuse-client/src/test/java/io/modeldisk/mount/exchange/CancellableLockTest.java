@@ -13,20 +13,48 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 final class CancellableLockTest {
     private final CancellableLock lock = new CancellableLock();
     private final List<Thread> threads = new ArrayList<>();
 
+    private interface Locking {
+        long lock(CancellableLock lock) throws IOException;
+    }
+
+    /** The two ways to lock exclusively. */
+    enum Exclusive implements Locking {
+        CANCELLABLE {
+            @Override
+            public long lock(CancellableLock lock) throws IOException {
+                return lock.lockExclusive(Cancellation.NONE);
+            }
+        },
+        UNINTERRUPTIBLE {
+            @Override
+            public long lock(CancellableLock lock) {
+                return lock.lockExclusive();
+            }
+        }
+    }
+
     private CompletableFuture<Long> start(boolean exclusive, Cancellation cancellation) {
+        return start(each -> exclusive ? each.lockExclusive(cancellation) : each.lockShared(cancellation));
+    }
+
+    private CompletableFuture<Long> start(Locking way) {
         CompletableFuture<Long> locked = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().daemon().start(() -> {
             try {
-                locked.complete(exclusive ? lock.lockExclusive(cancellation) : lock.lockShared(cancellation));
+                locked.complete(way.lock(lock));
             } catch (IOException e) {
                 locked.completeExceptionally(e);
             }
@@ -66,10 +94,11 @@ final class CancellableLockTest {
         lock.unlock(stamp);
     }
 
-    @Test
-    void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess(Exclusive way) throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
-        CompletableFuture<Long> alone = start(true, Cancellation.NONE);
+        CompletableFuture<Long> alone = start(way);
         awaitAllWaiting();
         CompletableFuture<Long> later = start(false, Cancellation.NONE);
         awaitAllWaiting();
@@ -78,6 +107,57 @@ final class CancellableLockTest {
         assertThat(later).isNotDone();
         lock.unlock(stamp);
         lock.unlock(get(later));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void exclusiveAccessIsGrantedWhileReadersOverlap(Exclusive way) throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        AtomicInteger inside = new AtomicInteger();
+        List<Thread> readers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            int other = 1 - i;
+            readers.add(Thread.ofPlatform().daemon().unstarted(() -> overlap(() -> readers.get(other), inside, ended)));
+        }
+        readers.forEach(Thread::start);
+        try {
+            await("both readers have the lock", () -> inside.get() == 2);
+            lock.unlock(get(start(way)));
+        } finally {
+            ended.set(true);
+        }
+        for (Thread reader : readers) {
+            reader.join();
+        }
+    }
+
+    /** Releases the lock only while the other reader has it too, or waits for it. */
+    private void overlap(Supplier<Thread> other, AtomicInteger inside, AtomicBoolean ended) {
+        while (!ended.get()) {
+            try {
+                long stamp = lock.lockShared(Cancellation.NONE);
+                inside.incrementAndGet();
+                while (!inside.compareAndSet(2, 1)) {
+                    if (ended.get() || other.get().getState() == Thread.State.WAITING) {
+                        inside.decrementAndGet();
+                        break;
+                    }
+                }
+                lock.unlock(stamp);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Test
+    void uninterruptibleWaitForExclusiveAccessContinuesAfterAnInterrupt() throws Exception {
+        long shared = lock.lockShared(Cancellation.NONE);
+        CompletableFuture<Long> alone = start(Exclusive.UNINTERRUPTIBLE);
+        awaitAllWaiting();
+        threads.getFirst().interrupt();
+        lock.unlock(shared);
+        lock.unlock(get(alone));
     }
 
     @Test
