@@ -13,6 +13,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Consumer;
 import javax.imageio.ImageIO;
 
@@ -27,7 +28,7 @@ public final class PictureFile {
      *
      * @param width the width in units; a PNG has two pixels for each unit
      * @param height the height in the same units
-     * @throws IOException if the file cannot be written, or if this machine has no fonts
+     * @throws IOException if the file cannot be written, or if Java cannot draw text on this machine
      */
     public static void write(Path file, int width, int height, Consumer<Graphics2D> drawing) throws IOException {
         checkFonts();
@@ -55,9 +56,19 @@ public final class PictureFile {
         try {
             new Font(Font.SANS_SERIF, Font.PLAIN, 1).getFamily();
         } catch (RuntimeException | LinkageError | InternalError e) {
-            throw new IOException("this machine has no fonts for the text of a plot; install the package fontconfig",
-                e);
+            throw noText(e);
         }
+    }
+
+    /** Java reports a missing font, and a library of the system that its native code needs, as the last of some causes. */
+    static IOException noText(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return new IOException("Java cannot draw the text of a plot: "
+            + Objects.requireNonNullElse(cause.getMessage(), cause.toString())
+            + "; install the packages fontconfig and libharfbuzz0b", failure);
     }
 
     private static void draw(Graphics2D graphics, int width, int height, Consumer<Graphics2D> drawing) {

@@ -1,0 +1,2 @@
+/** Tests of pictures. */
+package io.modeldisk.picture;
