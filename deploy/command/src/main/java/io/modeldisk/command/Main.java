@@ -1,6 +1,11 @@
 package io.modeldisk.command;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
@@ -114,9 +119,23 @@ public final class Main {
 
     private static int fail(Exception failure, CommandLine command) throws Exception {
         if (failure instanceof IOException || failure instanceof IllegalArgumentException) {
-            command.getErr().println("modeldisk " + command.getCommandName() + ": " + failure.getMessage());
+            command.getErr().println("modeldisk " + command.getCommandName() + ": " + words(failure));
             return 1;
         }
         throw failure;
+    }
+
+    /** Returns the message of a failure. That of an exception for a file is often only the name of the file. */
+    private static String words(Exception failure) {
+        if (!(failure instanceof FileSystemException file) || file.getReason() != null) {
+            return failure.getMessage();
+        }
+        return file.getMessage() + switch (file) {
+            case NoSuchFileException _ -> ": this file or its directory does not exist";
+            case AccessDeniedException _ -> ": this user has no permission";
+            case FileAlreadyExistsException _ -> ": the file exists already";
+            case NotDirectoryException _ -> " is not a directory";
+            default -> ": " + file.getClass().getSimpleName();
+        };
     }
 }

@@ -20,6 +20,7 @@ import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -185,8 +186,9 @@ final class MountCommand implements Callable<Integer> {
         if (inBackground() && log != null && System.getenv(LogConfiguration.LEVEL) == null) {
             Configurator.setRootLevel(Level.INFO);
         }
-        try (Handover handover = handover()) {
-            return run(handover);
+        try (Handover handover = handover();
+            Background background = inBackground() ? new Background(log) : null) {
+            return run(handover, background);
         }
     }
 
@@ -200,7 +202,12 @@ final class MountCommand implements Callable<Integer> {
             ServiceManager.passedDescriptors());
     }
 
-    private int run(Handover handover) throws IOException {
+    /**
+     * Mounts the model, and returns after the unmount.
+     *
+     * @param background null for a mount in the foreground
+     */
+    private int run(Handover handover, Background background) throws IOException {
         String before = handover.learner();
         String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read(requestSize, queueDepth);
@@ -216,8 +223,7 @@ final class MountCommand implements Callable<Integer> {
             .handover(handover)
             .binding(FuseBinding.named(binding));
         if (trace != null) {
-            // If the trace file cannot be written, the mount must fail now, not after hours of training.
-            Files.write(trace, new byte[0]);
+            prepareTrace();
         }
         MountSubject subject = new MountSubject();
         try (ServiceNotices notices = ServiceNotices.ofThisProcess();
@@ -235,22 +241,30 @@ final class MountCommand implements Callable<Integer> {
             Thread stopper = new Thread(() -> stop(mount, handover, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
-            notices.ready(
+            String line =
                 PlainText.format(
                     "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                     remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                     Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
                     readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
                     datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
-                    server.suffix()),
-                () -> progress(mount));
-            if (inBackground()) {
-                Background.detach(log);
+                    server.suffix());
+            // In the background, the ready line comes last, so that the script sees that nothing has failed.
+            try (PrintStream output = background == null ? null : background.detach()) {
+                notices.ready(line, () -> progress(mount), output == null ? System.out : output);
             }
             mount.unmounted().join();
             leaveTrace(mount);
         }
         return 0;
+    }
+
+    /** Fails now, not after hours of training, if the trace cannot be written. */
+    private void prepareTrace() throws IOException {
+        if (Files.exists(trace) && !Files.isRegularFile(trace)) {
+            throw new IOException("--trace " + trace + " is not a regular file; give the path of a new file");
+        }
+        Files.write(trace, new byte[0]);
     }
 
     private boolean inBackground() {
@@ -283,7 +297,7 @@ final class MountCommand implements Callable<Integer> {
             .digest(digests)
             .dtype(ValueType.parse(dtype))
             .datamover(Route.Preference.named(datamover))
-            .socketDirectory(sockets.directory())
+            .socketDirectory(sockets.existing())
             .sizes(sizes::of);
     }
 

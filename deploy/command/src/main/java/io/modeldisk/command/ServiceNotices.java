@@ -4,6 +4,7 @@ import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Optional;
 import org.apache.logging.log4j.LogManager;
@@ -65,7 +66,12 @@ final class ServiceNotices implements AutoCloseable {
      * @param work the work that the service manager watches from now on; null for none
      */
     void ready(String line, Work work) {
-        System.out.println(line);
+        ready(line, work, System.out);
+    }
+
+    /** Prints the line to another output than the standard output; see {@link #ready(String, Work)}. */
+    void ready(String line, Work work, PrintStream output) {
+        output.println(line);
         String status = line.replaceFirst("^ready: ", "");
         send("READY=1", "MAINPID=" + ProcessHandle.current().pid(), "STATUS=" + status);
         announced = new Announced(status, work);

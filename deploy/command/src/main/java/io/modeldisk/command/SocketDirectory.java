@@ -1,6 +1,8 @@
 package io.modeldisk.command;
 
 import io.modeldisk.protocol.datamover.shm.SocketPath;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -13,5 +15,19 @@ final class SocketDirectory {
 
     Path directory() {
         return directory == null ? SocketPath.defaultDirectory() : directory;
+    }
+
+    /**
+     * Returns the directory for a process that looks for the sockets of shards there.
+     *
+     * @throws IOException if the user has named something else than a directory
+     */
+    Path existing() throws IOException {
+        if (directory != null && !Files.isDirectory(directory)) {
+            throw new IOException("--shm-directory " + directory + (Files.exists(directory)
+                ? " is not a directory"
+                : " does not exist; give the directory that `modeldisk serve` has, or leave the option out"));
+        }
+        return directory();
     }
 }

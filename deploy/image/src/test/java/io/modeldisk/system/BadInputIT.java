@@ -219,6 +219,36 @@ final class BadInputIT {
             sandbox.file("file", ""));
     }
 
+    /** Each case is an option that names a file, a directory or an address, and the reason. */
+    @ParameterizedTest
+    @Tag("mount")
+    @CsvSource(delimiter = '|', textBlock = """
+        --log=missing/mount.log      | cannot open the log file missing/mount.log: No such file or directory
+        --log=.                      | cannot open the log file .: Is a directory
+        --log=fifo                   | cannot open the log file fifo: No such device or address
+        --secrets=missing            | the secrets file missing does not exist
+        --tuning=missing             | missing does not exist
+        --trace=missing/trace.json   | missing/trace.json: this file or its directory does not exist
+        --trace=fifo                 | --trace fifo is not a regular file
+        --shm-directory=missing      | --shm-directory missing does not exist
+        --shm-directory=file         | --shm-directory file is not a directory
+        --admin=127.0.0.1:%d         | cannot listen on --admin 127.0.0.1:%d
+        --admin=127.0.0.1:0 --admin-token=missing | the token file missing does not exist
+        --admin=127.0.0.1:0 --admin-tls=missing   | missing does not exist
+        """)
+    void backgroundMountFailsBeforeItIsReadyIfItCannotUseAnOption(String options, String said) throws Exception {
+        Programs.requireMounting();
+        sandbox.file("file", "");
+        sandbox.run("mkfifo", sandbox.path("fifo").toString()).succeeded();
+        Shards shards = launch(1, context -> context);
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertRefused(List.of(said.replace("%d", port)), Stream.concat(
+                Stream.of("mount", shards.address(), sandbox.directory("d")),
+                Stream.of(options.replace("%d", port).split(" "))).toArray());
+        }
+    }
+
     @Test
     void unmountRefusesADirectoryThatIsNotMounted() throws Exception {
         assertRefused(List.of(sandbox.path("d") + " is not mounted"), "unmount", sandbox.directory("d"));

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -91,6 +93,48 @@ final class LifecycleIT {
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         assertThat(sandbox.mounts()).isEmpty();
         await("the process of the mount exits", () -> sandbox.processes().isEmpty());
+    }
+
+    @Test
+    @Tag("mount")
+    void backgroundMountKeepsNoFileAndNoDirectoryOfItsCaller() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Path caller = sandbox.directory("caller");
+        sandbox.shell("cd caller && exec 3>lock 9>>lock && flock 9 && \"$@\"",
+            (Object[]) modeldisk("mount", launch().address(), "../d", "--log", "mount.log", "--trace", "trace.json"))
+            .succeeded();
+        sandbox.shell("flock --nonblock caller/lock true").succeeded();
+        ProcessHandle mount = sandbox.processes().getFirst();
+        Path process = Path.of("/proc", Long.toString(mount.pid()));
+        assertThat(process.resolve("cwd").toRealPath()).isEqualTo(Path.of("/"));
+        try (Stream<Path> open = Files.list(process.resolve("fd"))) {
+            assertThat(open.map(LifecycleIT::target)
+                .filter(target -> target.startsWith(caller))).containsOnly(caller.resolve("mount.log"));
+        }
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+        await("the process of the mount exits", () -> sandbox.processes().isEmpty());
+        assertThat(caller.resolve("trace.json")).isNotEmptyFile();
+    }
+
+    /** Returns the file of a descriptor in /proc; the descriptor itself if it was closed meanwhile. */
+    private static Path target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor);
+        } catch (IOException e) {
+            return descriptor;
+        }
+    }
+
+    @Test
+    void mountFailsIfItsProcessDiesWhenItIsReady() throws Exception {
+        Path java = sandbox.directory("jdk/bin").resolve("java");
+        sandbox.file("jdk/release", "JAVA_VERSION=\"25\"\n");
+        Files.writeString(java, "#!/bin/sh\necho 'ready: model m'\nexit 3\n");
+        assertThat(java.toFile().setExecutable(true)).isTrue();
+        Result result = sandbox.run(Map.of("JAVA_HOME", sandbox.path("jdk").toString()),
+            modeldisk("mount", "modeldisk://127.0.0.1:1/m", sandbox.directory("d")));
+        assertThat(result.status()).as(result::toString).isEqualTo(3);
     }
 
     @Test

@@ -46,7 +46,12 @@ public final class Descriptors {
 
     /** Opens an existing file. Returns the new descriptor, or minus the error number. */
     public static int open(String path, int flags) {
-        return CLibrary.call("open", path, flags);
+        return open(path, flags, 0);
+    }
+
+    /** Opens a file. {@code mode} is the mode of a file that O_CREAT creates. */
+    static int open(String path, int flags, int mode) {
+        return CLibrary.call("open", path, flags, mode);
     }
 
     public static int close(int descriptor) {
