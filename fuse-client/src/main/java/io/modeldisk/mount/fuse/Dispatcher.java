@@ -149,7 +149,7 @@ final class Dispatcher {
         } catch (IOException | RuntimeException | Error e) {
             answer(slot, failures.answerTo(() -> what(slot), e, slot.cancellation().isCancelled()));
         } finally {
-            slot.end();
+            interrupts.end(slot);
             lane.leave();
             if (lane.next(slot)) {
                 // The calling thread receives responses and must not wait, but the next request may.
@@ -219,6 +219,9 @@ final class Dispatcher {
         }
         boolean started = false;
         try {
+            if (slot.request().isChange()) {
+                interrupts.awaitAbandoned(slot.request().node(), slot.cancellation());
+            }
             started = start(slot);
             if (!started) {
                 // The request may wait for requests that this thread has started.
@@ -229,7 +232,7 @@ final class Dispatcher {
             answer(slot, failures.answerTo(() -> what(slot), e, slot.cancellation().isCancelled()));
         } finally {
             if (!started) {
-                slot.end();
+                interrupts.end(slot);
             }
         }
         return !started;
@@ -399,6 +402,9 @@ final class Dispatcher {
         if (file.isMemory()) {
             slot.body().openMemory(memories.opened(request.node(), file.memory(slot.cancellation())));
             slot.replyBody();
+            if (slot.isRefused()) {
+                memories.released(request.node());
+            }
             return;
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
@@ -412,6 +418,10 @@ final class Dispatcher {
         // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
         slot.body().open(handle, file.isConstantWhileOpen() ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
+        if (slot.isRefused()) {
+            // The process was interrupted, so the kernel knows no open file that it could release.
+            release(handle);
+        }
     }
 
     private void poll(RequestSlot slot, RequestView request) throws IOException {
@@ -431,12 +441,16 @@ final class Dispatcher {
         if (tree.file(request.node()).isMemory()) {
             memories.released(request.node());
         } else {
-            FileHandle handle = handles.remove(request.handle());
-            if (handle != null) {
-                handle.release();
-            }
+            release(request.handle());
         }
         slot.replyBody();
+    }
+
+    private void release(long number) {
+        FileHandle handle = handles.remove(number);
+        if (handle != null) {
+            handle.release();
+        }
     }
 
     private void readDirectory(RequestSlot slot, RequestView request) throws IOException {

@@ -2,13 +2,22 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Delivers FUSE interrupts. If the interrupted request is in progress, cancels the request. If the request is parked, replies to
  * the request with EINTR.
+ *
+ * <p>A cancelled request ends when the shards have confirmed that its commands are aborted, which a silent shard does only after
+ * seconds. So after {@value #GRACE_MS} ms the process gets the reply EINTR, and the request is abandoned: it goes on without a
+ * process that waits for it. Until it has ended, later requests that change the same file wait for it.
  *
  * <p>One thread may handle the interrupt before another thread begins the interrupted request. Therefore the numbers of such
  * requests are stored, at most the last {@value #REMEMBERED}, and the interrupt takes effect when the request begins. FUSE has
@@ -18,20 +27,28 @@ import java.util.List;
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;
+    /** The time that a cancelled request has to end by itself. */
+    private static final long GRACE_MS = 100;
 
     private final List<RequestSlot> slots;
     private final Lanes lanes;
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ended = lock.newCondition();
+    private final Cancellation.Waiter wake = Cancellation.signalling(lock, ended);
     // The numbers of the requests whose interrupt arrived before they began; 0 in free entries. Guarded by this.
     private final long[] early = new long[REMEMBERED];
     private int next;
     private volatile boolean anyEarly;
+    private volatile boolean anyInterrupt;
     private volatile boolean closing;
     private volatile boolean frozen;
     private volatile boolean resends;
 
-    Interrupts(List<RequestSlot> slots, Lanes lanes) {
+    Interrupts(List<RequestSlot> slots, Lanes lanes, NanoClock clock) {
         this.slots = slots;
         this.lanes = lanes;
+        this.clock = clock;
     }
 
     /**
@@ -60,13 +77,58 @@ final class Interrupts {
         slot.begin();
         if (frozen) {
             slot.cancel();
-            slot.end();
+            end(slot);
             return false;
         }
         if (anyEarly || closing) {
             interruptIfAsked(slot);
         }
         return true;
+    }
+
+    /** Records that the request in this slot has ended. */
+    void end(RequestSlot slot) {
+        if (slot.end()) {
+            wake.wake();
+        }
+    }
+
+    /**
+     * Waits until no abandoned request that changes a node is in progress. Otherwise a process could write a file again after an
+     * interrupt, and its earlier write could come later.
+     *
+     * @param cancellation that of the calling request
+     */
+    void awaitAbandoned(long node, Cancellation cancellation) throws InterruptedIOException {
+        if (!isAbandoned(node)) {
+            return;
+        }
+        cancellation.register(wake);
+        lock.lock();
+        try {
+            while (isAbandoned(node)) {
+                cancellation.check();
+                ended.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the thread was interrupted while it waited for an interrupted request");
+        } finally {
+            lock.unlock();
+            cancellation.unregister(wake);
+        }
+    }
+
+    private boolean isAbandoned(long node) {
+        if (!anyInterrupt) {
+            return false;
+        }
+        for (RequestSlot slot : slots) {
+            if (slot.isAbandonedChange(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -117,11 +179,28 @@ final class Interrupts {
 
     private boolean cancel(long unique) {
         for (RequestSlot slot : slots) {
-            if (slot.interrupt(unique)) {
+            if (interrupt(slot, unique)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean interrupt(RequestSlot slot, long unique) {
+        if (!slot.interrupt(unique)) {
+            return false;
+        }
+        anyInterrupt = true;
+        Thread.ofVirtual().name("modeldisk-fuse-interrupt").start(() -> {
+            try {
+                clock.sleep(GRACE_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                // No code interrupts this thread. An interrupt would only make the reply earlier.
+                Thread.currentThread().interrupt();
+            }
+            slot.abandon(unique);
+        });
+        return true;
     }
 
     private boolean answerParked(long unique, RequestSlot own) throws IOException {
@@ -138,7 +217,7 @@ final class Interrupts {
             return;
         }
         for (int i = 0; i < REMEMBERED; i++) {
-            if (early[i] != 0 && slot.interrupt(early[i])) {
+            if (early[i] != 0 && interrupt(slot, early[i])) {
                 early[i] = 0;
             }
         }

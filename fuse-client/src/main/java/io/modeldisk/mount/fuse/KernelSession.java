@@ -49,7 +49,7 @@ final class KernelSession implements FuseSession {
             slots.add(new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES));
         }
         Lanes lanes = new Lanes(options.dataRequests(), fileSystem::flush);
-        this.interrupts = new Interrupts(slots, lanes);
+        this.interrupts = new Interrupts(slots, lanes, options.clock());
         PollNotifier polls = new PollNotifier(arena, fd);
         try {
             int capabilities = capabilities(slots.getFirst(), fd, mayResend);

@@ -35,8 +35,12 @@ final class RequestSlot implements DataRequest {
     private long receivedUnique;
     private long arrivedNs;
     private boolean replied;
+    /** Whether the kernel did not wait for the reply to the current request any more. */
+    private boolean refused;
     // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
     private long unique;
+    // Whether the process has the reply EINTR although the request goes on. Writes are guarded by this.
+    private volatile boolean abandoned;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
         this.memory = memory;
@@ -96,6 +100,7 @@ final class RequestSlot implements DataRequest {
     private void received() {
         receivedUnique = request.unique();
         replied = false;
+        refused = false;
         reply.reset();
     }
 
@@ -111,15 +116,50 @@ final class RequestSlot implements DataRequest {
         return replied;
     }
 
+    /** Returns whether the kernel did not wait for the reply any more, for example because the process has another one. */
+    boolean isRefused() {
+        return refused;
+    }
+
     /** Makes the request in this slot interruptible. */
     synchronized void begin() {
         unique = receivedUnique;
         cancellation.reset();
     }
 
-    /** Records that the request in this slot has completed and is no longer interruptible. */
-    synchronized void end() {
+    /**
+     * Records that the request in this slot has completed and is no longer interruptible.
+     *
+     * @return whether the request was {@linkplain #abandon abandoned}
+     */
+    synchronized boolean end() {
+        boolean was = abandoned;
         unique = 0;
+        abandoned = false;
+        return was;
+    }
+
+    /**
+     * Replies with EINTR to the request with this number, unless it has ended. The thread that serves the request goes on, and
+     * the kernel refuses its reply. Any thread may call this method.
+     */
+    synchronized void abandon(long interruptedUnique) {
+        if (unique != interruptedUnique) {
+            return;
+        }
+        // Before the reply, so that the next request of the process already waits for this one.
+        abandoned = true;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ReplyView.HEADER_BYTES, Long.BYTES);
+            new ReplyView(out).header(unique, Errno.EINTR.number(), ReplyView.HEADER_BYTES);
+            // An error means that the process has another reply already, or has ended.
+            Descriptors.write(fd, out);
+        }
+    }
+
+    /** Returns whether the request in this slot changes the file of a node, and was {@linkplain #abandon abandoned}. */
+    boolean isAbandonedChange(long node) {
+        return abandoned && request.isChange() && request.node() == node;
     }
 
     /** Cancels the request with this number. Returns false if this slot has another request. Any thread may call this method. */
@@ -214,6 +254,7 @@ final class RequestSlot implements DataRequest {
     private void write(int descriptor, int totalBytes, int parts) throws IOException {
         long written = Descriptors.writev(state, descriptor, outVector.address(), parts);
         // ENOENT: the request was aborted. ENODEV: the directory was unmounted. In both cases no process waits for the reply.
+        refused = written < 0;
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(
                 "the kernel did not accept a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));

@@ -124,6 +124,14 @@ final class RequestView {
         return head.get(JAVA_INT, BODY + 24);
     }
 
+    /** Returns whether the order of this request and of others that change the same file matters. */
+    boolean isChange() {
+        return switch (opcode()) {
+            case Opcode.WRITE, Opcode.FSYNC, Opcode.SETATTR, Opcode.SETXATTR -> true;
+            default -> false;
+        };
+    }
+
     /** Returns whether a WRITE request has pages that a process has changed in a map. */
     boolean isWriteBack() {
         return (head.get(JAVA_INT, BODY + 20) & KernelProtocol.WRITE_CACHE) != 0;

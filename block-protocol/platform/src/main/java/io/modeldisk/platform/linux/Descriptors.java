@@ -44,6 +44,11 @@ public final class Descriptors {
         }
     }
 
+    /** Writes the bytes of a segment outside of the Java heap. Must not be used on the data path. */
+    public static long write(int descriptor, MemorySegment bytes) {
+        return CLibrary.callForLong("write", descriptor, bytes, bytes.byteSize());
+    }
+
     /** Opens an existing file. Returns the new descriptor, or minus the error number. */
     public static int open(String path, int flags) {
         return open(path, flags, 0);

@@ -1,0 +1,133 @@
+package io.modeldisk.mount;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests that signals end system calls while the shards are silent and no call to them returns, not even a cancelled one. */
+@Tag("mount")
+@Timeout(120)
+final class SilentMountTest {
+    private static final int KILLED = 128 + 9;
+
+    private MountFixture fixture;
+    private SilentShards shards;
+
+    @BeforeEach
+    void make() throws IOException {
+        fixture = new MountFixture(8 << 20);
+        shards = new SilentShards(fixture.model);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        shards.silent(false);
+        fixture.close();
+    }
+
+    private void launch(String exchange) throws IOException {
+        fixture.model.tensors("""
+            {"bias":{"dtype":"F32","shape":[2097152],"data_offsets":[0,8388608]}}""");
+        fixture.mount = ModelMount.launch(fixture.context(exchange).remoteModel(shards.model));
+    }
+
+    /** Starts a program that prints a line after {@code first}, waits for a line, and makes the call {@code then}. */
+    private Process program(String first, String then) throws IOException {
+        return fixture.shell.start("exec python3 -u -c \"import os, signal, sys; D=os.environ['DIR']\n" + first
+            + "\nprint('first'); sys.stdin.readline()\n" + then + "\"");
+    }
+
+    private static void begin(Process program) throws IOException {
+        assertThat(program.getInputStream().read()).isEqualTo('f');
+        // A closed input is the line.
+        program.getOutputStream().close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        direct  | pass                            | os.open(D+'/model', os.O_RDWR)
+        sync    | pass                            | os.open(D+'/model', os.O_RDWR)
+        sync    | pass                            | os.open(D+'/mapped/control', os.O_RDWR)
+        direct  | f=os.open(D+'/model', os.O_RDWR) | os.pread(f, 4096, 0)
+        direct  | f=os.open(D+'/model', os.O_RDWR) | os.pwrite(f, bytes(4096), 0)
+        direct  | f=os.open(D+'/model', os.O_RDWR) | os.pwrite(f, bytes(4096), 0); os.fsync(f)
+        sync    | f=os.open(D+'/model', os.O_RDWR) | os.pwrite(f, bytes(4096), 0); os.fsync(f)
+        overlap | f=os.open(D+'/model', os.O_RDWR) | [os.pwrite(f, bytes(4096), 0) and os.fsync(f) for i in (1, 2)]
+        sync    | f=os.open(D+'/mapped/control', os.O_RDWR) | os.fsync(f)
+        direct  | f=os.open(D+'/model', os.O_RDWR) | open(D+'/partition').read()
+        sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pread(f, 4096, 0)
+        sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pwrite(f, bytes(4096), 0)
+        sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pwrite(f, bytes(100), 5)
+        sync    | f=os.open(D+'/weights', os.O_RDWR | os.O_TRUNC) | os.close(f)
+        sync    | pass                            | open(D+'/version').read()
+        sync    | pass                            | open(D+'/status.json').read()
+        sync    | pass                            | open(D+'/model.safetensors').read()
+        sync    | pass                            | open(D+'/tensors/bias.npy').read()
+        direct  | pass                            | os.getxattr(D, 'user.modeldisk.version')
+        direct  | f=os.open(D+'/model', os.O_RDWR) | os.getxattr(D, 'user.modeldisk.rank')
+        """)
+    void killedProgramEndsWhileTheShardsAreSilent(String exchange, String first, String then) throws Exception {
+        launch(exchange);
+        Process program = program(first, then);
+        await("the program has made its first calls", () -> program.getInputStream().available() > 0);
+        shards.silent(true);
+        begin(program);
+        shards.awaitWaiting();
+        program.toHandle().destroyForcibly();
+        assertThat(Shell.end(program).status()).isEqualTo(KILLED);
+        assertThat(shards.waiting()).as("calls that wait for the shards").isPositive();
+        shards.silent(false);
+        // Nothing is left of the calls: the learner leaves, and another one can join.
+        await("the learner has left", () -> !fixture.mount.status().at("/mount/training").asBoolean());
+        fixture.shell.succeed("cat \"$DIR/version\" \"$DIR/status.json\" \"$DIR/model.safetensors\" >/dev/null");
+        fixture.shell.succeed("dd if=/dev/zero of=\"$DIR/model\" bs=1M count=8 conv=notrunc,fsync status=none");
+    }
+
+    @Test
+    void learnerOfAnInterruptedOpenLeaves() throws Exception {
+        launch("sync");
+        shards.silent(true);
+        Process program = program("pass", "os.open(D+'/model', os.O_RDWR)");
+        begin(program);
+        shards.awaitWaiting();
+        program.toHandle().destroyForcibly();
+        assertThat(Shell.end(program).status()).isEqualTo(KILLED);
+        shards.silent(false);
+        await("the learner leaves", () -> fixture.model.calls.contains("leave"));
+    }
+
+    @Test
+    void writeAfterAnInterruptedWriteBeginsWhenThatHasEnded() throws Exception {
+        launch("sync");
+        Process program = program("""
+            f=os.open(D+'/weights', os.O_RDWR)
+            def handler(*arguments): raise InterruptedError
+            signal.signal(signal.SIGINT, handler)""", """
+            try: os.pwrite(f, b'\\1'*4096, 0)
+            except InterruptedError: print('interrupted')
+            os.pwrite(f, b'\\2'*4096, 0)""");
+        await("the program has opened the file", () -> program.getInputStream().available() > 0);
+        shards.silent(true);
+        begin(program);
+        shards.awaitWaiting();
+        fixture.shell.succeed("kill -INT " + program.pid());
+        assertThat(new String(program.getInputStream().readNBytes("irst\ninterrupted\n".length()),
+            StandardCharsets.UTF_8)).isEqualTo("irst\ninterrupted\n");
+        fixture.shell.succeed("ls \"$DIR\"");
+        shards.silent(false);
+        assertThat(Shell.end(program).status()).isZero();
+        // The second write did not wait for the shards, because it began when they spoke again.
+        assertThat(shards.calls).isEqualTo(List.of("begin write", "end write"));
+        assertThat(fixture.model.weight(0)).isEqualTo((byte) 2);
+    }
+}
