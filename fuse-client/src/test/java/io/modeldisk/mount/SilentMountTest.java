@@ -68,7 +68,7 @@ final class SilentMountTest {
         sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pread(f, 4096, 0)
         sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pwrite(f, bytes(4096), 0)
         sync    | f=os.open(D+'/weights', os.O_RDWR) | os.pwrite(f, bytes(100), 5)
-        sync    | f=os.open(D+'/weights', os.O_RDWR | os.O_TRUNC) | os.close(f)
+        sync    | f=os.open(D+'/weights', os.O_RDWR + os.O_TRUNC) | os.close(f)
         sync    | pass                            | open(D+'/version').read()
         sync    | pass                            | open(D+'/status.json').read()
         sync    | pass                            | open(D+'/model.safetensors').read()
