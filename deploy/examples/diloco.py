@@ -35,21 +35,21 @@ def local_steps(local, optimizer, batches):
 def learn(mount, rounds, steps, batch, rate):
     """Trains until the round number `rounds`, with `steps` local steps in each. Yields the round and the mean loss after each."""
     images, shared, local = fashion.Images("train"), fashion.network(), fashion.network()
-    learner = modeldisk_torch.Learner(shared, mount)
     optimizer = torch.optim.AdamW(local.parameters(), lr=rate)
     missing = [torch.zeros_like(weights) for weights in local.parameters()]
-    while (part := fashion.partition(mount))[0] <= rounds:
-        number, rank, of = part
-        for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):
-            torch.sub(weights.data, last, out=mine.data)
-        first = (number - 1) * steps
-        loss = local_steps(local, optimizer, (images.batch(first + step, rank, of, batch) for step in range(steps)))
-        for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):
-            weights.grad = weights.data - last - mine.data
-            if len(learner.sets) == 2:
-                last.copy_(weights.grad)
-        learner.step()
-        yield {"round": number, "loss": round(loss, 4), "steps": steps}
+    with modeldisk_torch.Learner(shared, mount) as learner:
+        while (part := fashion.partition(mount))[0] <= rounds:
+            number, rank, of = part
+            for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):
+                torch.sub(weights.data, last, out=mine.data)
+            first = (number - 1) * steps
+            loss = local_steps(local, optimizer, (images.batch(first + step, rank, of, batch) for step in range(steps)))
+            for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):
+                weights.grad = weights.data - last - mine.data
+                if len(learner.sets) == 2:
+                    last.copy_(weights.grad)
+            learner.step()
+            yield {"round": number, "loss": round(loss, 4), "steps": steps}
 
 
 def main():

@@ -15,14 +15,14 @@ import modeldisk_torch
 def learn(mount, rounds, batch):
     """Trains until the round number `rounds`. Yields the round and the loss after each."""
     net, images = fashion.network(), fashion.Images("train")
-    learner = modeldisk_torch.Learner(net, mount)
-    while (part := fashion.partition(mount))[0] <= rounds:
-        number, rank, of = part
-        pictures, kinds = images.batch(number - 1, rank, of, batch)
-        loss = torch.nn.functional.cross_entropy(net(pictures), kinds)
-        loss.backward()
-        learner.step()
-        yield {"round": number, "loss": round(loss.item(), 4)}
+    with modeldisk_torch.Learner(net, mount) as learner:
+        while (part := fashion.partition(mount))[0] <= rounds:
+            number, rank, of = part
+            pictures, kinds = images.batch(number - 1, rank, of, batch)
+            loss = torch.nn.functional.cross_entropy(net(pictures), kinds)
+            loss.backward()
+            learner.step()
+            yield {"round": number, "loss": round(loss.item(), 4)}
 
 
 def main():

@@ -1,17 +1,24 @@
 """Trains a PyTorch model through a mount of modeldisk. Copy this file: it needs only PyTorch and numpy.
 
-    save(model, "net.safetensors")           # once: the initial weights, for `modeldisk serve --from net.safetensors`
-    learner = Learner(model, "/mnt/net")     # joins: the parameters and their .grad are now the buffers of the mount
-    for images, labels in batches:
-        loss(model(images), labels).backward()
-        learner.step()                       # pushes the gradient, pulls the new weights, and sets .grad to zero
+    save(model, "net.safetensors")               # once: the initial weights, for `modeldisk serve --from net.safetensors`
+    with Learner(model, "/mnt/net") as learner:  # joins: the parameters and their .grad are now the buffers of the mount
+        for images, labels in batches:
+            loss(model(images), labels).backward()
+            learner.step()                       # pushes the gradient, pulls the new weights, and sets .grad to zero
 
-The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Parameters without requires_grad and
-buffers, such as running means, stay local. Parameters on a GPU, or of another type than the mount, are copied in each step.
+The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Frozen parameters and buffers, such as
+running means, stay local. Parameters on a GPU, in shared memory or of another type than the mount are copied in each step. step()
+ties parameters that were moved, replaced or thawed to the mount again, and raises an error if weights were changed. Limits: it
+does not notice stores through `.data`. Biases and norms decay too, because there are no parameter groups. A parameter without a
+gradient pushes zeros, so momentum and weight decay still move it.
 """
+import contextlib
+import errno
+import fcntl
 import json
 import os
-import struct
+import warnings
+import weakref
 import numpy as np
 import torch
 
@@ -25,56 +32,129 @@ def layout(model):
         header[name] = {"dtype": "F32", "shape": list(p.shape), "data_offsets": [end, end := end + 4 * p.numel()]}
     return header
 
+def content(parameter):
+    return parameter.detach().cpu().float().contiguous().numpy().tobytes()
+
 def save(model, path):
     header = json.dumps(layout(model)).encode()
     header += b" " * (-len(header) % 8)
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(header)) + header)
-        file.writelines(parameter.detach().cpu().float().numpy().tobytes() for parameter in trained(model).values())
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.writelines(content(parameter) for parameter in trained(model).values())
 
 def places(model, folder, count):
-    """Returns the first weight of each parameter in the mounted model: by name if its tensors have names, else in order."""
-    own, mounted = layout(model), {}
-    if os.path.exists(f"{folder}/tensors.json"):
-        with open(f"{folder}/tensors.json") as file:
-            mounted = json.load(file)
+    """Returns the range and the shape of each tensor of the mounted model: those of the network if the model has no names."""
+    mounted = {}
+    with contextlib.suppress(FileNotFoundError), open(f"{folder}/tensors.json") as file:
+        mounted = json.load(file)
     if mounted.keys() <= {"weights"}:
-        mounted, needed = own, sum(parameter.numel() for parameter in trained(model).values())
+        mounted, needed = layout(model), sum(parameter.numel() for parameter in trained(model).values())
         if count != needed:
             raise ValueError(f"the model at {folder} has {count} weights, but the parameters need {needed}")
-    for name, entry in own.items():
-        if mounted.get(name, {}).get("shape") != entry["shape"]:
-            raise ValueError(f"the model at {folder} has no tensor {name} of shape {entry['shape']}")
-    return [mounted[name]["data_offsets"][0] // (4 if mounted[name]["dtype"] == "F32" else 2) for name in own]
+    return {n: ([at // (4 if t["dtype"] == "F32" else 2) for at in t["data_offsets"]], t["shape"]) for n, t in mounted.items()}
 
-class Learner:
-    """A learner of the model that is mounted at `folder` with --exchange sync or overlap. It leaves when its process ends."""
+class Learner(contextlib.AbstractContextManager):
+    """A learner of the model that is mounted at `folder` with --exchange sync or overlap, until close() or the process ends."""
+    alive = weakref.WeakSet()
+
     def __init__(self, model, folder):
-        self.parameters, self.control = list(trained(model).values()), os.open(f"{folder}/mapped/control", os.O_RDWR)
-        try:
+        self.model, self.folder, self.tied, self.idle = model, folder, {}, set()
+        with contextlib.ExitStack() as undo:
+            self.control = undo.enter_context(open(f"{folder}/mapped/control", "r+b", buffering=0))
+            try:
+                fcntl.flock(self.control, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OSError(errno.EBUSY, f"{folder} has a Learner: close() it, or mount the model once more") from None
             dtype = os.getxattr(f"{folder}/model", "user.modeldisk.dtype").decode()
-            kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+            self.dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
             files = sorted(file for file in os.listdir(f"{folder}/mapped") if file != "control")  # gradients, then weights
-            flats = [torch.from_numpy(np.memmap(f"{folder}/mapped/{file}", np.uint8, "r+")).view(kind) for file in files]
-            ranges = [(at, at + p.numel(), p.shape) for at, p in zip(places(model, folder, len(flats[0])), self.parameters)]
-            views = [[flat[begin:end].view(shape) for begin, end, shape in ranges] for flat in flats]
-            self.sets = list(zip(views[len(views) // 2 :], views))
+            maps = [np.memmap(f"{folder}/mapped/{file}", np.int32 if dtype == "f32" else np.int16, "r+") for file in files]
+            self.maps = list(zip(maps[len(maps) // 2 :], maps))
+            self.places = places(model, folder, len(maps[0]))
+            self.sets = [{name: self.views(number, name) for name in self.places} for number in range(len(self.maps))]
+            Learner.alive.add(self)
             self.begin()
-        except BaseException:
-            os.close(self.control)
-            raise
+            undo.pop_all()
+
+    def views(self, number, name):
+        """Returns new tensors over the weights and the gradient in a set, without a common storage, which share_memory() moves."""
+        (begin, end), shape = self.places[name]
+        return [torch.from_numpy(np.asarray(map)[begin:end]).view(self.dtype).view(shape) for map in self.maps[number]]
+
+    def parameters(self):
+        """Returns the parameters that the network has now, by name. Those that were frozen after they were tied stay tied."""
+        self.control.fileno()  # raises a ValueError after close()
+        found = {name: p for name, p in self.model.named_parameters() if p.requires_grad or name in self.tied}
+        for name, p in found.items():
+            if self.places.get(name, [0, None])[1] != list(p.shape):
+                raise ValueError(f"{self.folder} has no tensor {name} of shape {list(p.shape)}: freeze it, or serve it")
+        idle = self.places.keys() - {name for name, p in found.items() if p.requires_grad}
+        if idle - self.idle:
+            warnings.warn(f"{self.folder}: no parameter trains {sorted(idle - self.idle)}; the gradient is zero", stacklevel=3)
+        self.idle = idle
+        return found
 
     def begin(self):
-        weights, self.gradients = self.sets[json.loads(os.pread(self.control, 4096, 0))["set"]]
-        for parameter, weight, gradient in zip(self.parameters, weights, self.gradients):
-            gradient.zero_()
-            same = (parameter.dtype, parameter.device) == (weight.dtype, weight.device)
-            parameter.data, parameter.grad = (weight, gradient) if same else (parameter.data.copy_(weight), None)
+        self.set = json.loads(os.pread(self.control.fileno(), 4096, 0))["set"]
+        self.maps[self.set][1][:] = 0
+        for name, p in self.parameters().items():
+            weight, gradient = self.views(self.set, name)
+            same = (p.dtype, p.device, p.is_shared()) == (weight.dtype, weight.device, False)
+            p.data, p.grad = (weight, gradient) if same else (p.data.copy_(weight), None)
+            self.tied[name] = [p, p.data_ptr(), p._version]
 
     def step(self):
-        """Ends an iteration. If it raises an OSError, the next call pushes the same gradient again."""
-        for parameter, gradient in zip(self.parameters, self.gradients):
-            if parameter.grad is not gradient:
-                gradient.copy_(torch.zeros(()) if parameter.grad is None else parameter.grad.detach())
-        os.fsync(self.control)
+        """Ends an iteration. After an OSError, step() pushes the same gradient again, and drop() gives it up."""
+        for name, p in self.parameters().items():
+            (weight, gradient), (known, *state) = self.sets[self.set][name], self.tied.get(name, [None])
+            same = known is p and state == [p.data_ptr(), p._version]
+            if not same and (p.data_ptr() == weight.data_ptr() or not torch.equal(p.detach(), weight.to(p))):
+                raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps the change, drop() discards it")
+            grad = weight.new_zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach()
+            if grad.data_ptr() != gradient.data_ptr():
+                gradient.copy_(grad)
+        try:
+            os.fsync(self.control)
+        except OSError as error:
+            reason, remedy = error.strerror, "call step() again with the same gradient, or drop() it"
+            with contextlib.suppress(OSError, ValueError, KeyError), open(f"{self.folder}/status.json") as file:
+                reason = json.load(file)["mount"]["lastError"] or reason
+            if error.errno == errno.EIO and not all(g.isfinite().all() for _, g in self.sets[self.set].values()):
+                self.begin()
+                remedy = "continue with the next batch"
+            raise OSError(error.errno, f"{reason}; {remedy}") from None
         self.begin()
+
+    def drop(self):
+        """Gives up the gradient, also after a step() that has failed or was interrupted."""
+        try:
+            os.setxattr(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
+        except OSError as error:
+            if error.errno not in (errno.ENODATA, errno.EINVAL):  # no shard has a part of the gradient
+                raise
+        self.begin()
+
+    def push_weights(self):
+        """Gives the weights of the network to the model. Needs the right `raw`. No learner may step at the same time."""
+        with open(os.open(f"{self.folder}/weights", os.O_WRONLY), "wb") as file:
+            for name, p in self.parameters().items():
+                file.seek(4 * self.places[name][0][0])
+                file.write(content(p))
+                self.sets[self.set][name][0].copy_(p.detach())
+                self.tied[name] = [p, p.data_ptr(), p._version]
+
+    def close(self, *_):
+        """Leaves: the other learners continue without this one. The network keeps its weights."""
+        if not self.control.closed:
+            for p, *_ in self.tied.values():
+                p.data, p.grad = p.data.clone(), None
+            self.control.close()
+
+    __exit__ = close
+
+def leave_in_child():  # such as a worker of a DataLoader, which would keep a killed learner alive
+    for learner in Learner.alive:
+        with contextlib.suppress(OSError):
+            learner.control.close()
+
+os.register_at_fork(after_in_child=leave_in_child)

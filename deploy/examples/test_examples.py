@@ -1,6 +1,7 @@
-"""Tests of the PyTorch examples without modeldisk. Run them with `python3 -m unittest` in this directory."""
+"""Tests of the PyTorch examples, nearly all of them without modeldisk. Run them with `python3 -m unittest` in this directory."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -58,7 +59,9 @@ def flat(values):
     return np.concatenate([value.detach().float().numpy().ravel() for value in values])
 
 
-class LearnerTest(unittest.TestCase):
+class MountedTest(unittest.TestCase):
+    """Has a folder like that of a mount."""
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -73,9 +76,23 @@ class LearnerTest(unittest.TestCase):
 
     def learner(self, model):
         learner = modeldisk_torch.Learner(model, self.folder)
-        self.addCleanup(os.close, learner.control)
+        self.addCleanup(learner.close)
         return learner
 
+    def named(self, model):
+        """Names the tensors of the mounted model after the parameters of a network."""
+        (self.folder / "tensors.json").write_text(json.dumps(modeldisk_torch.layout(model)))
+
+    def pushed(self, learner):
+        """Ends an iteration. Returns the gradient that the learner pushes."""
+        gradients = []
+        gradient = self.folder / "mapped" / "gradient.0"
+        with mock.patch("os.fsync", lambda _: gradients.append(np.fromfile(gradient, np.float32))):
+            learner.step()
+        return gradients[0]
+
+
+class LearnerTest(MountedTest):
     def test_parameters_are_the_weights_of_the_mount(self):
         mount = self.mounted(nn.Linear(3, 2))
         net = nn.Linear(3, 2)
@@ -178,13 +195,17 @@ class LearnerTest(unittest.TestCase):
     def test_parameters_are_found_by_name(self):
         first = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1))
         mount = self.mounted(first)
-        (self.folder / "tensors.json").write_text(json.dumps(modeldisk_torch.layout(first)))
+        self.named(first)
         second = nn.Module()
         second.add_module("1", nn.BatchNorm1d(1))
         second.add_module("0", nn.Linear(2, 1))
         self.learner(second)
         mount.write("weights.0", range(5))
         np.testing.assert_array_equal(flat(getattr(second, "0").parameters()), [0, 1, 2])
+
+    def test_network_with_another_shape_is_refused(self):
+        self.mounted(nn.Sequential(nn.Linear(2, 1)))
+        self.named(nn.Sequential(nn.Linear(2, 1)))
         with self.assertRaisesRegex(ValueError, r"no tensor 0.weight of shape \[1, 3\]"):
             modeldisk_torch.Learner(nn.Sequential(nn.Linear(3, 1)), self.folder)
 
@@ -206,6 +227,255 @@ class LearnerTest(unittest.TestCase):
         self.assertEqual(header["bias"]["data_offsets"], [12, len(content) - 8 - length])
 
 
+class ChangeTest(MountedTest):
+    """What a program may do to a network behind the back of its learner."""
+
+    def backward(self, net):
+        """Adds ones to the gradient. PyTorch for CPUs has no layers for float16."""
+        parameters = [parameter for parameter in net.parameters() if parameter.requires_grad]
+        torch.autograd.backward(parameters, [torch.ones_like(parameter) for parameter in parameters])
+
+    def test_network_that_has_moved_is_trained(self):
+        ways = {
+            "bfloat16": lambda net: net.bfloat16(),
+            "double": lambda net: net.double(),
+            "half": lambda net: net.half(),
+            "double and back": lambda net: net.double().float(),
+            "shared memory": lambda net: net.share_memory(),
+            "a copy of the same type": lambda net: net._apply(torch.clone),
+        }
+        mount = self.mounted(nn.Linear(3, 1))
+        for way, move in ways.items():
+            net = nn.Linear(3, 1)
+            with self.subTest(way), modeldisk_torch.Learner(net, self.folder) as learner:
+                mount.write("weights.0", [1, 2, 3, 4])
+                # The gradient moves too.
+                self.backward(net)
+                move(net)
+                self.backward(net)
+                np.testing.assert_array_equal(self.pushed(learner), [2] * 4)
+                for weights in ([1, 2, 3, 4], [5, 6, 7, 8]):
+                    mount.write("weights.0", weights)
+                    self.backward(net)
+                    np.testing.assert_array_equal(self.pushed(learner), [1] * 4)
+                    np.testing.assert_array_equal(flat(net.parameters()), weights)
+                self.assertEqual(net.weight.is_shared(), way == "shared memory")
+
+    def two_layers(self):
+        net = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1))
+        mount = self.mounted(net)
+        self.named(net)
+        return net, mount
+
+    def test_parameter_that_is_thawed_is_trained(self):
+        net, mount = self.two_layers()
+        net[1].requires_grad_(False)
+        with self.assertWarnsRegex(UserWarning, r"no parameter trains \['1.bias', '1.weight'\]; the gradient is zero"):
+            learner = self.learner(net)
+        self.pushed(learner)
+        net[1].requires_grad_(True)
+        self.backward(net)
+        self.assertEqual(self.pushed(learner)[-1], 1)
+        mount.write("weights.0", range(6))
+        np.testing.assert_array_equal(flat(net.parameters()), range(6))
+
+    def test_parameter_that_is_added_is_trained_if_the_model_has_it(self):
+        net, mount = self.two_layers()
+        head = net[1]
+        del net[1]
+        with self.assertWarns(UserWarning):
+            learner = self.learner(net)
+        net.append(head)
+        self.backward(net)
+        self.assertEqual(self.pushed(learner)[-1], 1)
+        mount.write("weights.0", range(6))
+        np.testing.assert_array_equal(flat(net.parameters()), range(6))
+        net.append(nn.Linear(1, 2))
+        with self.assertRaisesRegex(ValueError, r"no tensor 2.weight of shape \[2, 1\]: freeze it, or serve it"):
+            self.pushed(learner)
+        net[2].requires_grad_(False)
+        self.pushed(learner)
+
+    def test_parameter_that_is_frozen_still_follows_the_model_and_pushes_zeros(self):
+        net, mount = self.two_layers()
+        learner = self.learner(net)
+        self.backward(net)
+        net[1].requires_grad_(False)
+        with self.assertWarnsRegex(UserWarning, "no parameter trains .*1.weight"):
+            self.pushed(learner)
+        self.backward(net)
+        np.testing.assert_array_equal(self.pushed(learner)[4:], [0, 0])
+        mount.write("weights.0", range(6))
+        np.testing.assert_array_equal(flat(net.parameters()), range(6))
+
+    def test_weights_that_are_changed_outside_of_a_step_are_refused_until_they_are_pushed(self):
+        saved = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1)).state_dict()
+
+        def replace(net):
+            net[1] = nn.Linear(1, 1)
+
+        ways = {
+            "load_state_dict": lambda net: net.load_state_dict(saved),
+            "init": lambda net: nn.init.ones_(net[1].weight),
+            "torch.optim": lambda net: torch.optim.SGD(net.parameters(), lr=1).step(),
+            "another module": replace,
+            "other values": lambda net: nn.utils.vector_to_parameters(torch.arange(6.0), net.parameters()),
+            "rounded values": lambda net: net.half().float(),
+        }
+        net, mount = self.two_layers()
+        (self.folder / "weights").write_bytes(bytes(4 * 6))
+        initial = mount.read("weights.0")
+        for way, change in ways.items():
+            net = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1))
+            mount.write("weights.0", initial)
+            with self.subTest(way), modeldisk_torch.Learner(net, self.folder) as learner:
+                self.backward(net)
+                change(net)
+                changed = flat(net.parameters())
+                for _ in range(2):
+                    with self.assertRaisesRegex(RuntimeError, r"[01]\.\w+ was changed outside of step\(\): push_weights\(\)"):
+                        self.pushed(learner)
+                learner.push_weights()
+                np.testing.assert_array_equal(np.fromfile(self.folder / "weights", np.float32), changed)
+                np.testing.assert_array_equal(mount.read("weights.0"), changed)
+                self.assertEqual(self.pushed(learner)[-1], 0 if way == "another module" else 1)
+                np.testing.assert_array_equal(flat(net.parameters()), changed)
+
+    def test_change_can_be_dropped(self):
+        net, mount = self.two_layers()
+        learner = self.learner(net)
+        self.backward(net)
+        nn.init.ones_(net[1].weight)
+        with mock.patch("os.setxattr"):
+            learner.drop()
+        np.testing.assert_array_equal(self.pushed(learner), np.zeros(6))
+
+    def test_pushed_weights_lie_at_their_places_in_a_model_of_another_type(self):
+        net = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1))
+        self.mounted(net, dtype="f16")
+        names = modeldisk_torch.layout(net)
+        for entry in names.values():
+            entry.update(dtype="F16", data_offsets=[at // 2 for at in entry["data_offsets"]])
+        (self.folder / "tensors.json").write_text(json.dumps(names))
+        (self.folder / "weights").write_bytes(bytes(4 * 6))
+        learner = self.learner(net)
+        nn.init.constant_(net[1].weight, 5)
+        learner.push_weights()
+        np.testing.assert_array_equal(np.fromfile(self.folder / "weights", np.float32), flat(net.parameters()))
+
+    def test_second_name_of_a_parameter_is_reported(self):
+        net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+        self.mounted(net)
+        self.named(net)
+        net[1].weight = net[0].weight
+        with self.assertWarnsRegex(UserWarning, r"no parameter trains \['1.weight'\]"):
+            self.learner(net)
+
+    def test_gradient_of_the_learner_before_is_not_pushed_for_a_tensor_that_no_parameter_trains(self):
+        net, mount = self.two_layers()
+        mount.write("gradient.0", [9] * 6)
+        del net[1]
+        with self.assertWarns(UserWarning):
+            learner = self.learner(net)
+        np.testing.assert_array_equal(self.pushed(learner), np.zeros(6))
+
+    def test_sparse_gradient_is_pushed(self):
+        net = nn.Embedding(3, 2, sparse=True)
+        self.mounted(net)
+        learner = self.learner(net)
+        net.zero_grad(set_to_none=True)
+        net(torch.tensor([1])).sum().backward()
+        np.testing.assert_array_equal(self.pushed(learner), [0, 0, 1, 1, 0, 0])
+
+
+class EndTest(MountedTest):
+    """Steps that fail, and learners that leave."""
+
+    def failed(self, learner, number):
+        """Calls step() when an fsync fails. Returns the error."""
+        with mock.patch("os.fsync", side_effect=OSError(number, os.strerror(number))):
+            with self.assertRaises(OSError) as raised:
+                learner.step()
+        self.assertEqual(raised.exception.errno, number)
+        return str(raised.exception)
+
+    def test_step_that_has_failed_keeps_the_gradient_and_tells_the_reason(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        learner = self.learner(net)
+        net(torch.ones(1, 3)).sum().backward()
+        said = self.failed(learner, errno.ETIMEDOUT)
+        self.assertIn("Connection timed out; call step() again with the same gradient, or drop() it", said)
+        (self.folder / "status.json").write_text(json.dumps({"mount": {"lastError": "learner two is behind"}}))
+        self.assertIn("learner two is behind; call step() again", self.failed(learner, errno.EBUSY))
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+
+    def test_gradient_with_a_nan_that_was_refused_is_gone(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        learner = self.learner(net)
+        net(torch.full((1, 3), float("nan"))).sum().backward()
+        self.assertIn("; continue with the next batch", self.failed(learner, errno.EIO))
+        net(torch.ones(1, 3)).sum().backward()
+        self.assertIn("; call step() again", self.failed(learner, errno.EIO))
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+
+    def test_dropped_gradient_is_given_up_in_the_mount_and_in_the_network(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        learner = self.learner(net)
+        for number in (None, errno.ENODATA):
+            net(torch.ones(1, 3)).sum().backward()
+            self.failed(learner, errno.ETIMEDOUT)
+            with mock.patch("os.setxattr", side_effect=number and OSError(number, "nothing to drop")) as dropped:
+                learner.drop()
+            dropped.assert_called_once_with(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
+            net(torch.ones(1, 3)).sum().backward()
+            np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+        with mock.patch("os.setxattr", side_effect=OSError(errno.EIO, "")), self.assertRaises(OSError):
+            learner.drop()
+
+    def test_learner_that_leaves_keeps_its_weights_and_cannot_step(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net)
+        mount.write("weights.0", range(4))
+        with self.assertRaises(KeyboardInterrupt):
+            with modeldisk_torch.Learner(net, self.folder) as learner:
+                raise KeyboardInterrupt
+        mount.write("weights.0", [9] * 4)
+        np.testing.assert_array_equal(flat(net.parameters()), range(4))
+        (self.folder / "weights").touch()
+        learner.close()
+        for call in (learner.step, learner.push_weights):
+            with self.assertRaisesRegex(ValueError, "closed file"):
+                call()
+
+    def test_folder_has_one_learner(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        with modeldisk_torch.Learner(net, self.folder):
+            with self.assertRaisesRegex(OSError, r"has a Learner: close\(\) it"):
+                modeldisk_torch.Learner(net, self.folder)
+        self.learner(net)
+
+    def test_forked_child_is_no_learner(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        learner = self.learner(net)
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        control = f"/proc/self/fd/{learner.control.fileno()}"
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(OSError):
+                os.write(writer, os.readlink(control).encode())
+            os._exit(0)
+        os.close(writer)
+        self.addCleanup(os.waitpid, child, 0)
+        self.assertEqual(os.read(reader, 100), b"")
+        self.pushed(learner)
+
+
 class DilocoTest(unittest.TestCase):
     """Three rounds of a learner, in which the shards do not change the weights."""
 
@@ -214,7 +484,7 @@ class DilocoTest(unittest.TestCase):
         pushed = []
 
         def step(learner):
-            pushed.append(flat(parameter.grad for parameter in learner.parameters))
+            pushed.append(flat(parameter.grad for parameter in learner.model.parameters()))
             (folder / "partition").write_text(json.dumps({"round": len(pushed) + 1, "rank": 0, "of": 1}))
             original(learner)
 
