@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.Dropped;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.WeightsInUse;
@@ -94,6 +95,12 @@ final class StatusReport {
             .put(Metric.ROUNDS_TAKEN_BACK.key(), counters.roundsTakenBack())
             .put(Metric.FAILURES.key(), counters.failures())
             .put("lastError", counters.lastError());
+        Dropped dropped = counters.lastDropped();
+        if (dropped != Dropped.NOTHING) {
+            mount.putObject("dropped").put("iteration", dropped.iteration())
+                .put("acceptedBytes", dropped.acceptedBytes())
+                .put("leftOutBytes", dropped.leftOutBytes()).put("discardedBytes", dropped.discardedBytes());
+        }
         context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange() != ExchangeScheme.DIRECT) {
             mount.set("iteration", iteration(counters));

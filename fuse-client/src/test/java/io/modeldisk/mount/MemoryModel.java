@@ -11,6 +11,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -39,6 +40,8 @@ import java.util.function.BooleanSupplier;
 public final class MemoryModel implements RemoteModel {
     /** The pushes in their order, each as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
+    /** The ranges that are absent, in their order, each as {@code offset+length}, and with "counted" if it counts a gradient. */
+    public final List<String> absents = new CopyOnWriteArrayList<>();
     /** The calls of join, leave and synchronize, in their order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
     /** The rounds with which {@link #partition} was called, in the order of the calls. */
@@ -98,7 +101,13 @@ public final class MemoryModel implements RemoteModel {
 
     /** Creates a model whose weights are zero. */
     public MemoryModel(long sizeBytes) {
-        this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "sgd:lr=0.5", "asp", 1, "zeros");
+        this(sizeBytes, "pass");
+    }
+
+    /** Creates a model whose weights are zero. {@code nonFinite} is the policy for gradients with NaN and infinity. */
+    public MemoryModel(long sizeBytes, String nonFinite) {
+        this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "sgd:lr=0.5", "asp", 1, 0, nonFinite, "zeros",
+            ValueType.FLOAT32, ModelFacts.PROTOCOL);
         this.tensors = "{\"weights\": {\"dtype\": \"F32\", \"shape\": [" + sizeBytes / Float.BYTES
             + "], \"data_offsets\": [0, " + sizeBytes + "]}}";
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
@@ -249,9 +258,23 @@ public final class MemoryModel implements RemoteModel {
     }
 
     @Override
-    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, boolean judged,
         Cancellation cancellation, Completion completion) throws IOException {
         return start(() -> pushNow(offset, memory, memoryOffset, lengthBytes, cancellation), completion);
+    }
+
+    @Override
+    public long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation)
+        throws IOException {
+        awaitWhile(() -> pushesWait, cancellation);
+        checkNotBack();
+        absents.add(offset + "+" + lengthBytes + (nonFinite ? " counted" : ""));
+        return lengthBytes;
+    }
+
+    @Override
+    public void countNonFinite() {
+        calls.add("count");
     }
 
     /** Holds the call back until {@link #flush}, if there is a completion. */

@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.text.LogThinning;
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
@@ -50,7 +51,7 @@ final class TrainUnit extends ShardUnit {
     private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
         PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, AwaitCommand.USAGE,
         KeepRoundCommand.USAGE,
-        TensorsCommand.USAGE, LearningRateCommand.USAGE);
+        TensorsCommand.USAGE, LearningRateCommand.USAGE, AbsentCommand.USAGE);
     /** Only LUN 0 keeps rounds: a pull of another unit returns the present weights. */
     private static final List<CdbUsage> HALF_COMMANDS = COMMANDS.stream()
         .filter(command -> command != KeepRoundCommand.USAGE).toList();
@@ -130,6 +131,9 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     boolean take(IoTask task) throws ScsiException {
+        if (task.isAbsent()) {
+            return consistency.push(task, true);
+        }
         boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || Gradients.areFinite(task);
         if (!usable && nonFinite == NonFinite.REFUSE) {
             consistency.forget(task);
@@ -146,6 +150,18 @@ final class TrainUnit extends ShardUnit {
             }
         }
         return taken;
+    }
+
+    @Override
+    public byte[] markAbsent(IoTask task) throws ScsiException {
+        boolean counts = task.lengthBytes() == 0;
+        if (!counts && !write(task)) {
+            return null;
+        }
+        if (task.declaredNonFinite() && (counts || task.marked() > 0)) {
+            noteNonFinite(task, counts ? "refused" : "skipped");
+        }
+        return AbsentCommand.data(task.marked());
     }
 
     private ScsiException refusal(IoTask task) {

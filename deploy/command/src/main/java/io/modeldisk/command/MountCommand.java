@@ -241,14 +241,13 @@ final class MountCommand implements Callable<Integer> {
             Thread stopper = new Thread(() -> stop(mount, handover, notices, subject), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
-            String line =
-                PlainText.format(
-                    "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
-                    remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
-                    Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                    readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
-                    datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
-                    server.suffix());
+            String line = PlainText.format(
+                "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
+                remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
+                Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
+                readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
+                datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
+                server.suffix());
             // In the background, the ready line comes last, so that the script sees that nothing has failed.
             try (PrintStream output = background == null ? null : background.detach()) {
                 notices.ready(line, () -> progress(mount), output == null ? System.out : output);

@@ -127,7 +127,8 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
         description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push succeeds, "
-            + "but its gradient is not applied. pass: the gradient is applied. The aggregators assign and null accept any value.")
+            + "but its gradient is left out. pass: the gradient is applied. The mounts with sync and overlap decide over a whole "
+            + "gradient. The aggregators assign and null accept any value.")
     private String nonFinite;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",

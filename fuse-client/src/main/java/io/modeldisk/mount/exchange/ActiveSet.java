@@ -51,7 +51,7 @@ final class ActiveSet {
             boolean writable = !set.isLent();
             if (writable) {
                 touched = true;
-                set.write(offset, lengthBytes, request.memory(), request.memoryOffset());
+                set.outgoing().write(offset, lengthBytes, request.memory(), request.memoryOffset());
             }
             return writable;
         } finally {
@@ -62,7 +62,7 @@ final class ActiveSet {
     /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
     void written(long offset, long lengthBytes) {
         touched = true;
-        set.written(offset, lengthBytes);
+        set.outgoing().written(offset, lengthBytes);
     }
 
     /** Lends the set to an exchange. */
@@ -76,11 +76,22 @@ final class ActiveSet {
         }
     }
 
+    /** Discards the gradient. Returns the bytes that were written and not pushed. */
+    long drop() {
+        long stamp = lock.lockExclusive();
+        try {
+            touched = false;
+            return set.outgoing().drop();
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
     /** Discards the gradient and lends the set to an exchange. Returns the discarded bytes. */
     long dropAndLend() {
         long stamp = lock.lockExclusive();
         try {
-            long droppedBytes = set.drop();
+            long droppedBytes = set.outgoing().drop();
             set.lend();
             touched = false;
             return droppedBytes;
@@ -106,7 +117,7 @@ final class ActiveSet {
         long stamp = lock.lockExclusive();
         try {
             set = unlessLent.apply(set);
-            return set.drop();
+            return set.outgoing().drop();
         } finally {
             lock.unlock(stamp);
         }

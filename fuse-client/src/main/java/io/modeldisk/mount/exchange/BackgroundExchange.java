@@ -50,6 +50,7 @@ final class BackgroundExchange implements AutoCloseable {
     private final ExchangeProgress progress;
     private final ExchangeTimes times;
     private ExchangeJob job;
+    private boolean jobEnded;
     private boolean learnerWaits;
     private boolean pullCancelled;
     private IOException failure;
@@ -82,7 +83,12 @@ final class BackgroundExchange implements AutoCloseable {
             }
             startWorkers();
             job = next;
-            progress.begin(next.pushes(), next.copy() != null, pacing.mayPullBesidePush() ? Cut.FINE : Cut.COARSE);
+            jobEnded = false;
+            if (next.pushes()) {
+                next.set().outgoing().pushBegins();
+            }
+            progress.begin(next.pushes(), model.facts().checksGradients() && !next.set().outgoing().isJudged(),
+                next.copy() != null, pacing.mayPullBesidePush() ? Cut.FINE : Cut.COARSE);
             times.begin();
             learnerWaits = false;
             pullCancelled = false;
@@ -210,10 +216,21 @@ final class BackgroundExchange implements AutoCloseable {
     /** Gives the buffer sets back if the exchange has ended. Wakes all waiting threads. The caller holds {@code lock}. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
-            job.giveBack();
+            exchangeEnded();
         }
         work.signalAll();
         ended.signalAll();
+    }
+
+    /** Gives the buffer sets back, once. The learner can write the next gradient at once, so the marks are cleared before. */
+    private void exchangeEnded() {
+        if (!jobEnded) {
+            jobEnded = true;
+            if (failure == null && job.pushes() && job.set().isFresh()) {
+                job.set().outgoing().exchanged();
+            }
+            job.giveBack();
+        }
     }
 
     /**
@@ -302,14 +319,20 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Records that a worker has ended a step. {@code failed} is null if the step succeeded. */
-    void stepEnded(Step step, long pushedBytes, IOException failed) {
+    /**
+     * Records that a worker has ended a step.
+     *
+     * @param failed null if the step succeeded
+     * @return whether the step has found that the gradient is refused
+     */
+    boolean stepEnded(Step step, long pushedBytes, IOException failed) {
         lock.lock();
         try {
             Push pushBefore = progress.push();
             Pull pullBefore = progress.pull();
             boolean pushedBefore = progress.isPushed();
             progress.ended(step, pushedBytes, failed != null);
+            boolean refused = progress.isToBeJudged() && !judge();
             if (failed != null) {
                 stepFailed(step, failed);
             }
@@ -330,16 +353,35 @@ final class BackgroundExchange implements AutoCloseable {
             }
             if (pushChanged || pullChanged) {
                 if (progress.hasEnded()) {
-                    job.giveBack();
+                    exchangeEnded();
                 }
                 ended.signalAll();
             }
             if (pushChanged || pullChanged || progress.pull() == Pull.MOVING) {
                 work.signalAll();
             }
+            return refused;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Decides over the whole gradient after its search. Returns false if it is refused. The caller holds {@code lock}. */
+    private boolean judge() {
+        boolean finite = progress.isFinite();
+        boolean pushes = finite || model.facts().skipsNonFinite();
+        if (pushes) {
+            job.set().outgoing().judge(finite);
+        } else if (failure == null) {
+            failure = new NonFiniteGradientException(job.iteration());
+            counters.failed(failure);
+        }
+        if (!finite) {
+            LOG.warn("the gradient of iteration {} has a NaN or an infinity, so it is {} (--non-finite)",
+                job.iteration(), pushes ? "left out of its round" : "refused");
+        }
+        progress.judged(pushes);
+        return pushes;
     }
 
     /**
@@ -347,7 +389,7 @@ final class BackgroundExchange implements AutoCloseable {
      * caller holds {@code lock}.
      */
     private void stepFailed(Step step, IOException failed) {
-        boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
+        boolean isPush = step.kind == StepKind.CHECK || step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {
             failure = failed;
             pullCancellation.cancel();

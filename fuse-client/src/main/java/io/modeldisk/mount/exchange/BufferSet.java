@@ -1,13 +1,14 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
- * Buffers for weights and for a gradient, with marks for the logical blocks of the gradient that were written.
+ * Buffers for weights and for an {@link OutgoingGradient}.
  *
  * <p>The set belongs to the learner, or is lent to an exchange. The states of its weights:
  *
@@ -20,10 +21,11 @@ import java.nio.ByteBuffer;
  * </pre>
  *
  * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example after a failed push.
- * In the state NONE, the weights are empty or a mixture of two pulls. {@link #write} and {@link #written} are thread-safe. Only
- * the owner of the set may call the other methods.
+ * In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set may call its methods.
  */
-final class BufferSet implements AutoCloseable {
+final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(BufferSet.class);
+
     private enum Weights {
         NONE, OLD, FRESH
     }
@@ -31,11 +33,10 @@ final class BufferSet implements AutoCloseable {
     private final int number;
     private final long bytes;
     private final ExchangeSettings.Buffers buffers;
-    private final DirtyBlocks dirty;
+    private final OutgoingGradient outgoing;
     private volatile DataMemory weights;
     private volatile DataMemory gradient;
     private volatile boolean lent;
-    private volatile boolean unsynchronized;
     private volatile boolean whole;
     private volatile boolean shown;
     private volatile boolean used;
@@ -55,7 +56,7 @@ final class BufferSet implements AutoCloseable {
         this.buffers = buffers;
         this.number = number;
         this.bytes = bytes;
-        this.dirty = new DirtyBlocks(bytes);
+        this.outgoing = new OutgoingGradient(this, bytes);
     }
 
     /** Returns the number of the set in its exchange. */
@@ -74,12 +75,11 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Sets whether the learner replaces the whole gradient in each iteration. If so, a push leaves the gradient as it is, because
-     * no byte of it belongs to two iterations.
+     * Sets whether the learner replaces the whole gradient in each iteration. If so, no byte of it belongs to two iterations.
      */
     void wholeGradients(boolean now) {
-        if ((whole || shown) && !now && gradient != null) {
-            Memories.zero(gradient, 0, bytes);
+        if ((whole || shown) && !now) {
+            outgoing.isOld();
         }
         whole = now;
     }
@@ -88,7 +88,8 @@ final class BufferSet implements AutoCloseable {
         return weights;
     }
 
-    DataMemory gradient() {
+    @Override
+    public DataMemory gradient() {
         return gradient;
     }
 
@@ -154,73 +155,14 @@ final class BufferSet implements AutoCloseable {
         state = next;
     }
 
-    /** Copies a range of the gradient into the buffer and marks its blocks as written. */
-    void write(long offset, int lengthBytes, DataMemory from, long fromOffset) {
-        Memories.copy(from, fromOffset, gradient, offset, lengthBytes);
-        dirty.mark(offset, lengthBytes);
+    /** The gradient in the buffer. */
+    OutgoingGradient outgoing() {
+        return outgoing;
     }
 
-    /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
-    void written(long offset, long lengthBytes) {
-        dirty.mark(offset, lengthBytes);
-    }
-
-    /** Returns whether a block of the gradient was written and not yet pushed. */
-    boolean isDirty() {
-        return dirty.nextDirty(0) >= 0;
-    }
-
-    /**
-     * Pushes the dirty blocks of a range. Clears the marks of each pushed part, so that no part is pushed twice, and sets it to
-     * zero unless the learner replaces {@linkplain #wholeGradients whole gradients}. Several threads may push different ranges at
-     * the same time. These ranges must start at multiples of 256 KiB, because {@link DirtyBlocks} has one word of marks for each
-     * 256 KiB.
-     *
-     * @return the number of bytes that were pushed
-     */
-    long push(RemoteModel model, long offset, long end, Cancellation cancellation) throws IOException {
-        long pushed = 0;
-        long from = dirty.nextDirty(offset);
-        while (from >= 0 && from < end) {
-            long length = Math.min(dirty.nextClean(from), end) - from;
-            model.push(from, gradient, from, length, cancellation);
-            unsynchronized = true;
-            clear(from, length);
-            pushed += length;
-            from = dirty.nextDirty(from);
-        }
-        return pushed;
-    }
-
-    /** Waits until the shards have aggregated all pushed blocks. */
-    void synchronize(RemoteModel model, Cancellation cancellation) throws IOException {
-        if (unsynchronized) {
-            model.synchronize(cancellation);
-            unsynchronized = false;
-        }
-    }
-
-    /** Discards the gradient. Returns the number of bytes that were written and not pushed. */
-    long drop() {
-        long dropped = 0;
-        for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
-            long length = dirty.nextClean(from) - from;
-            clear(from, length);
-            dropped += length;
-        }
-        unsynchronized = false;
-        return dropped;
-    }
-
-    /**
-     * Sets a range of the gradient to zero and clears its marks. A push sends whole blocks, so bytes that the learner does not
-     * write in the next iteration must be zero. See also {@link #wholeGradients}.
-     */
-    private void clear(long from, long length) {
-        if (!whole) {
-            Memories.zero(gradient, from, length);
-        }
-        dirty.clear(from, length);
+    @Override
+    public boolean isWhole() {
+        return whole;
     }
 
     /** Records that a pull of the weights begins. */
@@ -249,14 +191,14 @@ final class BufferSet implements AutoCloseable {
 
     /** The number of bytes that {@link #save} writes. */
     long imageBytes() {
-        return 6 + Long.BYTES + dirty.imageBytes();
+        return 5 + Long.BYTES + outgoing.imageBytes();
     }
 
     /** Saves the state of the set, without its buffers. For the process that restores the set, it is not lent. */
     void save(ByteBuffer to) {
-        to.put(flag(weights != null)).put(flag(gradient != null)).put(flag(unsynchronized)).put(flag(whole))
-            .put(flag(shown)).put((byte) state.ordinal()).putLong(version);
-        dirty.save(to);
+        to.put(flag(weights != null)).put(flag(gradient != null)).put(flag(whole)).put(flag(shown))
+            .put((byte) state.ordinal()).putLong(version);
+        outgoing.save(to);
     }
 
     /** Restores the state of a set, with the buffers of the process before. */
@@ -266,7 +208,6 @@ final class BufferSet implements AutoCloseable {
         if (hasWeights) {
             allocate(model, hasGradient);
         }
-        unsynchronized = from.get() != 0;
         whole = from.get() != 0;
         shown = from.get() != 0;
         // Processes that use a buffer may have begun before.
@@ -274,21 +215,20 @@ final class BufferSet implements AutoCloseable {
         state = Weights.values()[from.get()];
         version = from.getLong();
         pulledAtNs = nowNs;
-        dirty.restore(from);
+        outgoing.restore(from);
     }
 
     private static byte flag(boolean value) {
         return (byte) (value ? 1 : 0);
     }
 
-    /** Sets the whole gradient to zero, and clears all marks. */
+    /** Discards the gradient, and sets all its bytes to zero if the learner sees them. */
     void clearGradient() {
-        if (gradient != null) {
-            clear(0, bytes);
-            if (whole) {
-                Memories.zero(gradient, 0, bytes);
-            }
+        outgoing.drop();
+        if (gradient != null && whole) {
+            Memories.zero(gradient, 0, bytes);
         }
+        outgoing.isOld();
     }
 
     /** Returns the time when the pull of the weights began, or 0 before the first pull. */
@@ -299,6 +239,15 @@ final class BufferSet implements AutoCloseable {
     /** Returns the lowest version among all blocks at the time of the pull, or {@link VersionProbe#UNKNOWN}. */
     long version() {
         return version;
+    }
+
+    /** Frees the memory unless an exchange still uses the set. */
+    void closeUnlessLent() {
+        if (lent) {
+            LOG.error("the last exchange has not ended; the memory of its buffers is not freed");
+        } else {
+            close();
+        }
     }
 
     @Override

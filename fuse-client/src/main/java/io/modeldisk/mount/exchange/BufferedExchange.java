@@ -1,9 +1,11 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -18,6 +20,9 @@ import org.apache.logging.log4j.Logger;
  *
  * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
  * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
+ *
+ * <p><b>Gradients.</b> A gradient counts whole or not at all; see {@link OutgoingGradient}. After a failed or interrupted fsync,
+ * the next fsync must push the same gradient, or the learner {@linkplain #drop drops} the rest.
  *
  * <p><b>Shards that go back or forget.</b> After a shard has gone back to earlier weights, or has forgotten the learner in the
  * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights. So the
@@ -60,9 +65,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@link #turn}. */
     protected volatile long round;
 
-    // Whether an interrupted request has left an exchange of the active set in progress. Guarded by {@code turn}.
-    private boolean left;
-    private boolean leftPushes;
+    protected final ForegroundExchange foreground;
 
     BufferedExchange(RemoteModel model, ExchangeSettings settings, ExchangeCounters counters, Pacing pacing) {
         this.model = model;
@@ -73,6 +76,7 @@ abstract class BufferedExchange implements LocalExchange {
         this.background = new BackgroundExchange(model, pacing, counters, trace);
         this.buffers = settings.buffers();
         this.inUse = new ActiveSet(new BufferSet(0, bytes, buffers));
+        this.foreground = new ForegroundExchange(model, background, inUse);
     }
 
     /** Returns the set that reads and writes use. */
@@ -96,7 +100,7 @@ abstract class BufferedExchange implements LocalExchange {
             // The last open may have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
-            left = false;
+            foreground.forget();
             activateFirst(cancellation);
             active().allocate(model, learner);
             active().wholeGradients(maps);
@@ -180,7 +184,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** Makes another set the active set. Returns the previous active set. The caller holds {@code turn}. */
     protected final BufferSet replaceActive(BufferSet next, Cancellation cancellation) throws IOException {
         BufferSet before = inUse.replace(next, cancellation);
-        left = false;
+        foreground.forget();
         return before;
     }
 
@@ -250,7 +254,7 @@ abstract class BufferedExchange implements LocalExchange {
         // Until the learner knows it: an interrupted call ends with EINTR, so its repetition comes here again.
         rollback = reason;
         weightsMissed = false;
-        left = false;
+        foreground.forget();
         long droppedBytes = inUse.dropAndLend();
         BufferSet copy = dropSecond();
         LOG.warn(
@@ -342,39 +346,80 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in
-     * progress, and the learner has not used the set after the interrupt, waits for that exchange and starts no other exchange.
-     * The caller holds {@code turn}.
+     * Exchanges the active set; see {@link ForegroundExchange#run}. The caller holds {@code turn}.
      *
      * @param pushes whether the gradient is pushed before the weights are pulled
      */
     protected final void exchangeActive(boolean pushes, Cancellation cancellation) throws IOException {
-        if (!repeatsInterrupted(pushes)) {
-            background.awaitEnd(cancellation);
-            // A set that replaces one that a closed learner has left to its exchange has no buffers.
-            active().allocate(model, false);
-            inUse.lend(cancellation);
-            background.start(
-                pushes
-                    ? ExchangeJob.exchange(active(), iteration, active().version())
-                    : ExchangeJob.pull(active(), null));
-            left = true;
-            leftPushes = pushes;
-        }
-        background.awaitEnd(cancellation);
-        left = false;
-        IOException failure = background.takeFailure();
-        if (failure != null) {
-            throw failure;
+        try {
+            foreground.run(pushes ? iteration : 0, cancellation);
+        } catch (NonFiniteGradientException e) {
+            dropActive();
+            throw e;
         }
     }
 
+    /** Discards the gradient of the active set, of which nothing has reached the shards. The caller holds {@code turn}. */
+    protected final long dropActive() {
+        unfinished = false;
+        return inUse.drop();
+    }
+
     /**
-     * Returns whether this request can wait for the exchange of an interrupted request. An fsync does not wait for a pull, which
-     * may be that of a read. The caller holds {@code turn}.
+     * Checks that an fsync that ends the iteration of a failed one has the same gradient. The caller holds {@code turn}.
+     *
+     * @throws ErrnoException EBUSY if the gradient is another one
      */
-    protected final boolean repeatsInterrupted(boolean pushes) {
-        return left && leftPushes == pushes && !inUse.isTouched();
+    protected final void checkSameGradient() throws ErrnoException {
+        OutgoingGradient gradient = active().outgoing();
+        if (background.hasEnded() && !gradient.isBegun() && !gradient.hasEnded()) {
+            gradient.forget();
+        }
+        gradient.checkRepeatable();
+        if (gradient.isRemembered() && gradient.hasEnded() && inUse.isTouched()) {
+            // The shards have this gradient. The process has only written it again.
+            inUse.alone(set -> set.outgoing().discardWritten());
+        }
+    }
+
+    /** Remembers the gradient of an fsync that fails, if the shards may have a part of it. The caller holds {@code turn}. */
+    protected final void rememberActive() {
+        if (unfinished && (active().outgoing().isBegun() || foreground.isPushLeft())) {
+            active().outgoing().remember();
+        }
+    }
+
+    @Override
+    public final Dropped drop(Cancellation cancellation) throws IOException {
+        long mine = turn.lockExclusive(cancellation);
+        try {
+            if (!learning) {
+                throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
+            }
+            Dropped dropped = dropBegun(cancellation);
+            round = model.nextRound();
+            computationBegins();
+            counters.dropped(dropped);
+            LOG.warn("the learner has dropped a gradient: {}", dropped);
+            return dropped;
+        } catch (IOException e) {
+            counters.failed(e);
+            startOver(e, cancellation);
+            return Dropped.NOTHING;
+        } finally {
+            turn.unlock(mine);
+        }
+    }
+
+    /** Gives up what {@link #drop} gives up. The caller holds {@code turn}. */
+    protected abstract Dropped dropBegun(Cancellation cancellation) throws IOException;
+
+    /** Makes the next read pull the weights, or pulls them now for a learner that maps them. The caller holds {@code turn}. */
+    protected final void renewWeights(Cancellation cancellation) throws IOException {
+        inUse.alone(BufferSet::discard);
+        if (mapped) {
+            pullActive(cancellation);
+        }
     }
 
     @Override
@@ -393,7 +438,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** Records that the learner has called fsync. The caller holds {@code turn}. */
     protected final void computationEnded(long nowNs) {
         if (mapped && !unfinished) {
-            active().written(0, bytes);
+            active().outgoing().written(0, bytes);
         }
         unfinished = true;
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
@@ -407,6 +452,7 @@ abstract class BufferedExchange implements LocalExchange {
         counters.stalled(nowNs - stalledSinceNs);
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
         counters.age(nowNs - active().pulledAtNs());
+        active().outgoing().forget();
         unfinished = false;
         iteration++;
     }
@@ -418,7 +464,7 @@ abstract class BufferedExchange implements LocalExchange {
             learning = false;
             mapped = false;
             round = 0;
-            left = false;
+            foreground.forget();
             if (!background.end(DRAIN_TIMEOUT_NS)) {
                 LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
                     + " the mount allocates new buffers");
@@ -499,7 +545,7 @@ abstract class BufferedExchange implements LocalExchange {
             for (int i = 0; learning && i < sets(); i++) {
                 BufferSet set = set(i);
                 // With one set, the fsync that has begun the exchange repeats it.
-                if (set != active() && (!set.isFresh() || set.isDirty())) {
+                if (set != active() && !set.outgoing().isGivenUp() && (!set.isFresh() || set.outgoing().isDirty())) {
                     set.lend();
                     background.start(ExchangeJob.exchange(set, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
                 }
@@ -549,15 +595,6 @@ abstract class BufferedExchange implements LocalExchange {
 
     /** Frees the memory of the sets. The caller holds {@code turn}. */
     protected void closeSets() {
-        inUse.alone(BufferedExchange::close);
-    }
-
-    /** Frees the memory of a set unless an exchange still uses the set. */
-    protected static void close(BufferSet set) {
-        if (set.isLent()) {
-            LOG.error("the last exchange has not ended; the memory of its buffers is not freed");
-        } else {
-            set.close();
-        }
+        inUse.alone(BufferSet::closeUnlessLent);
     }
 }

@@ -108,8 +108,8 @@ final class DirectExchange implements Exchange {
 
         private boolean move(RemoteModel.Completion completion) throws IOException {
             return writes
-                ? model.startPush(offset, request.memory(), request.memoryOffset(), bytes(), request.cancellation(),
-                    completion)
+                ? model.startPush(offset, request.memory(), request.memoryOffset(), bytes(), false,
+                    request.cancellation(), completion)
                 : model.startPull(firstBlock(), request.memory(), request.memoryOffset(), bytes(),
                     request.cancellation(), completion);
         }
@@ -275,6 +275,13 @@ final class DirectExchange implements Exchange {
     @Override
     public void flush(Cancellation cancellation) {
         // Nothing to do: a write returns only after the shards have received its gradient.
+    }
+
+    @Override
+    public Dropped drop(Cancellation cancellation) throws ErrnoException {
+        throw new ErrnoException(Errno.EOPNOTSUPP,
+            "with the direct exchange, each write is a push of its own, so there is no"
+                + " gradient to drop; repeat the write that failed, or mount with --exchange sync or overlap");
     }
 
     @Override

@@ -42,6 +42,81 @@ public final class DirtyBlocks {
         }
     }
 
+    /** Returns whether any logical block that the range touches is marked. */
+    boolean any(long offset, long lengthBytes) {
+        long last = (offset + lengthBytes - 1) / BLOCK_BYTES;
+        for (long block = offset / BLOCK_BYTES; block <= last; block = (block | 63) + 1) {
+            if ((words.get((int) (block >>> 6)) & bits(block, Math.min(last, block | 63))) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Marks the logical blocks that another map of the same range marks. */
+    void addAll(DirtyBlocks other) {
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, words.get(i) | other.words.get(i));
+        }
+    }
+
+    /** Clears the marks that another map of the same range has. */
+    void removeAll(DirtyBlocks other) {
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, words.get(i) & ~other.words.get(i));
+        }
+    }
+
+    /** Takes over the marks of another map of the same range. */
+    void copy(DirtyBlocks other) {
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, other.words.get(i));
+        }
+    }
+
+    /** Clears all marks. */
+    void clear() {
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, 0);
+        }
+    }
+
+    /** Returns the number of marked bytes. */
+    long bytes() {
+        long count = 0;
+        for (int i = 0; i < words.length(); i++) {
+            count += Long.bitCount(words.get(i));
+        }
+        return count * BLOCK_BYTES;
+    }
+
+    /**
+     * Returns the offset of the first logical block at or after this offset that is marked here and not in {@code excluded}, or
+     * -1 if there is none.
+     */
+    long nextExcept(DirtyBlocks excluded, long offset) {
+        long block = nextDifference(excluded, offset / BLOCK_BYTES, 0);
+        return block < blocks ? block * BLOCK_BYTES : -1;
+    }
+
+    /** Returns the end of the range of such logical blocks that contains this offset. */
+    long endExcept(DirtyBlocks excluded, long offset) {
+        return Math.min(blocks, nextDifference(excluded, offset / BLOCK_BYTES, -1)) * BLOCK_BYTES;
+    }
+
+    private long nextDifference(DirtyBlocks excluded, long from, long inverted) {
+        long block = from;
+        while (block < blocks) {
+            int index = (int) (block >>> 6);
+            long word = (words.get(index) & ~excluded.words.get(index) ^ inverted) >>> block;
+            if (word != 0) {
+                return block + Long.numberOfTrailingZeros(word);
+            }
+            block = (block | 63) + 1;
+        }
+        return blocks;
+    }
+
     /** Returns the offset of the first dirty logical block at or after this offset, or -1 if there is none. */
     public long nextDirty(long offset) {
         long block = next(offset / BLOCK_BYTES, 0);

@@ -64,6 +64,15 @@ public interface Exchange extends AutoCloseable {
      */
     void flush(Cancellation cancellation) throws IOException;
 
+    /**
+     * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. What the shards have
+     * accepted counts. The rest counts as pushed without a gradient, so that the next gradient has the next round in all blocks.
+     * If the call fails, it can be repeated.
+     *
+     * @throws IOException if a shard does not respond, there is no learner, or the exchange has no gradient of its own
+     */
+    Dropped drop(Cancellation cancellation) throws IOException;
+
     /** Discards the gradient that was written after the last fsync, because the learner has closed the model or died. */
     void abandon();
 

@@ -33,6 +33,7 @@ public final class ExchangeCounters {
     private volatile long lastSynchronizeNs;
     private final LongAdder failures = new LongAdder();
     private volatile String lastError = "";
+    private volatile Dropped lastDropped = Dropped.NOTHING;
 
     void pushed(long bytes, long durationNs) {
         pushedBytes.add(bytes);
@@ -91,6 +92,15 @@ public final class ExchangeCounters {
             rollbacks.increment();
             roundsTakenBack.add(rounds);
         }
+    }
+
+    void dropped(Dropped what) {
+        lastDropped = what;
+    }
+
+    /** Returns the gradient that the learner has dropped last. */
+    public Dropped lastDropped() {
+        return lastDropped;
     }
 
     /** Returns how many times shards have gone back to earlier weights while the learner used them. */

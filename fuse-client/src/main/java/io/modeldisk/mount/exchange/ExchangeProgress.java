@@ -3,12 +3,17 @@ package io.modeldisk.mount.exchange;
 import java.util.Arrays;
 
 /**
- * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. The weights of a
- * piece are pulled only after the gradient of this piece was pushed. Therefore the weights are the same as if the whole push had
- * completed before the pull. Later pieces may be pushed while an earlier piece is pulled.
+ * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. If the shards
+ * check gradients, all pieces are searched before the first one is pushed: a gradient counts whole or not at all. The weights
+ * of a piece are pulled only after the gradient of this piece was pushed. Therefore the weights are the same as if the whole
+ * push had completed before the pull. Later pieces may be pushed while an earlier piece is pulled.
  *
  * <pre>
- * push:  MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
+ * push:  CHECKING ── finite, or to be left out ──> MOVING
+ *           │  └──── a NaN or an infinity is refused ──────────────> ENDED
+ *           └─────── a piece failed ──> STOPPING
+ *
+ *        MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
  *           └───── a piece failed ──> STOPPING ── no piece in flight ─────────────────^
  *
  * pull:  WAITING ─── the pull is due ───> BEGINNING ──> MOVING ── all pieces pulled ──> COPYING ──> ENDED
@@ -25,7 +30,7 @@ import java.util.Arrays;
 final class ExchangeProgress {
     /** The states of the push. */
     enum Push {
-        MOVING, STOPPING, SYNCHRONIZING, ENDED
+        CHECKING, MOVING, STOPPING, SYNCHRONIZING, ENDED
     }
 
     /** The states of the pull. */
@@ -35,7 +40,7 @@ final class ExchangeProgress {
 
     /** The kinds of steps. A worker executes a step without holding the lock of the exchange. */
     enum StepKind {
-        PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
+        CHECK, PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
     }
 
     /** One step of an exchange. Each worker has one object and reuses it. */
@@ -44,6 +49,8 @@ final class ExchangeProgress {
         /** The range of a piece, in bytes. */
         long from;
         long end;
+        /** Whether a CHECK step has found only finite values. */
+        boolean finite;
         /** The time when a BEGIN_PULL step began, and whether the shards had received the whole gradient by this time. */
         long startedNs;
         boolean pushed;
@@ -82,6 +89,7 @@ final class ExchangeProgress {
 
     // While one piece waits for its last responses, the requests of the next piece are already in flight.
     private static final int MAX_CONCURRENT = 2;
+    private static final int MAX_CONCURRENT_CHECKS = 4;
     private static final long PULL_PIECE_BYTES = 8 << 20;
 
     private final long bytes;
@@ -90,6 +98,8 @@ final class ExchangeProgress {
 
     private Push push = Push.ENDED;
     private long pushPieceBytes;
+    private long nextCheck;
+    private boolean finite;
     private long nextPush;
     private long pushedTo;
     private long pushedBytes;
@@ -120,12 +130,15 @@ final class ExchangeProgress {
      * Resets the progress to the start of an exchange.
      *
      * @param pushes whether a gradient is pushed before the weights are pulled
+     * @param checks whether the gradient is searched for NaN and infinity before it is pushed
      * @param copying whether the weights are copied after the pull
      */
-    void begin(boolean pushes, boolean copying, Cut cut) {
-        push = pushes ? Push.MOVING : Push.ENDED;
+    void begin(boolean pushes, boolean checks, boolean copying, Cut cut) {
+        push = !pushes ? Push.ENDED : checks ? Push.CHECKING : Push.MOVING;
         pushPieceBytes = cut.pieceBytes(bytes, blockBytes);
         Arrays.fill(pushed, false);
+        nextCheck = 0;
+        finite = true;
         nextPush = 0;
         pushedTo = pushes ? 0 : bytes;
         pushedBytes = 0;
@@ -167,6 +180,12 @@ final class ExchangeProgress {
 
     /** Stores the next step in {@code step}. Returns false if no step can start now. */
     boolean next(Step step) {
+        if (push == Push.CHECKING && finite && pushesUnderWay < MAX_CONCURRENT_CHECKS && nextCheck < bytes) {
+            step.set(StepKind.CHECK, nextCheck, Math.min(bytes, nextCheck + pushPieceBytes));
+            nextCheck = step.end;
+            pushesUnderWay++;
+            return true;
+        }
         if (push == Push.MOVING && pushesUnderWay < MAX_CONCURRENT && nextPush < bytes) {
             step.set(StepKind.PUSH, nextPush, Math.min(bytes, nextPush + pushPieceBytes));
             nextPush = step.end;
@@ -209,6 +228,7 @@ final class ExchangeProgress {
     /** Records that a step has ended, and the number of bytes that the step has pushed. */
     void ended(Step step, long stepBytes, boolean failed) {
         switch (step.kind) {
+            case CHECK -> checkPieceEnded(step, failed);
             case PUSH -> pushPieceEnded(step, stepBytes, failed);
             case SYNCHRONIZE -> {
                 pushesUnderWay--;
@@ -219,6 +239,36 @@ final class ExchangeProgress {
             }
             case BEGIN_PULL, PULL, COPY -> pullStepEnded(step, failed);
             case OBSERVE -> observing = false;
+        }
+    }
+
+    private void checkPieceEnded(Step step, boolean failed) {
+        pushesUnderWay--;
+        finite &= step.finite;
+        if (failed) {
+            push = Push.STOPPING;
+            stopPull();
+        }
+        if (push == Push.STOPPING && pushesUnderWay == 0) {
+            push = Push.ENDED;
+        }
+    }
+
+    /** Returns whether the search of the gradient has ended, and {@link #judged} must be called. */
+    boolean isToBeJudged() {
+        return push == Push.CHECKING && pushesUnderWay == 0 && (!finite || nextCheck == bytes);
+    }
+
+    /** Returns whether the search has found only finite values. */
+    boolean isFinite() {
+        return finite;
+    }
+
+    /** Begins the push of a gradient that was searched, or ends the exchange. */
+    void judged(boolean pushes) {
+        push = pushes ? Push.MOVING : Push.ENDED;
+        if (!pushes) {
+            stopPull();
         }
     }
 
@@ -268,7 +318,7 @@ final class ExchangeProgress {
     /** Stops the push and the pull: no further piece is pushed or pulled. */
     void stop() {
         stopPull();
-        if (push == Push.MOVING) {
+        if (push == Push.MOVING || push == Push.CHECKING) {
             push = pushesUnderWay == 0 ? Push.ENDED : Push.STOPPING;
         }
     }

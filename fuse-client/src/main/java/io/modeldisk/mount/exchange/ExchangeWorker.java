@@ -41,7 +41,9 @@ final class ExchangeWorker implements Runnable {
                     LOG.error("a step of an exchange failed because of an error in modeldisk: {}", e.toString(), e);
                     failure = new IOException("the exchange failed because of an error in modeldisk: " + e, e);
                 }
-                exchange.stepEnded(step, pushedBytes, failure);
+                if (exchange.stepEnded(step, pushedBytes, failure)) {
+                    model.countNonFinite();
+                }
             }
         } catch (InterruptedException | RuntimeException | Error e) {
             LOG.error("thread {} stops because of an error in modeldisk", Thread.currentThread().getName(), e);
@@ -52,10 +54,12 @@ final class ExchangeWorker implements Runnable {
     private long perform(ExchangeJob job) throws IOException {
         BufferSet set = job.set();
         switch (step.kind) {
+            case CHECK ->
+                step.finite = set.outgoing().isFinite(model, step.from, Math.min(step.end, model.trainBytes()));
             case PUSH -> {
-                return set.push(model, step.from, step.end, pushCancellation);
+                return set.outgoing().push(model, step.from, step.end, pushCancellation);
             }
-            case SYNCHRONIZE -> set.synchronize(model, pushCancellation);
+            case SYNCHRONIZE -> set.outgoing().synchronize(model, pushCancellation);
             case BEGIN_PULL -> set.pullBegins(step.startedNs, pacing.versionBeforePull(step.pushed));
             case PULL -> model.pull(step.from, set.weights(), step.from, step.end - step.from, pullCancellation);
             case COPY -> job.copy().copyWeights(set);

@@ -94,7 +94,7 @@ final class OverlapExchange extends BufferedExchange {
             computationEnded(startedNs);
             checkNotBack();
             awaitOther(cancellation);
-            boolean pushes = active().isDirty();
+            boolean pushes = active().outgoing().isDirty();
             other = replaceActive(other, cancellation);
             other.lend();
             ExchangeJob job = ExchangeJob.exchange(other, iteration, active().version());
@@ -116,7 +116,7 @@ final class OverlapExchange extends BufferedExchange {
 
     @Override
     protected BufferSet dropSecond() {
-        other.drop();
+        other.outgoing().drop();
         other.lend();
         return other;
     }
@@ -128,23 +128,42 @@ final class OverlapExchange extends BufferedExchange {
     private void awaitOther(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
         throwFailure();
-        if (!other.isFresh() || other.isDirty()) {
+        if (!other.isFresh() || other.outgoing().isDirty()) {
+            other.outgoing().checkRepeatable();
             other.lend();
             background.start(ExchangeJob.exchange(other, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
             background.awaitEnd(cancellation);
             throwFailure();
         }
+        other.outgoing().forget();
     }
 
     private void throwFailure() throws IOException {
         IOException failure = background.takeFailure();
-        if (failure != null && OnRollback.isReason(failure)) {
+        if (failure instanceof NonFiniteGradientException) {
+            other.outgoing().drop();
+        }
+        if (failure instanceof NonFiniteGradientException || failure != null && OnRollback.isReason(failure)) {
             throw failure;
         }
         if (failure != null) {
+            if (other.outgoing().isBegun()) {
+                other.outgoing().remember();
+            }
             throw new IOException("the exchange of the previous iteration failed: " + failure.getMessage()
                 + "; the next fsync repeats the exchange", failure);
         }
+    }
+
+    @Override
+    protected Dropped dropBegun(Cancellation cancellation) throws IOException {
+        Dropped dropped = new Dropped(iteration, 0, 0, 0);
+        // An exchange in progress belongs to an fsync that has succeeded.
+        if (background.hasEnded() && other.outgoing().isBegun()) {
+            dropped = other.outgoing().giveUp(model, iteration, cancellation);
+            background.takeFailure();
+        }
+        return dropped.and(dropActive());
     }
 
     @Override
@@ -153,7 +172,10 @@ final class OverlapExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             IOException failure = background.failure();
-            if (learning && failure != null && other.isDirty() && !ignores(failure)) {
+            if (learning && failure instanceof NonFiniteGradientException && other.outgoing().isDirty()) {
+                throwFailure();
+            }
+            if (learning && failure != null && other.outgoing().hasUnpushed() && !ignores(failure)) {
                 throw new IOException(
                     "the shards have not received the gradient of the last fsync: " + failure.getMessage(), failure);
             }
@@ -166,7 +188,7 @@ final class OverlapExchange extends BufferedExchange {
     protected void learnerGone() {
         scheduler.computationIsAbandoned();
         other = unlessLent(other);
-        long lostBytes = other.drop();
+        long lostBytes = other.outgoing().drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();
             String reason = PlainText.format("%d bytes of the gradient of iteration %d are lost,"
@@ -187,6 +209,6 @@ final class OverlapExchange extends BufferedExchange {
     @Override
     protected void closeSets() {
         super.closeSets();
-        close(other);
+        other.closeUnlessLent();
     }
 }

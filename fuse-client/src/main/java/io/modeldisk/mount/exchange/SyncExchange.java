@@ -27,10 +27,11 @@ final class SyncExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             checkWeights(cancellation);
-            if (!repeatsInterrupted(true)) {
+            checkSameGradient();
+            if (!foreground.repeatsInterrupted(true)) {
                 computationEnded(startedNs);
                 stalledSinceNs = startedNs;
-                pushing = active().isDirty();
+                pushing = active().outgoing().isDirty();
             }
             checkNotBack();
             exchangeActive(true, cancellation);
@@ -39,11 +40,30 @@ final class SyncExchange extends BufferedExchange {
             computationBegins();
             milestone(cancellation);
         } catch (IOException e) {
+            rememberActive();
             counters.failed(e);
             startOver(e, cancellation);
         } finally {
             turn.unlock(mine);
         }
+    }
+
+    @Override
+    protected Dropped dropBegun(Cancellation cancellation) throws IOException {
+        foreground.endLeft();
+        OutgoingGradient gradient = active().outgoing();
+        Dropped dropped = new Dropped(iteration, 0, 0, 0);
+        if (gradient.isBegun()) {
+            dropped = gradient.giveUp(model, iteration, cancellation);
+        } else if (gradient.hasEnded()) {
+            dropped = new Dropped(iteration, gradient.begunBytes(), 0, 0);
+        }
+        boolean begun = dropped.acceptedBytes() + dropped.leftOutBytes() > 0;
+        dropped = dropped.and(dropActive());
+        if (begun) {
+            renewWeights(cancellation);
+        }
+        return dropped;
     }
 
     @Override

@@ -38,7 +38,12 @@ public enum Attribute {
     LEARNING_RATE("lr", "",
         "Learning rate of the round that the learner computes now, with the schedule of the aggregator. Without a learner: of"
             + " a round that no learner has begun. `setfattr` changes the rate before the schedule, on all shards, from this"
-            + " round on. Absent if the aggregator has no learning rate.");
+            + " round on. Absent if the aggregator has no learning rate."),
+    /** The request to drop a gradient. */
+    DROP("drop", "",
+        "Only for `setfattr`, on `model` or `mapped/control`, with any value: gives up the gradient of an fsync that has failed"
+            + " or was interrupted. What the shards have accepted of it counts, and the rest is left out, so that the next"
+            + " gradient has the next round in all blocks.");
 
     private static final String PREFIX = "user.modeldisk.";
 

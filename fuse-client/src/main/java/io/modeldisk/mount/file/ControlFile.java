@@ -51,6 +51,15 @@ public final class ControlFile implements MountedFile {
     }
 
     @Override
+    public void setAttribute(String name, String value) throws IOException {
+        if (!name.equals(Attribute.DROP.attributeName())) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " of " + name()
+                + " cannot be changed; model has the other attributes");
+        }
+        exchange.drop(Cancellation.NONE);
+    }
+
+    @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
         return new Handle(writable ? openForLearner(cancellation) : null);
     }

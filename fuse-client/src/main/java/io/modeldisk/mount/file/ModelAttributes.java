@@ -38,6 +38,7 @@ final class ModelAttributes {
             case VERSION, STALENESS -> known;
             case RANK, PARTITIONS, PARTITION_EPOCH -> learner;
             case LEARNING_RATE -> model.facts().hasLearningRate();
+            case DROP -> false;
             case DTYPE, AGE, BUBBLE, STALL, ROLLBACKS -> true;
         }).map(Attribute::attributeName).toList();
     }
@@ -63,6 +64,7 @@ final class ModelAttributes {
             case PARTITIONS -> partition(Partition::of);
             case PARTITION_EPOCH -> partition(Partition::epoch);
             case LEARNING_RATE -> learningRate();
+            case DROP -> Optional.empty();
         };
     }
 
@@ -94,6 +96,10 @@ final class ModelAttributes {
      * @throws IOException if the shards refuse the change or do not respond
      */
     void set(String name, String value) throws IOException {
+        if (name.equals(Attribute.DROP.attributeName())) {
+            exchange.drop(Cancellation.NONE);
+            return;
+        }
         if (!name.equals(Attribute.LEARNING_RATE.attributeName())) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed");
         }

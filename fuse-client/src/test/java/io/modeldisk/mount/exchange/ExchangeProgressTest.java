@@ -42,7 +42,7 @@ final class ExchangeProgressTest {
     }
 
     private void begin(Cut cut) {
-        progress.begin(true, false, cut);
+        progress.begin(true, false, false, cut);
     }
 
     private Step[] takeTwoPieces() {
@@ -67,7 +67,7 @@ final class ExchangeProgressTest {
     void piecesOfAPushAreWholeBlocks(int blockBytes, long pieceBytes) {
         long bytes = 5 << 20;
         ExchangeProgress large = new ExchangeProgress(bytes, blockBytes);
-        large.begin(true, false, Cut.FINE);
+        large.begin(true, false, false, Cut.FINE);
         Step step = new Step();
         for (long from = 0; from < bytes; from += pieceBytes) {
             assertThat(large.next(step)).isTrue();
@@ -145,7 +145,7 @@ final class ExchangeProgressTest {
 
     @Test
     void weightsAreCopiedAfterThePull() {
-        progress.begin(false, true, Cut.COARSE);
+        progress.begin(false, false, true, Cut.COARSE);
         progress.pullIsDue();
         end(take(StepKind.BEGIN_PULL));
         end(take(StepKind.PULL));
@@ -187,7 +187,7 @@ final class ExchangeProgressTest {
 
     @Test
     void stoppedPullEndsAfterItsLastStepInProgress() {
-        progress.begin(false, true, Cut.COARSE);
+        progress.begin(false, false, true, Cut.COARSE);
         progress.pullIsDue();
         end(take(StepKind.BEGIN_PULL));
         Step pull = take(StepKind.PULL);
@@ -211,7 +211,7 @@ final class ExchangeProgressTest {
         Step unanswered = take(StepKind.OBSERVE);
         fail(two[0]);
         fail(two[1]);
-        progress.begin(true, false, Cut.FINE);
+        progress.begin(true, false, false, Cut.FINE);
         takeTwoPieces();
         noneIsDue();
         end(unanswered);

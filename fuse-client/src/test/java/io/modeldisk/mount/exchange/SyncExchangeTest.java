@@ -334,11 +334,14 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void nextFsyncPushesTheGradientWrittenAfterAnInterruptedFsync() throws IOException {
+    void gradientWrittenAfterAnInterruptedFsyncIsRefusedUntilTheInterruptedOneIsDropped() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.pullsWait(true);
         interruptedFsync();
         model.pullsWait(false);
+        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("another one now");
+        assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, BLOCK, 0, BLOCK));
         exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.pushes).containsExactly("0+4096", "4096+4096");

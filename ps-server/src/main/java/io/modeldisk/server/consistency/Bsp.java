@@ -118,7 +118,9 @@ public final class Bsp implements Consistency {
             parking.resumeAll(woken);
         }
         if (taken) {
-            learner.pushed(task.dataBytes());
+            if (!task.isAbsent()) {
+                learner.pushed(task.dataBytes());
+            }
             learner.pending().remove(task);
         }
         return taken;
@@ -210,6 +212,9 @@ public final class Bsp implements Consistency {
             records.pushWithoutData(index, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
                 learner.number(),
                 block.round(), block.block().version());
+        }
+        if (task.isAbsent()) {
+            task.addMarked(learner.marks().unmarked(index, block.round(), from, end));
         }
         learner.mark(index, block.round(), from, end, block.logicalBlocks());
         return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;

@@ -36,7 +36,7 @@ public interface Consistency extends AutoCloseable {
      * Accepts a push completely, or makes the push wait. Returns whether the push was accepted. Parts that the learner has
      * already pushed in the round of the push have no effect.
      *
-     * @param skipped whether the gradient is left out; the push still counts for its round
+     * @param skipped whether the gradient is left out, or the task has none (ABSENT); the push still counts for its round
      * @throws ScsiException if the learner does not take part in the round of the push, or too few learners are left; the push
      *     then has no effect
      */

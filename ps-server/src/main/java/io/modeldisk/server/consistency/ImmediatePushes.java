@@ -5,6 +5,7 @@ import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
 import io.modeldisk.server.record.DamagedRecordException;
@@ -42,8 +43,31 @@ final class ImmediatePushes {
 
     /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
     void take(IoTask task, Learner learner, boolean skipped) {
+        if (task.isAbsent()) {
+            passOver(task, learner);
+            return;
+        }
         store.visit(task, skipped ? skipping : applying, learner, store.typeOf(task, records != null));
         learner.pushed(task.dataBytes());
+    }
+
+    /** Marks a range as pushed. It has no data, so no piece of it can be visited. */
+    private void passOver(IoTask task, Learner learner) {
+        BlockLayout layout = store.layout();
+        int last = layout.lastBlock(task.offset(), task.lengthBytes());
+        for (int i = layout.blockOf(task.offset()); i <= last; i++) {
+            int offset = layout.firstLogicalBlock(task.offset(), i) * LogicalBlock.BYTES;
+            int end = layout.endLogicalBlock(task.offset(), task.lengthBytes(), i) * LogicalBlock.BYTES;
+            Block block = store.block(i);
+            block.lock();
+            try {
+                if (skipping.piece(task, learner, block, offset, null, 0, end - offset)) {
+                    skipping.visited(block);
+                }
+            } finally {
+                block.unlock();
+            }
+        }
     }
 
     void record(RecordLog log) {
@@ -121,6 +145,9 @@ final class ImmediatePushes {
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
+                if (task.isAbsent()) {
+                    task.addMarked(end - from);
+                }
                 if (records != null) {
                     record(task, learner, block, start, data, dataOffset + start - offset,
                         (end - from) * LogicalBlock.BYTES);

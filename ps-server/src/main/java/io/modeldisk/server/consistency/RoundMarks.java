@@ -77,6 +77,15 @@ public final class RoundMarks {
         return i;
     }
 
+    /** The number of logical blocks from {@code from} to {@code end} (exclusive) without a mark for this round. */
+    int unmarked(int block, long round, int from, int end) {
+        int count = 0;
+        for (int i = from; i < end; i++) {
+            count += isMarked(block, round, i) ? 0 : 1;
+        }
+        return count;
+    }
+
     private boolean isMarked(int block, long round, int logicalBlock) {
         return markedRound[block] == round && (marks[word(block, logicalBlock)] & 1L << logicalBlock) != 0;
     }

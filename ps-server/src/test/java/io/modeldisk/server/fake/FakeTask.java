@@ -25,6 +25,9 @@ public final class FakeTask implements IoTask {
     private long start;
     private long round = IMPLIED_ROUND;
     private boolean declaredFinite;
+    private boolean absent;
+    private boolean declaredNonFinite;
+    private int marked;
     private ValueType type = ValueType.FLOAT32;
     private long progress;
     private final Semaphore resumed = new Semaphore(0);
@@ -81,6 +84,18 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
+    /** Makes the task an ABSENT: its range has no data. */
+    public FakeTask absent() {
+        absent = true;
+        return this;
+    }
+
+    /** Sets the NON_FINITE bit of an ABSENT. */
+    public FakeTask declareNonFinite() {
+        declaredNonFinite = true;
+        return this;
+    }
+
     /** Makes the data lie at an offset of device memory. */
     public FakeTask arrivesIn(DataMemory device, long offsetInDevice) {
         place = device;
@@ -115,6 +130,26 @@ public final class FakeTask implements IoTask {
     }
 
     @Override
+    public boolean isAbsent() {
+        return absent;
+    }
+
+    @Override
+    public boolean declaredNonFinite() {
+        return declaredNonFinite;
+    }
+
+    @Override
+    public void addMarked(int logicalBlocks) {
+        marked += logicalBlocks;
+    }
+
+    @Override
+    public int marked() {
+        return marked;
+    }
+
+    @Override
     public Nexus nexus() {
         return nexus;
     }
@@ -141,6 +176,9 @@ public final class FakeTask implements IoTask {
 
     @Override
     public DataMemory memory() {
+        if (absent) {
+            throw new IllegalStateException("an ABSENT has no data");
+        }
         return place;
     }
 

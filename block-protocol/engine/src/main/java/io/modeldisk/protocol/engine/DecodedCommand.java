@@ -15,11 +15,15 @@ final class DecodedCommand {
     MediumAccess access;
     /** The start of the range on the medium, in bytes. */
     long offset;
-    /** The round of a PUSH or PULL. */
+    /** The round of a PUSH, PULL or ABSENT. */
     long round;
     /** Whether the initiator has declared that the gradient of a PUSH is finite. */
     boolean finite;
-    /** The number of bytes that the command moves. */
+    /** Whether the initiator has left out the gradient of an ABSENT because of a NaN or an infinity. */
+    boolean nonFinite;
+    /** The number of logical blocks that an ABSENT has marked as pushed. */
+    int marked;
+    /** The number of bytes that the command moves, or the length of the range of an ABSENT. */
     int moveBytes;
     /** The number of bytes that the command needs, minus the number that the initiator expects. Negative for an underflow. */
     long residual;
@@ -43,6 +47,8 @@ final class DecodedCommand {
         offset = 0;
         round = IoTask.IMPLIED_ROUND;
         finite = false;
+        nonFinite = false;
+        marked = 0;
         moveBytes = 0;
         residual = 0;
         expectedBytes = command.expectedDataTransferBytes();

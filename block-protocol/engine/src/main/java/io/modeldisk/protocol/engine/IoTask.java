@@ -4,7 +4,7 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A read, write, synchronize or await command in progress, as its logical unit sees the command. The medium has float32 values.
+ * A command on the medium in progress, as its logical unit sees the command. The medium has float32 values.
  * The data of a command has the {@linkplain #valueType() type} of the logical unit, and may be half as long as the command's
  * range on the medium. Only the thread that calls the logical unit may use the task, except that any thread may call
  * {@link #resume()}.
@@ -34,14 +34,34 @@ public interface IoTask {
     }
 
     /**
-     * Returns the round of a PUSH (1 or more), or the round that must be applied before a PULL may proceed (0 or more), or the
-     * version that the initiator of an AWAIT VERSION knows. Returns {@link #IMPLIED_ROUND} for a PUSH of round 0 and for other
-     * commands.
+     * Returns the round of a PUSH or an ABSENT (1 or more), or the round that must be applied before a PULL may proceed (0 or
+     * more), or the version that the initiator of an AWAIT VERSION knows. Returns {@link #IMPLIED_ROUND} for a PUSH of round 0
+     * and for other commands.
      */
     long round();
 
     /** Whether the initiator has declared that the gradient of a PUSH contains no NaN and no infinity. */
     boolean declaredFinite();
+
+    /** Whether the command is an ABSENT, which has a range and a round, but no data. */
+    default boolean isAbsent() {
+        return false;
+    }
+
+    /** Whether the initiator of an ABSENT has left out the gradient because of a NaN or an infinity. */
+    default boolean declaredNonFinite() {
+        return false;
+    }
+
+    /** Adds to the number of logical blocks that an ABSENT has marked as pushed. */
+    default void addMarked(int logicalBlocks) {
+        throw new IllegalStateException("only an ABSENT counts the logical blocks that it marks");
+    }
+
+    /** Returns the number of logical blocks that an ABSENT has marked as pushed. */
+    default int marked() {
+        return 0;
+    }
 
     /** Returns the memory that contains the data of a write, or the scratch memory of a read. */
     DataMemory memory();

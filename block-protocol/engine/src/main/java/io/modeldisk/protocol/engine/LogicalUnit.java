@@ -134,14 +134,24 @@ public interface LogicalUnit {
     }
 
     /**
+     * Runs an ABSENT: marks the range as pushed without data. Called only if the command is one of the {@link #vendorCommands()}.
+     *
+     * @return the parameter data; null if the logical unit has parked the task
+     * @throws ScsiException if the command fails without any effect; the task then ends with CHECK CONDITION
+     */
+    default byte[] markAbsent(IoTask task) throws ScsiException {
+        throw new IllegalStateException("the logical unit has no command ABSENT");
+    }
+
+    /**
      * Forgets a task that must end, because it has expired or was aborted, or because its connection is closed. Called even if
      * this logical unit has not parked the task.
      */
     void forget(IoTask task);
 
     /**
-     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH, PULL and AWAIT
-     * VERSION. The engine passes a PUSH as a write and a PULL as a read, each with its {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH, PULL, ABSENT
+     * and AWAIT VERSION. The engine passes a PUSH as a write and a PULL as a read, each with its {@link IoTask#round()}.
      *
      * @return the parameter data, which the engine cuts to the length that the initiator expects
      * @throws ScsiException if the command fails; the task then ends with CHECK CONDITION

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
@@ -8,7 +9,7 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Decodes the vendor-specific commands PUSH, PULL and AWAIT VERSION for logical units that support them. */
+/** Decodes the vendor-specific commands PUSH, PULL, ABSENT and AWAIT VERSION for logical units that support them. */
 final class RoundCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
@@ -19,6 +20,13 @@ final class RoundCommands {
         if (usage == AwaitCommand.USAGE) {
             command.access = MediumAccess.AWAIT;
             command.round = AwaitCommand.known(command.cdb);
+            return true;
+        }
+        if (usage == AbsentCommand.USAGE) {
+            command.access = MediumAccess.MARK;
+            command.round = AbsentCommand.round(command.cdb);
+            command.nonFinite = AbsentCommand.isNonFinite(command.cdb);
+            command.moveBytes = Math.toIntExact(rangeBytes(command));
             return true;
         }
         boolean push = usage == RoundCdb.PUSH_USAGE;
@@ -39,7 +47,7 @@ final class RoundCommands {
         return true;
     }
 
-    /** Checks the range of a PUSH or PULL, and sets the start of the range. Returns the length of the range in bytes. */
+    /** Checks the range of a PUSH, PULL or ABSENT, and sets the start of the range. Returns the length of the range in bytes. */
     private static long rangeBytes(DecodedCommand command) throws ScsiException {
         int blocks = RoundCdb.blocks(command.cdb);
         if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {

@@ -193,6 +193,14 @@ final class TaskRunner {
                 returnParameters(task, data);
                 return true;
             }
+            case MARK -> {
+                byte[] data = unit.markAbsent(task);
+                if (data == null) {
+                    return false;
+                }
+                returnParameters(task, data);
+                return true;
+            }
             case NONE -> throw new IllegalStateException("a command that does not access the medium cannot be run");
         }
         end.finish(task, ScsiStatus.GOOD);

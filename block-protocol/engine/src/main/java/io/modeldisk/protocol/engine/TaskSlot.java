@@ -315,6 +315,26 @@ final class TaskSlot implements IoTask {
     }
 
     @Override
+    public boolean isAbsent() {
+        return command.access == MediumAccess.MARK;
+    }
+
+    @Override
+    public boolean declaredNonFinite() {
+        return command.nonFinite;
+    }
+
+    @Override
+    public void addMarked(int logicalBlocks) {
+        command.marked += logicalBlocks;
+    }
+
+    @Override
+    public int marked() {
+        return command.marked;
+    }
+
+    @Override
     public DataMemory memory() {
         return command.access.takesData() ? transfer.memory() : memory;
     }

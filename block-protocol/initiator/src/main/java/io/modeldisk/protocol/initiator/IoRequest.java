@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -92,16 +93,31 @@ public final class IoRequest implements InitiatorTask {
      *
      * @param type the type of the gradient, which determines the logical unit
      * @param round the round of the gradient; 0 for none
-     * @param check whether this method searches the gradient for NaN and infinity, so that the shard need not search a gradient
-     *     without such values; may be true only if the shard
-     *     {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
+     * @param finite whether the caller has searched the gradient and found no NaN and no infinity, so that the shard need not
+     *     search it
      */
     public IoRequest push(
-        ValueType type, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
+        ValueType type, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean finite) {
         command.beginWrite(bytes);
         ofRound(RoundCdb.PUSH, type.lun(), lba, blocks, round, from, offset, bytes, true);
-        if (check && type.areFinite(from, offset, bytes)) {
+        if (finite) {
             command.cdb(RoundCdb.FLAGS_FIELD, RoundCdb.FINITE);
+        }
+        return this;
+    }
+
+    /**
+     * Fills the request with a command that says that the learner has no gradient for a range (the vendor-specific command
+     * {@link AbsentCommand ABSENT}). The command returns {@link AbsentCommand#DATA_BYTES}.
+     *
+     * @param nonFinite whether the command counts a gradient with a NaN or an infinity
+     */
+    public IoRequest absent(
+        ValueType type, long lba, int blocks, long round, boolean nonFinite, DataMemory to, long offset) {
+        command.beginRead(AbsentCommand.DATA_BYTES);
+        ofRound(AbsentCommand.OPCODE, type.lun(), lba, blocks, round, to, offset, AbsentCommand.DATA_BYTES, false);
+        if (nonFinite) {
+            command.cdb(RoundCdb.FLAGS_FIELD, AbsentCommand.NON_FINITE);
         }
         return this;
     }

@@ -27,7 +27,7 @@ final class PartRounds {
     void begin(Direction direction, long offset, long bytes, PushLedger account) throws ShardException {
         ledger = direction.trains() ? account : null;
         begun = ledger == null ? 0 : ledger.beginCall();
-        pushes = direction == Direction.PUSH;
+        pushes = direction.pushes();
         start = offset;
         logicalBlocks = bytes / LogicalBlock.BYTES;
         if (pushes && taken.size() < logicalBlocks) {

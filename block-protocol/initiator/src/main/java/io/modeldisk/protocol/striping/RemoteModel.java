@@ -87,10 +87,22 @@ public interface RemoteModel extends AutoCloseable {
      * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
      * the repeated call. After {@link ShardException.Kind#LEARNER_FORGOTTEN}, the caller must not repeat the call, but calls
      * {@link #goOn}.
+     *
+     * <p>If the shards check gradients ({@link ModelFacts#checksGradients}), the call searches its range for NaN and infinity
+     * before the first request. If it finds one, it throws and pushes nothing, or marks the whole range as {@link #absent}, as
+     * the policy of the shards says.
      */
     default void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        startPush(offset, memory, memoryOffset, lengthBytes, cancellation, null);
+        startPush(offset, memory, memoryOffset, lengthBytes, false, cancellation, null);
+    }
+
+    /**
+     * Pushes a part of a gradient that is finite as a whole; see {@link #push}. The call does not search its range.
+     */
+    default void pushJudged(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) throws IOException {
+        startPush(offset, memory, memoryOffset, lengthBytes, true, cancellation, null);
     }
 
     /**
@@ -103,9 +115,30 @@ public interface RemoteModel extends AutoCloseable {
     boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
         Completion completion) throws IOException;
 
-    /** Starts a push; see {@link #push} and {@link #startPull}. */
-    boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
-        Completion completion) throws IOException;
+    /**
+     * Starts a push; see {@link #push} and {@link #startPull}.
+     *
+     * @param judged whether the caller has found that the whole gradient is finite, if the shards check gradients; the call then
+     *     does not search its range
+     */
+    boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, boolean judged,
+        Cancellation cancellation, Completion completion) throws IOException;
+
+    /**
+     * Tells the shards that the learner has no gradient for a range in the round in which it would push the range now. Logical
+     * blocks that have counted in this round keep their gradient. After a failure, the caller repeats the call as it would a
+     * push.
+     *
+     * @param nonFinite whether the gradient is left out because of a NaN or an infinity, and no range of it was absent yet; the
+     *     shards count it
+     * @return the number of bytes that have no gradient now; the others have been pushed or were absent before
+     */
+    long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation) throws IOException;
+
+    /** Lets a shard count a gradient that was refused because of a NaN or an infinity. Does nothing if the shard is away. */
+    default void countNonFinite() {
+        // There is no shard that counts.
+    }
 
     /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
     default void flush() {}

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
@@ -323,6 +324,11 @@ final class ShardClient implements AutoCloseable {
             return CheckpointCommand.request(
                 scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
         }
+    }
+
+    /** Lets the shard count a gradient that was refused because of a NaN or an infinity. */
+    void countNonFinite(IscsiSession session, long round) throws IOException {
+        commands.run(session, AbsentCommand.countNonFinite(round), 0, 0, Cancellation.NONE);
     }
 
     /**

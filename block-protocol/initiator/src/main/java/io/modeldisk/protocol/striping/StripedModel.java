@@ -12,12 +12,15 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +37,7 @@ public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The shard that decides which part of the training data belongs to which learner. */
     private static final int DECIDING_SHARD = 0;
+    private static final ValueLayout.OfInt COUNT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final long MAX_WATCH_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final int WATCHES_PER_TIMEOUT = 8;
 
@@ -48,6 +52,8 @@ public final class StripedModel implements RemoteModel {
     /** The shard that had the lowest version when the versions were last known. */
     private volatile int lowestShard;
     private volatile boolean closed;
+    /** Null before the first range that is absent. Guarded by {@code this}. */
+    private DataMemory markedCounts;
 
     private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
@@ -67,7 +73,6 @@ public final class StripedModel implements RemoteModel {
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
             () -> new StripedTransfer(context.dtype(), trainStriping, rawStriping, queueDepth, learner, timeouts,
-                facts.checksGradients(),
                 context.clock(), this::giveBack));
         this.versions = new VersionReader(shards.stream().<VersionReader.Keeper>map(shard -> shard::keepRound).toList(),
             shards.getFirst().id(), facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
@@ -168,10 +173,72 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+    public boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, boolean judged,
         Cancellation cancellation, Completion completion) throws IOException {
-        learner.join(cancellation);
         check(Direction.PUSH, offset, memory, memoryOffset, lengthBytes);
+        boolean searches = facts.checksGradients() && !judged;
+        if (searches && !dtype().areFinite(memory, memoryOffset, lengthBytes)) {
+            if (facts.skipsNonFinite()) {
+                absent(offset, lengthBytes, true, cancellation);
+                return false;
+            }
+            countNonFinite();
+            throw nonFinite(shards.getFirst().id(), "this write at byte " + offset);
+        }
+        return startMarked(facts.checksGradients() ? Direction.PUSH_FINITE : Direction.PUSH, offset, memory,
+            memoryOffset, lengthBytes, cancellation, completion);
+    }
+
+    /** Returns the failure of a gradient that is refused because of a NaN or an infinity. */
+    private static ShardException nonFinite(ShardId shard, String what) {
+        return new ShardException(ShardException.Kind.REFUSED, shard, what
+            + " has a NaN or an infinity, which would destroy the weights; no part of it was pushed; other writes of the same"
+            + " gradient count (see `modeldisk serve --non-finite`)");
+    }
+
+    @Override
+    public long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation)
+        throws IOException {
+        DataMemory marked = markedCounts();
+        long first = offset / StripedTransfer.ABSENT_BYTES_PER_BYTE;
+        long bytes = lengthBytes / StripedTransfer.ABSENT_BYTES_PER_BYTE;
+        for (long at = first; at < first + bytes; at += Integer.BYTES) {
+            marked.slab(at).set(COUNT, DataMemory.offsetInSlab(at), 0);
+        }
+        startMarked(nonFinite ? Direction.ABSENT_NON_FINITE : Direction.ABSENT, offset, marked, first, lengthBytes,
+            cancellation, null);
+        long logicalBlocks = 0;
+        for (long at = first; at < first + bytes; at += Integer.BYTES) {
+            logicalBlocks += marked.slab(at).get(COUNT, DataMemory.offsetInSlab(at));
+        }
+        return logicalBlocks * LogicalBlock.BYTES;
+    }
+
+    /** The memory for the answers to ABSENT: one count for each logical block, of which a command uses the first. */
+    private DataMemory markedCounts() throws IOException {
+        synchronized (this) {
+            if (markedCounts == null) {
+                markedCounts = allocate(padded(padded(trainBytes) / StripedTransfer.ABSENT_BYTES_PER_BYTE));
+            }
+            return markedCounts;
+        }
+    }
+
+    @Override
+    public void countNonFinite() {
+        try {
+            shards.get(DECIDING_SHARD).countNonFinite(learner.session(DECIDING_SHARD, Direction.PUSH),
+                Math.max(1, nextRound()));
+        } catch (IOException e) {
+            LOG.debug("a gradient with a NaN or an infinity was not counted: {}", e.getMessage());
+        }
+    }
+
+    /** Pushes a range or marks it as absent, and begins with the logical blocks that an earlier call has left. */
+    private boolean startMarked(Direction direction, long offset, DataMemory memory, long memoryOffset,
+        long lengthBytes, Cancellation cancellation, Completion completion) throws IOException {
+        learner.join(cancellation);
+        check(direction, offset, memory, memoryOffset, lengthBytes);
         long from = offset / LogicalBlock.BYTES;
         long end = from + lengthBytes / LogicalBlock.BYTES;
         PushLedger ledger = learner.ledger();
@@ -180,12 +247,12 @@ public final class StripedModel implements RemoteModel {
                 shards.getFirst().id() + ": the push failed, because this learner has left the model");
         }
         if (!ledger.hasRepeatable(from, end)) {
-            return move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation, completion);
+            return move(direction, offset, memory, memoryOffset, lengthBytes, cancellation, completion);
         }
         BitRanges first = ledger.repeatable(from, end);
-        pushOnly(ledger, first, true, offset, memory, memoryOffset, cancellation);
+        pushOnly(direction, ledger, first, true, offset, memory, memoryOffset, cancellation);
         try {
-            pushOnly(ledger, first, false, offset, memory, memoryOffset, cancellation);
+            pushOnly(direction, ledger, first, false, offset, memory, memoryOffset, cancellation);
         } catch (IOException e) {
             repeatLater(ledger, from, first, first.size(), true);
             throw e;
@@ -198,7 +265,8 @@ public final class StripedModel implements RemoteModel {
      * blocks, so that the repeated blocks do not wait for the new blocks.
      */
     private void pushOnly(
-        PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
+        Direction direction, PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory,
+        long memoryOffset,
         Cancellation cancellation)
         throws IOException {
         long at = 0;
@@ -206,9 +274,10 @@ public final class StripedModel implements RemoteModel {
             long from = value ? which.nextSet(at, which.size()) : which.nextClear(at, which.size());
             at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
             long start = from * LogicalBlock.BYTES;
+            long startInMemory = direction.isAbsent() ? start / StripedTransfer.ABSENT_BYTES_PER_BYTE : start;
             try {
-                move(Direction.PUSH, offset + start, memory, memoryOffset + start,
-                    (at - from) * LogicalBlock.BYTES, cancellation, null);
+                move(from == 0 ? direction : direction.uncounted(), offset + start, memory,
+                    memoryOffset + startInMemory, (at - from) * LogicalBlock.BYTES, cancellation, null);
             } catch (IOException e) {
                 repeatLater(ledger, offset / LogicalBlock.BYTES, which, from, value);
                 throw e;
@@ -333,8 +402,9 @@ public final class StripedModel implements RemoteModel {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + most + " bytes");
         }
-        if (memoryOffset < 0 || bytes > memory.bytes() - memoryOffset) {
-            throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + bytes
+        long inMemory = direction.isAbsent() ? bytes / StripedTransfer.ABSENT_BYTES_PER_BYTE : bytes;
+        if (memoryOffset < 0 || inMemory > memory.bytes() - memoryOffset) {
+            throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + inMemory
                 + " must lie within the memory's " + memory.bytes() + " bytes");
         }
     }
@@ -491,6 +561,12 @@ public final class StripedModel implements RemoteModel {
             watching.interrupt();
         }
         close(shards);
+        synchronized (this) {
+            if (markedCounts != null) {
+                markedCounts.close();
+                markedCounts = null;
+            }
+        }
     }
 
     private static void close(List<ShardClient> shards) {

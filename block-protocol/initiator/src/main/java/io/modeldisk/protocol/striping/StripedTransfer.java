@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
@@ -19,10 +20,10 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Moves the range of one call at a time. The transfer cuts the range into parts of one command each, keeps commands in flight on
- * every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving
- * threads of the sessions report the results. The thread of a call that was {@linkplain #start started} leaves when all parts are
- * in flight; if the call needs a thread again, it gets a new one. The object is used again for later calls.
+ * Moves the range of one call at a time, or marks it as absent. It cuts the range into parts of one command each, keeps commands
+ * in flight on every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the
+ * receiving threads of the sessions report the results. The thread of a call that was {@linkplain #start started} leaves when all
+ * parts are in flight; if the call needs a thread again, it gets a new one. The object is used again for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
@@ -50,6 +51,8 @@ final class StripedTransfer {
     record Timeouts(long waitNs, long reconnectNs, long endNs) {}
 
     private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
+    /** An ABSENT returns 4 bytes, and may have one logical block only. */
+    static final int ABSENT_BYTES_PER_BYTE = LogicalBlock.BYTES / AbsentCommand.DATA_BYTES;
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final ValueType type;
@@ -57,7 +60,6 @@ final class StripedTransfer {
     private final Striping rawStriping;
     private final Sessions source;
     private final Timeouts timeouts;
-    private final boolean checksGradients;
     private final NanoClock clock;
     private final Reconnection reconnection;
     private final PartRounds rounds = new PartRounds();
@@ -97,10 +99,8 @@ final class StripedTransfer {
      */
     StripedTransfer(
         ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
-        Timeouts timeouts, boolean checksGradients,
-        NanoClock clock, Consumer<StripedTransfer> ended) {
+        Timeouts timeouts, NanoClock clock, Consumer<StripedTransfer> ended) {
         this.ended = ended;
-        this.checksGradients = checksGradients;
         this.type = type;
         this.trainStriping = trainStriping;
         this.rawStriping = rawStriping;
@@ -265,7 +265,9 @@ final class StripedTransfer {
 
     private int partBytes(long part) {
         long contiguous = Math.min(length - part, striping.contiguousBytes(start + part));
-        return (int) Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
+        return (int) (direction.isAbsent()
+            ? contiguous
+            : Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part)));
     }
 
     /** Returns whether no command of the last call is in flight. */
@@ -367,16 +369,24 @@ final class StripedTransfer {
     private void fill(IoRequest request, Part part) {
         long lba = striping.offsetOnShard(start + part.offset) / LogicalBlock.BYTES;
         int blocks = part.bytes / LogicalBlock.BYTES;
-        long at = memoryStart + part.offset;
+        long at = memoryStart + part.offset / bytesOfModelPerByte();
         long round = rounds.of(part);
         switch (direction) {
             case PULL -> request.pull(type.lun(), lba, blocks, round, memory, at, part.bytes);
-            case PUSH -> request.push(type, lba, blocks, round, memory, at, part.bytes, checksGradients);
+            case PUSH, PUSH_FINITE -> request.push(type, lba, blocks, round, memory, at, part.bytes,
+                direction == Direction.PUSH_FINITE);
+            case ABSENT, ABSENT_NON_FINITE -> request.absent(type, lba, blocks, round,
+                direction == Direction.ABSENT_NON_FINITE && part.offset == 0, memory, at);
             case KEPT -> request.pull(ValueType.FLOAT32.lun(), lba, blocks, 0, memory, at, part.bytes);
             case READ -> request.read(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
             case WRITE -> request.write(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
         }
         request.onCompletion(completion);
+    }
+
+    /** The number of bytes of the model for each byte of the call's memory. */
+    private int bytesOfModelPerByte() {
+        return direction.isAbsent() ? ABSENT_BYTES_PER_BYTE : 1;
     }
 
     /** Returns an open session. Connects again if necessary, until the reconnect timeout has passed. */
@@ -431,7 +441,7 @@ final class StripedTransfer {
     }
 
     private void completed(IoRequest request) {
-        long offset = start + request.memoryOffset() - memoryStart;
+        long offset = start + (request.memoryOffset() - memoryStart) * bytesOfModelPerByte();
         int shard = striping.shard(offset);
         boolean attends;
         if (request.isGood()) {

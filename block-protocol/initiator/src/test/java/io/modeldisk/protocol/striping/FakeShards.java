@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -20,6 +21,7 @@ import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
@@ -122,6 +124,8 @@ final class FakeShards implements AutoCloseable {
 
     /** One shard. Both logical units use the same memory. */
     static final class Shard implements Target {
+        /** The ranges of the commands ABSENT, with their rounds. */
+        final List<String> absents = new CopyOnWriteArrayList<>();
         final List<IoTask> parked = new CopyOnWriteArrayList<>();
         final AtomicInteger admitted = new AtomicInteger();
         final AtomicInteger parkings = new AtomicInteger();
@@ -241,7 +245,17 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public List<CdbUsage> vendorCommands() {
-                return List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
+                return List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, AbsentCommand.USAGE);
+            }
+
+            @Override
+            public byte[] markAbsent(IoTask task) {
+                if (!admit(task)) {
+                    return null;
+                }
+                absents.add(task.offset() + "+" + task.lengthBytes() + " in round " + task.round()
+                    + (task.declaredNonFinite() ? ", not finite" : ""));
+                return AbsentCommand.data(task.lengthBytes() / LogicalBlock.BYTES);
             }
 
             @Override

@@ -90,7 +90,7 @@ class StartedCallsTest {
         };
         long at = (long) call * CALL_BYTES;
         boolean goesOn = direction == Direction.PUSH
-            ? model.startPush(at, memory, at, CALL_BYTES, cancellation, completion)
+            ? model.startPush(at, memory, at, CALL_BYTES, false, cancellation, completion)
             : model.startPull(at, memory, ALL_BYTES + at, CALL_BYTES, cancellation, completion);
         if (!goesOn) {
             repeatedCompletions.addAndGet(done.complete(null) ? 0 : 1);

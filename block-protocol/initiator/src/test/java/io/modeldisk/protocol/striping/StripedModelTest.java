@@ -405,16 +405,64 @@ class StripedModelTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"refuse, 1, true", "refuse, NaN, false", "skip, -Infinity, false", "pass, 1, false"})
-    void pushIsDeclaredFiniteOnlyIfItsGradientIsFiniteAndTheShardChecksGradients(
-        String nonFinite, float value, boolean declared) throws IOException {
-        shards = new FakeShards(context -> context,
-            new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
-                ValueType.FLOAT32, ModelFacts.PROTOCOL));
-        model = StripedModel.connect(context(shards.address()));
-        memory.slab(0).set(ValueLayout.JAVA_FLOAT, BLOCK - 4, value);
+    @CsvSource({"refuse, 1, true", "pass, 1, false", "pass, NaN, false"})
+    void pushIsDeclaredFiniteOnlyIfTheShardChecksGradients(String nonFinite, float value, boolean declared)
+        throws IOException {
+        connect(nonFinite, value);
         model.push(0, memory, 0, BLOCK, Cancellation.NONE);
         assertThat(shards.shards.getFirst().declaredFinite).isEqualTo(declared);
+        assertThat(shards.shards.getFirst().admitted).hasValue(1);
+    }
+
+    /** Connects to two shards with this policy. The last weight of the second of four blocks is {@code value}. */
+    private void connect(String nonFinite, float value) throws IOException {
+        ModelFacts[] facts = new ModelFacts[2];
+        for (int i = 0; i < facts.length; i++) {
+            facts[i] = new ModelFacts(FakeShards.MODEL, 4 * BLOCK, BLOCK, i, 2, "sum", "asp", 1, 0, nonFinite, "zeros",
+                ValueType.FLOAT32, ModelFacts.PROTOCOL);
+        }
+        shards = new FakeShards(context -> context, facts);
+        model = StripedModel.connect(context(shards.address()));
+        memory.slab(0).set(ValueLayout.JAVA_FLOAT, 2 * BLOCK - 4, value);
+    }
+
+    @Test
+    void pushWithANaNInOneBlockSendsNoBlockAndIsCountedOnce() throws IOException {
+        connect("refuse", Float.NaN);
+        assertThatThrownBy(() -> model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE))
+            .hasMessageContaining("no part of it was pushed");
+        assertThat(shards.shards.get(0).absents).containsExactly("0+0 in round 1, not finite");
+        assertThat(shards.shards.stream().mapToInt(shard -> shard.admitted.get()).sum()).isEqualTo(1);
+    }
+
+    @Test
+    void pushWithAnInfinityThatIsSkippedIsAbsentInAllBlocksAndCountsOnce() throws IOException {
+        connect("skip", Float.NEGATIVE_INFINITY);
+        model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+        assertThat(shards.shards.get(0).absents).containsExactlyInAnyOrder(
+            "0+" + BLOCK + " in round 1, not finite", BLOCK + "+" + BLOCK + " in round 1");
+        assertThat(shards.shards.get(1).absents).containsExactlyInAnyOrder(
+            "0+" + BLOCK + " in round 1", BLOCK + "+" + BLOCK + " in round 1");
+        memory.slab(0).set(ValueLayout.JAVA_FLOAT, 2 * BLOCK - 4, 1);
+        model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(3);
+    }
+
+    @Test
+    void absentRangeHasTheRoundOfTheFailedPushAndTheAnswerCountsItsBytes() throws IOException {
+        connect("refuse", 1);
+        shards.parking(true);
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> push = FakeShards
+            .async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
+        await("all blocks wait", () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 4);
+        cancellation.cancel();
+        assertThat(push).failsWithin(Duration.ofSeconds(30));
+        shards.parking(false);
+        assertThat(model.absent(0, 4 * BLOCK, false, Cancellation.NONE)).isEqualTo(4 * BLOCK);
+        assertThat(shards.shards).allSatisfy(shard -> assertThat(shard.absents).containsExactlyInAnyOrder(
+            "0+" + BLOCK + " in round 1", BLOCK + "+" + BLOCK + " in round 1"));
+        assertThat(model.nextRound()).isEqualTo(2);
     }
 
     @Test

@@ -70,6 +70,7 @@ public record ModelFacts(
     public static final Pattern MODEL_NAME = Pattern.compile("[a-z0-9][a-z0-9.-]{0,63}");
 
     private static final String PASS = "pass";
+    private static final String SKIP = "skip";
 
     private static final Pattern LEARNING_RATE = Pattern.compile("[:,]\\s*lr\\s*=");
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -136,6 +137,12 @@ public record ModelFacts(
     @JsonIgnore
     public boolean checksGradients() {
         return nonFinite != null && !nonFinite.equals(PASS);
+    }
+
+    /** Returns whether a gradient with a NaN or an infinity is left out of its round, instead of being refused. */
+    @JsonIgnore
+    public boolean skipsNonFinite() {
+        return SKIP.equals(nonFinite);
     }
 
     /** Returns whether the aggregator has a learning rate: its specification then has the option {@code lr}. */

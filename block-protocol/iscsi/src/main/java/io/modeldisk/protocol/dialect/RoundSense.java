@@ -17,7 +17,7 @@ public enum RoundSense {
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the gradient has a value that is not finite. */
     NON_FINITE(0x82,
-        "the gradient has a NaN or an infinity, which would destroy the weights; no part of the gradient was applied"
+        "the gradient has a NaN or an infinity, which would destroy the weights; no part of this command was applied"
             + " (see `modeldisk serve --non-finite`)"),
 
     /** ACCESS DENIED - NO ACCESS RIGHTS: the user of the session does not have the right that the command needs. */

@@ -12,6 +12,8 @@ public enum MediumAccess {
     SYNCHRONIZE,
     /** Waits until the medium has changed. */
     AWAIT,
+    /** Changes what the unit knows about a range of the medium, without data; the command returns parameter data. */
+    MARK,
     /** Compares data with the medium. */
     COMPARE,
     /** Writes data to the medium and compares the medium with the data. */
@@ -25,7 +27,7 @@ public enum MediumAccess {
     public boolean takesData() {
         return switch (this) {
             case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
-            case NONE, READ, SYNCHRONIZE, AWAIT -> false;
+            case NONE, READ, SYNCHRONIZE, AWAIT, MARK -> false;
         };
     }
 
@@ -33,7 +35,7 @@ public enum MediumAccess {
     public boolean writes() {
         return switch (this) {
             case WRITE, WRITE_AND_COMPARE, WRITE_SAME -> true;
-            case NONE, READ, SYNCHRONIZE, AWAIT, COMPARE, COMPARE_SAME -> false;
+            case NONE, READ, SYNCHRONIZE, AWAIT, MARK, COMPARE, COMPARE_SAME -> false;
         };
     }
 
@@ -41,7 +43,7 @@ public enum MediumAccess {
     public boolean reads() {
         return switch (this) {
             case READ, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME -> true;
-            case NONE, SYNCHRONIZE, AWAIT, WRITE, WRITE_SAME -> false;
+            case NONE, SYNCHRONIZE, AWAIT, MARK, WRITE, WRITE_SAME -> false;
         };
     }
 }

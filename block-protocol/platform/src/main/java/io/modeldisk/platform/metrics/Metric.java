@@ -58,7 +58,8 @@ public enum Metric {
     PUSHED_BYTES(Scope.SHARD, "pushedBytes", Unit.BYTES, Kind.COUNTER, "gradient bytes that were accepted"),
     PULLED_BYTES(Scope.SHARD, "pulledBytes", Unit.BYTES, Kind.COUNTER, "weight bytes that were pulled"),
     NON_FINITE_PUSHES(Scope.SHARD, "nonFinitePushes", Unit.COMMANDS, Kind.COUNTER,
-        "pushes that were refused or skipped, because they contained a NaN or an infinity"),
+        "gradients of mounts, and pushes of other initiators, that were refused or skipped, because they contained a NaN or an"
+            + " infinity"),
     DEVICE_PUSHES(Scope.SHARD, "devicePushes", Unit.COMMANDS, Kind.COUNTER,
         "pushes whose gradient has arrived in memory of the device; absent without --device"),
     STATE_BYTES(Scope.SHARD, "stateBytes", Unit.BYTES, Kind.GAUGE,
@@ -127,8 +128,7 @@ public enum Metric {
     LEARNER_PULLED_BYTES(Scope.LEARNER, "pulledBytes", Unit.BYTES, Kind.COUNTER,
         "weight bytes that the learner has pulled"),
     LEARNER_NON_FINITE_PUSHES(Scope.LEARNER, "nonFinitePushes", Unit.COMMANDS, Kind.COUNTER,
-        "pushes of the learner that were refused or skipped, because they contained a NaN or an infinity; "
-            + "absent if none"),
+        "gradients of the learner that were refused or skipped, because they contained a NaN or an infinity; absent if none"),
 
     // Metrics of a mount.
     MOUNT_UPTIME(Scope.MOUNT, "uptimeSeconds", Unit.SECONDS, Kind.GAUGE, "time since the model was mounted"),

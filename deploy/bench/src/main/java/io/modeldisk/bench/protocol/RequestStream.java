@@ -109,9 +109,9 @@ final class RequestStream implements IoRequest.Completion {
         }
         long offset = walk.next();
         if (push) {
-            request.push(ValueType.FLOAT32, offset / BLOCK, stepBytes / BLOCK, RoundCdb.NO_ROUND, memory,
-                nextBuffer * stepBytes,
-                stepBytes, checksGradients);
+            long at = nextBuffer * stepBytes;
+            request.push(ValueType.FLOAT32, offset / BLOCK, stepBytes / BLOCK, RoundCdb.NO_ROUND, memory, at, stepBytes,
+                checksGradients && ValueType.FLOAT32.areFinite(memory, at, stepBytes));
             nextBuffer = nextBuffer + 1 == load.pushBuffers() ? 0 : nextBuffer + 1;
         } else {
             int slot = request.slot();

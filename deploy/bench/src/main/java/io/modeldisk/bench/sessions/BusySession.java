@@ -80,7 +80,7 @@ final class BusySession implements IoRequest.Completion {
         begunNs[request.slot()] = System.nanoTime();
         if (push) {
             request.push(ValueType.FLOAT32, lba, requestBytes / BLOCK, RoundCdb.NO_ROUND, memory, 0, requestBytes,
-                checksGradients);
+                checksGradients && ValueType.FLOAT32.areFinite(memory, 0, requestBytes));
         } else {
             request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,
                 requestBytes);

@@ -1,0 +1,69 @@
+package io.modeldisk.protocol.dialect;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import java.nio.ByteBuffer;
+
+/**
+ * The vendor-specific command ABSENT of the train unit: in this round, the learner has no gradient for a range. Logical blocks
+ * that the learner has already pushed in the round keep their gradient. The others count as pushed, without a gradient. Like
+ * PUSH, the command counts once even if it is sent again, and waits if its round is not open yet.
+ *
+ * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code {@value #OPCODE_TEXT}. Bit 0 of byte 1 is NON_FINITE
+ * instead of FINITE: the initiator has left the gradient out because of a NaN or an infinity. An initiator sets the bit in one
+ * command for each such gradient, so that the shard counts gradients. A command with 0 logical blocks and this bit only counts.
+ *
+ * <p>The command returns 4 bytes: the number of logical blocks that this command has marked as pushed, big-endian.
+ */
+public final class AbsentCommand {
+    /** The operation code. */
+    public static final int OPCODE = 0xCB;
+
+    /**
+     * The bits of the CDB that have a meaning. A unit supports the command if this object, compared by identity, is in its list
+     * of commands.
+     */
+    public static final CdbUsage USAGE = CdbUsage.parse("CB 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
+
+    /** The bit NON_FINITE in the byte {@link RoundCdb#FLAGS_FIELD}. */
+    public static final int NON_FINITE = 1;
+
+    /** The number of bytes that ABSENT returns. */
+    public static final int DATA_BYTES = Integer.BYTES;
+
+    static final String OPCODE_TEXT = "CBh";
+
+    private AbsentCommand() {}
+
+    /** Returns the CDB of a command that only counts a gradient with a NaN or an infinity. */
+    public static byte[] countNonFinite(long round) {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).put(RoundCdb.FLAGS_FIELD, (byte) NON_FINITE)
+            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).array();
+    }
+
+    /** Returns whether the gradient was left out because of a NaN or an infinity. */
+    public static boolean isNonFinite(Cdb cdb) {
+        return (cdb.u8(RoundCdb.FLAGS_FIELD) & NON_FINITE) != 0;
+    }
+
+    /**
+     * Returns the round in a CDB.
+     *
+     * @throws ScsiException if the round is 0
+     */
+    public static long round(Cdb cdb) throws ScsiException {
+        long round = RoundCdb.round(cdb);
+        if (round == RoundCdb.NO_ROUND) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
+                "ABSENT names round 0; the first round is 1");
+        }
+        return round;
+    }
+
+    /** Encodes the data that ABSENT returns. */
+    public static byte[] data(int markedLogicalBlocks) {
+        return ByteBuffer.allocate(DATA_BYTES).putInt(markedLogicalBlocks).array();
+    }
+}

@@ -1,0 +1,370 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * The gradient in the buffer of a {@link BufferSet}, from its first write until its exchange has succeeded: the logical blocks
+ * that the learner has written, those that the shards have accepted, and what becomes of the others. Until then, the buffer
+ * keeps the gradient, so that a repeated fsync can be compared with the one that has begun to push it.
+ *
+ * <pre>
+ *   written ── pushBegins, judge ──> begun ── exchanged ──> ended ── forget ──> none
+ *      ^                              │  └── giveUp ──────────────────────────────^
+ *      └── refused: nothing was sent ─┘
+ * </pre>
+ *
+ * <p>{@link #write} and {@link #written} are thread-safe, and {@link #push} for different ranges. Only the owner of the set may
+ * call the other methods.
+ */
+final class OutgoingGradient {
+    private static final String DROP_COMMAND = "setfattr -n user.modeldisk.drop DIR/model";
+
+    /** The buffer of a gradient. */
+    interface Buffer {
+        /** The memory of the gradient. */
+        DataMemory gradient();
+
+        /** Returns whether the learner replaces the whole gradient in each iteration. */
+        boolean isWhole();
+    }
+
+    private final Buffer buffer;
+    private final long bytes;
+    /** The blocks of the gradient. */
+    private final DirtyBlocks dirty;
+    /** The blocks of the gradient that the shards have accepted. */
+    private final DirtyBlocks pushed;
+    /** The blocks whose bytes are those of an earlier gradient. Changed under its own monitor while the learner writes. */
+    private final DirtyBlocks old;
+    /** The blocks of the gradient when its push began. */
+    private final DirtyBlocks marksAtBegin;
+    private volatile boolean unsynchronized;
+    private volatile boolean begun;
+    private volatile boolean ended;
+    private volatile boolean judged;
+    private volatile boolean leftOut;
+    private volatile boolean givenUp;
+    /** Guarded by {@code this}. */
+    private boolean countsLeftOut;
+    /** The number of bytes that {@link #giveUp} has marked as absent. */
+    private long absentBytes;
+    /** 0 if no gradient is remembered. */
+    private volatile long fingerprint;
+
+    /** Creates an empty gradient. {@code bytes} is the size of the buffer, a multiple of the logical block. */
+    OutgoingGradient(Buffer buffer, long bytes) {
+        this.buffer = buffer;
+        this.bytes = bytes;
+        this.dirty = new DirtyBlocks(bytes);
+        this.pushed = new DirtyBlocks(bytes);
+        this.old = new DirtyBlocks(bytes);
+        this.marksAtBegin = new DirtyBlocks(bytes);
+    }
+
+    private DataMemory memory() {
+        return buffer.gradient();
+    }
+
+    /** Copies a range of the gradient into the buffer and marks its blocks as written. */
+    void write(long offset, int lengthBytes, DataMemory from, long fromOffset) {
+        renew(offset, lengthBytes);
+        Memories.copy(from, fromOffset, memory(), offset, lengthBytes);
+        dirty.mark(offset, lengthBytes);
+    }
+
+    /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
+    void written(long offset, long lengthBytes) {
+        renew(offset, lengthBytes);
+        dirty.mark(offset, lengthBytes);
+    }
+
+    /**
+     * Prepares logical blocks for a write. A push sends whole logical blocks, so bytes that the learner does not write must be
+     * zero. A logical block that the write covers only in part is set to zero here, if it has bytes of an earlier gradient.
+     */
+    private void renew(long offset, long lengthBytes) {
+        if (!old.any(offset, lengthBytes)) {
+            return;
+        }
+        synchronized (old) {
+            long end = offset + lengthBytes;
+            clearIfOld(LogicalBlocks.down(offset), offset);
+            clearIfOld(LogicalBlocks.down(end), end);
+            long from = LogicalBlocks.down(offset);
+            old.clear(from, LogicalBlocks.up(end) - from);
+        }
+    }
+
+    /** Sets a logical block to zero if it has old bytes, unless the write begins or ends where the block begins. */
+    private void clearIfOld(long block, long edge) {
+        if (edge != block && !buffer.isWhole() && old.any(block, LogicalBlock.BYTES)) {
+            Memories.zero(memory(), block, LogicalBlock.BYTES);
+            old.clear(block, LogicalBlock.BYTES);
+        }
+    }
+
+    /** Returns whether the gradient has a block: one was written since the gradient began. */
+    boolean isDirty() {
+        return dirty.nextDirty(0) >= 0;
+    }
+
+    /** Returns whether a block of the gradient has not reached the shards. */
+    boolean hasUnpushed() {
+        return dirty.nextExcept(pushed, 0) >= 0;
+    }
+
+    /** Returns the number of bytes of the gradient that have not reached the shards. */
+    long unpushedBytes() {
+        return dirty.bytes() - pushed.bytes();
+    }
+
+    /** Returns the size of the gradient when its push began, in bytes. */
+    long begunBytes() {
+        return marksAtBegin.bytes();
+    }
+
+    /** Returns whether a part of the gradient may have reached the shards, so that the rest belongs to the same round. */
+    boolean isBegun() {
+        return begun;
+    }
+
+    /** Returns whether the written values of a range are finite. Values beyond {@code end} are not values of the model. */
+    boolean isFinite(RemoteModel model, long offset, long end) {
+        for (long from = dirty.nextDirty(offset); from >= 0 && from < end;) {
+            long stop = Math.min(dirty.nextClean(from), end);
+            if (!model.dtype().areFinite(memory(), from, stop - from)) {
+                return false;
+            }
+            from = stop < end ? dirty.nextDirty(stop) : -1;
+        }
+        return true;
+    }
+
+    /** Returns whether it is known what {@link #push} does with the gradient. */
+    boolean isJudged() {
+        return judged;
+    }
+
+    /** Sets what {@link #push} does with the gradient from now on: pushes it, or marks it as absent. */
+    synchronized void judge(boolean finite) {
+        judged = true;
+        leftOut = !finite;
+        countsLeftOut = leftOut && !begun;
+    }
+
+    /** Records that an exchange begins to push the gradient, or the rest of it. No write is in progress. */
+    void pushBegins() {
+        if (!begun) {
+            ended = false;
+            marksAtBegin.copy(dirty);
+        }
+    }
+
+    /**
+     * Pushes the blocks of a range that were written and not yet pushed, or marks them as absent if the gradient is left out. The
+     * buffer keeps the gradient until {@link #end}. Several threads may push different ranges at the same time.
+     *
+     * @return the number of bytes that were pushed
+     */
+    long push(RemoteModel model, long offset, long end, Cancellation cancellation) throws IOException {
+        long done = 0;
+        long from = dirty.nextExcept(pushed, offset);
+        while (from >= 0 && from < end) {
+            long length = Math.min(dirty.endExcept(pushed, from), end) - from;
+            begun = true;
+            if (leftOut) {
+                leaveOut(model, from, length, cancellation);
+            } else {
+                model.pushJudged(from, memory(), from, length, cancellation);
+                done += length;
+            }
+            unsynchronized = true;
+            pushed.mark(from, length);
+            from = dirty.nextExcept(pushed, from);
+        }
+        return done;
+    }
+
+    private void leaveOut(RemoteModel model, long from, long length, Cancellation cancellation) throws IOException {
+        boolean counts = takeCount();
+        try {
+            model.absent(from, length, counts, cancellation);
+        } catch (IOException e) {
+            giveCount(counts);
+            throw e;
+        }
+    }
+
+    /** Returns true to one caller for each gradient that is left out: the shards count gradients, not requests. */
+    private synchronized boolean takeCount() {
+        boolean counts = countsLeftOut;
+        countsLeftOut = false;
+        return counts;
+    }
+
+    private synchronized void giveCount(boolean counts) {
+        countsLeftOut |= counts;
+    }
+
+    /**
+     * Gives up the rest of a gradient that was begun: the blocks that have not reached the shards count as pushed, without a
+     * gradient.
+     *
+     * @param iteration the number of the learner's iteration
+     */
+    Dropped giveUp(RemoteModel model, long iteration, Cancellation cancellation) throws IOException {
+        givenUp = true;
+        for (long from = marksAtBegin.nextExcept(pushed, 0); from >= 0; from = marksAtBegin.nextExcept(pushed, from)) {
+            long length = marksAtBegin.endExcept(pushed, from) - from;
+            absentBytes += model.absent(from, length, false, cancellation);
+            pushed.mark(from, length);
+        }
+        long writtenLater = dirty.bytes() - begunBytes();
+        Dropped dropped = new Dropped(iteration, begunBytes() - absentBytes, absentBytes, writtenLater);
+        end();
+        return dropped;
+    }
+
+    /** Returns whether {@link #giveUp} was called for the gradient. The rest of it must not be pushed any more. */
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
+    /** Waits until the shards have aggregated all pushed blocks. */
+    void synchronize(RemoteModel model, Cancellation cancellation) throws IOException {
+        if (unsynchronized) {
+            model.synchronize(cancellation);
+            unsynchronized = false;
+        }
+    }
+
+    /** Records which gradient an exchange has begun to push. Only the first call for a gradient has an effect. */
+    void remember() {
+        if (fingerprint == 0 && marksAtBegin.nextDirty(0) >= 0) {
+            fingerprint = GradientFingerprint.of(memory(), marksAtBegin);
+        }
+    }
+
+    /** Returns whether a gradient is remembered. */
+    boolean isRemembered() {
+        return fingerprint != 0;
+    }
+
+    /**
+     * Checks that the rest of the gradient may be pushed: the buffer still has the gradient that an exchange has begun to push,
+     * and the gradient is not given up.
+     *
+     * @throws ErrnoException EBUSY if not
+     */
+    void checkRepeatable() throws ErrnoException {
+        if (givenUp) {
+            throw new ErrnoException(Errno.EBUSY,
+                "the gradient of the fsync that failed is being dropped, so nothing was pushed;"
+                    + " repeat `" + DROP_COMMAND + "`");
+        }
+        if (isRemembered() && !holdsRemembered()) {
+            throw new ErrnoException(Errno.EBUSY,
+                "the shards may have a part of the gradient of the fsync that failed, and the"
+                    + " gradient is another one now, so nothing was pushed; call fsync again with the same gradient, or give it"
+                    + " up with `" + DROP_COMMAND + "`");
+        }
+    }
+
+    /** Returns whether the gradient in the buffer is the remembered one, which is also true if none was written after it. */
+    private boolean holdsRemembered() {
+        boolean written = isDirty() || buffer.isWhole();
+        return !written || fingerprint == GradientFingerprint.of(memory(), isDirty() ? dirty : marksAtBegin);
+    }
+
+    /** Forgets the remembered gradient. */
+    void forget() {
+        fingerprint = 0;
+        ended = false;
+        judged &= begun;
+    }
+
+    /** Returns whether the shards have accepted the whole remembered gradient, and the weights after it were pulled. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Discards what was written after the exchange of the remembered gradient had succeeded. */
+    void discardWritten() {
+        old.addAll(dirty);
+        dirty.clear();
+    }
+
+    /** Records that the exchange of the gradient has succeeded. A fingerprint stays until {@link #forget}. */
+    void exchanged() {
+        long remembered = fingerprint;
+        end();
+        fingerprint = remembered;
+        ended = true;
+    }
+
+    /** Discards the gradient. Returns the number of bytes that were written and not pushed. */
+    long drop() {
+        long dropped = unpushedBytes();
+        end();
+        unsynchronized = false;
+        return dropped;
+    }
+
+    /** Ends the gradient: its bytes are old from now on, and the next write begins another gradient. */
+    void end() {
+        old.addAll(dirty);
+        dirty.clear();
+        pushed.clear();
+        begun = false;
+        ended = false;
+        judged = false;
+        leftOut = false;
+        givenUp = false;
+        absentBytes = 0;
+        fingerprint = 0;
+    }
+
+    /** Records that the bytes of the whole buffer are old, so that the next write clears what it does not cover. */
+    void isOld() {
+        old.mark(0, bytes);
+    }
+
+    /** The number of bytes that {@link #save} writes. */
+    long imageBytes() {
+        return 4 + 2 * Long.BYTES + 3 * dirty.imageBytes();
+    }
+
+    /** Saves the state of the gradient, without its bytes. */
+    void save(ByteBuffer to) {
+        for (boolean flag : new boolean[]{unsynchronized, begun, givenUp, ended}) {
+            to.put((byte) (flag ? 1 : 0));
+        }
+        to.putLong(fingerprint).putLong(absentBytes);
+        dirty.save(to);
+        pushed.save(to);
+        marksAtBegin.save(to);
+    }
+
+    /** Restores the state of a gradient whose bytes are in the buffer. It is searched again, because the bytes are the same. */
+    void restore(ByteBuffer from) {
+        unsynchronized = from.get() != 0;
+        begun = from.get() != 0;
+        givenUp = from.get() != 0;
+        ended = from.get() != 0;
+        fingerprint = from.getLong();
+        absentBytes = from.getLong();
+        dirty.restore(from);
+        pushed.restore(from);
+        marksAtBegin.restore(from);
+        // Which other blocks have old bytes is not saved. A block of zeros may be cleared once more.
+        old.mark(0, bytes);
+        old.removeAll(dirty);
+    }
+}

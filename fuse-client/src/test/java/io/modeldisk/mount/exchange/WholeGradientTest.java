@@ -1,0 +1,299 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.mount.FakeRequest;
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.test.Await;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests that a gradient counts whole or not at all, whatever becomes of an fsync. */
+@Timeout(60)
+class WholeGradientTest {
+    private static final int BLOCK = 4096;
+    private static final int SIZE = 2 << 20;
+    private static final byte NAN = (byte) 0xFF;
+
+    private final FakeRequest request = new FakeRequest();
+    private MemoryModel model;
+    private LocalExchange exchange;
+
+    @AfterEach
+    void close() {
+        model.release();
+        exchange.close();
+        request.close();
+        model.close();
+    }
+
+    private void open(String scheme, String nonFinite, boolean mapped) throws IOException {
+        model = new MemoryModel(SIZE, nonFinite);
+        exchange = (LocalExchange) ExchangeScheme.named(scheme).create(model);
+        if (mapped) {
+            exchange.prepareMapped(Cancellation.NONE);
+        } else {
+            exchange.prepare(true, Cancellation.NONE);
+        }
+        exchange.awaitWeights(Cancellation.NONE);
+    }
+
+    /** Writes a gradient whose bytes are all {@code value}, except for those of one value in its last logical block. */
+    private void gradient(boolean mapped, int value, int last) throws IOException {
+        int at = SIZE - 8;
+        if (mapped) {
+            DataMemory memory = exchange.buffer(exchange.activeSet(), true, Cancellation.NONE);
+            memory.slab(0).fill((byte) value);
+            memory.slab(0).asSlice(at, 4).fill((byte) last);
+            return;
+        }
+        for (int offset = 0; offset < SIZE; offset += 1 << 20) {
+            exchange.write(offset, 1 << 20, request.with(value, 1 << 20));
+        }
+        exchange.write(at, 4, request.with(last, 4));
+    }
+
+    private void fsync() throws IOException {
+        exchange.synchronize(Cancellation.NONE);
+    }
+
+    /** Waits until the shards have the gradient of the last fsync. */
+    private void awaitPushed() throws IOException {
+        exchange.flush(Cancellation.NONE);
+    }
+
+    private void assertWeights(int all, int last) {
+        assertThat(model.weight(0)).as("first weight").isEqualTo((byte) all);
+        assertThat(model.weight(SIZE / 2)).as("weight in the middle").isEqualTo((byte) all);
+        assertThat(model.weight(SIZE - 8)).as("weight that was not finite").isEqualTo((byte) last);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void refusedGradientFailsOneFsyncAndTheNextOneCounts(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, NAN);
+        assertThatThrownBy(this::fsync).isInstanceOf(NonFiniteGradientException.class)
+            .hasMessageContaining("iteration 1");
+        assertThat(model.pushes).isEmpty();
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(1, 1);
+        fsync();
+        assertWeights(mapped ? 2 : 1, mapped ? 2 : 1);
+        Await.await("the refused gradient is counted", () -> model.calls.contains("count"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withOverlapTheFsyncAfterARefusedGradientFailsAndKeepsItsOwnGradient(boolean mapped) throws IOException {
+        open("overlap", "refuse", mapped);
+        gradient(mapped, 1, NAN);
+        fsync();
+        gradient(mapped, 2, 2);
+        assertThatThrownBy(this::fsync).isInstanceOf(NonFiniteGradientException.class)
+            .hasMessageContaining("iteration 1");
+        assertThat(model.pushes).isEmpty();
+        fsync();
+        awaitPushed();
+        assertWeights(2, 2);
+        gradient(mapped, 3, 3);
+        fsync();
+        awaitPushed();
+        assertWeights(5, 5);
+    }
+
+    @Test
+    void closeReportsARefusedGradientThatNoFsyncHasReported() throws IOException {
+        open("overlap", "refuse", false);
+        gradient(false, 1, NAN);
+        fsync();
+        assertThatThrownBy(this::awaitPushed).isInstanceOf(NonFiniteGradientException.class);
+        awaitPushed();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, false", "sync, true", "overlap, false", "overlap, true"})
+    void skippedGradientIsAbsentEverywhereAndCountedOnce(String scheme, boolean mapped) throws IOException {
+        open(scheme, "skip", mapped);
+        gradient(mapped, 1, NAN);
+        fsync();
+        awaitPushed();
+        assertThat(model.pushes).isEmpty();
+        assertThat(model.absents.stream().mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(SIZE);
+        assertThat(model.absents).filteredOn(range -> range.endsWith("counted")).hasSize(1);
+        gradient(mapped, 1, 1);
+        fsync();
+        awaitPushed();
+        assertWeights(1, 1);
+    }
+
+    private static long bytes(String range) {
+        return Long.parseLong(range.replaceAll(".*\\+(\\d+).*", "$1"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sync", "overlap"})
+    void gradientIsNotSearchedIfTheShardsDoNotCheckIt(String scheme) throws IOException {
+        open(scheme, "pass", false);
+        gradient(false, 1, NAN);
+        fsync();
+        awaitPushed();
+        assertWeights(1, NAN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void failedFsyncIsRepeatedOnlyWithItsOwnGradient(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.failPushAfter(1);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        gradient(mapped, 1, 2);
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(this::fsync).isInstanceOfSatisfying(ErrnoException.class,
+                e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        }
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(1, 1);
+        gradient(mapped, 1, 2);
+        fsync();
+        assertWeights(2, 3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void fsyncThatFailedInItsPullIsRepeatedWithoutAnotherPush(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.failPullAfter(0);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(1, 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void interruptedFsyncIsRepeatedOnlyWithItsOwnGradient(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.pushesWait(true);
+        Cancellation interrupted = new Cancellation();
+        interrupted.cancel();
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        model.pushesWait(false);
+        Await.await("the exchange ends", () -> model.pulls.get() == 2);
+        gradient(mapped, 7, 7);
+        assertThatThrownBy(this::fsync).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(1, 1);
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(2, 2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void droppedGradientCountsWhereItWasAcceptedAndIsAbsentElsewhere(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.failPushAfter(1);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes()).isPositive();
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertThat(model.absents.stream().mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(dropped.leftOutBytes());
+        int before = model.pushes.size();
+        gradient(mapped, 5, 5);
+        fsync();
+        assertThat(model.pushes.stream().skip(before).mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(SIZE);
+        assertThat(exchange.counters().lastDropped()).isEqualTo(dropped);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withOverlapADropGivesUpTheFailedGradientAndTheUnpushedOne(boolean mapped) throws IOException {
+        open("overlap", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.failPushAfter(1);
+        fsync();
+        gradient(mapped, 2, 2);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
+        byte accepted = model.weight(SIZE / 2);
+        gradient(mapped, 5, 5);
+        fsync();
+        awaitPushed();
+        assertThat(model.weight(SIZE / 2)).isEqualTo((byte) (accepted + 5));
+    }
+
+    @Test
+    void dropWithoutAFailureDiscardsWhatWasWrittenAndSendsNothing() throws IOException {
+        open("sync", "refuse", false);
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, 0, 0, BLOCK));
+        fsync();
+        assertThat(model.pushes).isEmpty();
+        assertThat(model.absents).isEmpty();
+        exchange.abandon();
+        assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno()).isEqualTo(Errno.ENODATA));
+    }
+
+    @Test
+    void bytesOfAnEarlierGradientAreNotPushedAgainWithAPartlyWrittenBlock() throws IOException {
+        open("sync", "refuse", false);
+        gradient(false, 1, 1);
+        fsync();
+        exchange.write(100, 10, request.with(1, 10));
+        exchange.write(2 * BLOCK - 4, 8, request.with(1, 8));
+        fsync();
+        assertThat(model.weight(99)).isEqualTo((byte) 1);
+        assertThat(model.weight(100)).isEqualTo((byte) 2);
+        assertThat(model.weight(110)).isEqualTo((byte) 1);
+        assertThat(model.weight(2 * BLOCK - 5)).isEqualTo((byte) 1);
+        assertThat(model.weight(2 * BLOCK - 4)).isEqualTo((byte) 2);
+        assertThat(model.weight(2 * BLOCK + 3)).isEqualTo((byte) 2);
+        assertThat(model.weight(2 * BLOCK + 4)).isEqualTo((byte) 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nextProcessOfAMountRecognizesTheGradientThatAnFsyncHasBegun(boolean mapped) throws IOException {
+        open("sync", "refuse", mapped);
+        gradient(mapped, 1, 1);
+        model.failPushAfter(1);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        assertThat(exchange.freeze()).isTrue();
+        ByteBuffer image = ByteBuffer.allocate(Math.toIntExact(exchange.imageBytes()));
+        exchange.save(image);
+        assertThat(image.position()).isLessThanOrEqualTo(image.capacity());
+        LocalExchange before = exchange;
+        exchange = (LocalExchange) ExchangeScheme.named("sync").create(model);
+        exchange.resume(image.flip());
+        gradient(mapped, 3, 3);
+        assertThatThrownBy(this::fsync).hasMessageContaining("another one now");
+        gradient(mapped, 1, 1);
+        fsync();
+        assertWeights(1, 1);
+        before.close();
+    }
+}
