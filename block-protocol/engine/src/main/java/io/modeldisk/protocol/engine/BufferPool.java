@@ -7,6 +7,9 @@ import io.modeldisk.protocol.memory.DataMemory;
  * each of its slots. A write waits in a queue if it needs more chunks than are free. The target requests the data of a write only
  * after the write has all its chunks.
  *
+ * <p>The chunks of the first slots of all sessions that may still log in are promised to these sessions. No write and no further
+ * slot gets one of them, so that writes of a few sessions cannot keep out other sessions.
+ *
  * <p>Thread-safe.
  */
 final class BufferPool implements AutoCloseable {
@@ -16,10 +19,13 @@ final class BufferPool implements AutoCloseable {
     private final DataMemory memory;
     private final int[] free;
     private int freeCount;
+    /** The number of chunks for sessions that may still log in. Negative if there are more sessions than expected. */
+    private int promised;
     private TaskSlot firstWaiting;
     private TaskSlot lastWaiting;
 
-    BufferPool(long bytes) {
+    /** Creates a pool. {@code promised} is the number of chunks that all sessions together get when they log in. */
+    BufferPool(long bytes, int promised) {
         int chunks = Math.toIntExact(bytes / CHUNK_BYTES);
         memory = DataMemory.allocate((long) chunks * CHUNK_BYTES);
         free = new int[chunks];
@@ -27,6 +33,7 @@ final class BufferPool implements AutoCloseable {
             free[i] = chunks - 1 - i;
         }
         freeCount = chunks;
+        this.promised = promised;
     }
 
     DataMemory memory() {
@@ -34,14 +41,33 @@ final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Acquires a chunk if more than {@code spare} chunks are free. Returns the offset of the chunk in bytes, or -1 if too few
-     * chunks are free.
+     * Acquires a chunk if more than {@code spare} chunks are free that are promised to nobody. Returns the offset of the chunk in
+     * bytes, or -1 if there are too few.
      */
     synchronized long take(int spare) {
-        if (freeCount <= spare) {
+        return unpromised() <= spare ? -1 : (long) free[--freeCount] * CHUNK_BYTES;
+    }
+
+    /**
+     * Acquires one of the chunks that are promised to new sessions. Returns the offset of the chunk in bytes, or -1 if no chunk
+     * is free. The caller gives the chunk back with {@link #givePromised}.
+     */
+    synchronized long takePromised() {
+        if (freeCount == 0) {
             return -1;
         }
+        promised--;
         return (long) free[--freeCount] * CHUNK_BYTES;
+    }
+
+    /** Frees a chunk of {@link #takePromised}, which is promised to the next session. */
+    synchronized void givePromised(long offset) {
+        promised++;
+        give(offset);
+    }
+
+    private int unpromised() {
+        return freeCount - Math.max(0, promised);
     }
 
     /**
@@ -67,7 +93,7 @@ final class BufferPool implements AutoCloseable {
 
     private boolean fill(TaskSlot task) {
         int wanted = task.extraChunksWanted();
-        if (wanted > freeCount) {
+        if (wanted > unpromised()) {
             return false;
         }
         for (int i = 0; i < wanted; i++) {

@@ -26,6 +26,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final TargetConnection connection;
     private final BufferPool pool;
     private final TaskSlot[] slots;
+    /** The number of chunks that the window leaves to large writes when it grows. */
     private final int poolReserve;
     private final DevicePool devicePool;
     private final AtomicInteger awaitingData = new AtomicInteger();
@@ -33,6 +34,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** Changed only by a thread that holds the lock of {@code this}. */
     private volatile int slotCount;
     private int freeCount;
+    /** The number of slots, from the first one, whose chunks the pool had promised. */
+    private int promisedSlots;
     /** Changed only by the receiver thread, which holds the lock of {@code this}. */
     private int expCmdSn;
     /** Changed only by a thread that holds the lock of {@code this}. */
@@ -55,20 +58,18 @@ final class CommandWindow implements TargetDatamover.Numbering {
         this.poolReserve = poolReserve;
     }
 
-    /**
-     * Creates the first slots. May use the reserve of the buffer pool. Returns false if the pool has too few chunks.
-     */
+    /** Creates the first slots, with chunks that the buffer pool has promised. Returns false if the pool has too few chunks. */
     synchronized boolean open(int initialSlots) {
-        while (slotCount < initialSlots) {
-            if (!grow(0)) {
+        while (promisedSlots < initialSlots) {
+            if (!add(pool.takePromised())) {
                 return false;
             }
+            promisedSlots++;
         }
         return true;
     }
 
-    private boolean grow(int spare) {
-        long chunk = pool.take(spare);
+    private boolean add(long chunk) {
         if (chunk < 0) {
             return false;
         }
@@ -205,7 +206,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         ending--;
         free[freeCount++] = slot;
         if (slotCount < slots.length) {
-            grow(poolReserve);
+            add(pool.take(poolReserve));
         }
         notifyAll();
     }
@@ -248,8 +249,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** Returns all chunks to the buffer pool. Called when the session is closed and all slots are free. */
     synchronized void close() {
         for (int i = 0; i < slotCount; i++) {
-            pool.give(slots[i].scratchOffset());
+            if (i < promisedSlots) {
+                pool.givePromised(slots[i].scratchOffset());
+            } else {
+                pool.give(slots[i].scratchOffset());
+            }
         }
+        promisedSlots = 0;
         slotCount = 0;
         freeCount = 0;
     }

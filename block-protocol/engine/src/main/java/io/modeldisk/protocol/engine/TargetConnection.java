@@ -78,7 +78,7 @@ final class TargetConnection implements Runnable {
         this.startedNs = clock.nanoTime();
         this.listeningSinceNs = startedNs;
         this.window = new CommandWindow(this, server.pool(), server.devicePool(), context.maxCommands(),
-            server.poolReserve());
+            TaskSlot.MAX_CHUNKS);
         this.datamover = incoming.open(window, context.maxCommands(), clock);
         this.localAddress = incoming.localAddress();
         this.peerAddress = incoming.peerAddress();

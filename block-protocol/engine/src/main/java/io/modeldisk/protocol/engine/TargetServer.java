@@ -69,7 +69,8 @@ public final class TargetServer implements AutoCloseable {
         this.portGroups = context.target().portGroups();
         this.logins = new PendingLogins(context.maxLogins(), clock);
         this.portals = open(context);
-        this.pool = new BufferPool(context.bufferBytes());
+        this.pool = new BufferPool(context.bufferBytes(),
+            context.maxConnections() * context.initialCommands());
         this.devicePool = prepareMemory();
         for (TargetPortal portal : portals) {
             acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
@@ -304,15 +305,6 @@ public final class TargetServer implements AutoCloseable {
     /** Returns the device memory for the data of writes; null if the target has none. */
     DevicePool devicePool() {
         return devicePool;
-    }
-
-    /**
-     * Returns the number of chunks that are reserved for new sessions and large writes. A session gets no additional slots from
-     * this reserve.
-     */
-    int poolReserve() {
-        int newSessions = Math.max(0, context.maxConnections() - sessions.count());
-        return newSessions * context.initialCommands() + TaskSlot.MAX_CHUNKS;
     }
 
     /** Returns the clock that counts only time in which this process was running. */

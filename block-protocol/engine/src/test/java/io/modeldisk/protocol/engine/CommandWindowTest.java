@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 class CommandWindowTest {
     private static final int START = 0xFFFFFFFE;
 
-    private final BufferPool pool = new BufferPool(16L * BufferPool.CHUNK_BYTES);
+    private final BufferPool pool = new BufferPool(16L * BufferPool.CHUNK_BYTES, 2);
     private final CommandWindow window = new CommandWindow(null, pool, null, 8, 10);
     private final NopInPdu response = new NopInPdu(Pdu.newHeader());
 

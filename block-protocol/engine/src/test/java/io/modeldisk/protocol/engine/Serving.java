@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
 public final class Serving implements AutoCloseable {
     public static final int BLOCK = 4096;
     private static final int SIZE_BYTES = 8 << 20;
-    private static final int CONNECTIONS = 8;
+    static final int CONNECTIONS = 8;
     private static final int CHUNKS = 48;
     /** The size in bytes of the medium and the buffers together. */
     public static final int MEMORY_BYTES = SIZE_BYTES + CHUNKS * BufferPool.CHUNK_BYTES;

@@ -13,7 +13,9 @@ import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -358,7 +360,7 @@ class TargetWriteTest {
 
     @Test
     void writeGetsNoR2tUntilEnoughMemoryIsFree() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = random(MIB, 17);
@@ -373,7 +375,7 @@ class TargetWriteTest {
 
     @Test
     void smallWriteDoesNotWaitForMemoryBehindALargeWrite() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
             RawInitiator[] hogs = exhaust(small);
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
@@ -387,7 +389,7 @@ class TargetWriteTest {
 
     @Test
     void initiatorIsNotDisconnectedWhileItsWriteWaitsForMemory() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
+        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeout(Duration.ofSeconds(2)));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             // exhaust() starts three writes that never get their data. The target closes the connections of these writes after
@@ -400,17 +402,22 @@ class TargetWriteTest {
     }
 
     @Test
-    void loginFailsWithOutOfResourcesIfNoMemoryIsFree() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
+    void sessionsLogInWhileWritesOccupyAllOtherMemory() throws IOException {
+        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
             RawInitiator[] hogs = exhaust(small);
-            try (RawInitiator late = new RawInitiator(small.server.localAddress());
-                RawInitiator later = new RawInitiator(small.server.localAddress())) {
-                late.login(1, 3, "InitiatorName=iqn.test:late", "TargetName=" + MemoryTarget.NAME);
-                assertThat(later.login(1, 3, "InitiatorName=iqn.test:later", "TargetName=" + MemoryTarget.NAME)
-                    .loginStatus()).isEqualTo(0x0302);
+            hogs[0].command(WRITE, RawInitiator.write(0, 384), 384 * BLOCK, EMPTY);
+            assertThat(hogs[0].ping(EMPTY).opcode()).as("no R2T for chunks that are promised").isEqualTo(Opcode.NOP_IN);
+            List<RawInitiator> late = new ArrayList<>();
+            for (int i = hogs.length; i < Serving.CONNECTIONS; i++) {
+                late.add(small.loginAs("iqn.test:late" + i, UNSOLICITED));
             }
-            hogs[0].close();
-            hogs[1].close();
+            for (RawInitiator one : late) {
+                one.close();
+            }
+            for (RawInitiator hog : hogs) {
+                hog.close();
+            }
+            small.awaitNothingLeft();
         }
     }
 }
