@@ -17,10 +17,17 @@ enum EndReason {
     /** The session that sent the command has aborted the task. No status is sent. */
     ABORTED(ScsiStatus.TASK_ABORTED);
 
+    private static final EndReason[] ALL = values();
+
     private final int status;
 
     EndReason(int status) {
         this.status = status;
+    }
+
+    /** Returns the reason with this ordinal. */
+    static EndReason of(int ordinal) {
+        return ALL[ordinal];
     }
 
     /** Returns the SCSI status for this reason. The target sends no status for {@link #ABORTED}. */

@@ -99,9 +99,9 @@ final class TaskSet {
     void end(EndReason reason, LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
+            long generation = task.generation();
             LogicalUnit its = task.command.unit;
-            if (task.isActive() && its != null && (unit == null || its == unit)) {
-                task.endFor(reason);
+            if (task.isActive() && its != null && (unit == null || its == unit) && task.endFor(reason, generation)) {
                 task.resume();
             }
         }
@@ -114,6 +114,7 @@ final class TaskSet {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
+            long generation = task.generation();
             // The state is read first, because a task clears waitingSinceNs before it changes its state. In the opposite order,
             // the watchdog could see the state RUNNING after the start of an earlier wait for data, and end the task with BUSY.
             TaskState state = task.state();
@@ -127,8 +128,7 @@ final class TaskSet {
                     // The task waits for memory of the target, not for its initiator.
                 }
                 default -> {
-                    if (nowNs - sinceNs > waitLimitNs) {
-                        task.endFor(EndReason.EXPIRED);
+                    if (nowNs - sinceNs > waitLimitNs && task.endFor(EndReason.EXPIRED, generation)) {
                         task.resume();
                     }
                 }

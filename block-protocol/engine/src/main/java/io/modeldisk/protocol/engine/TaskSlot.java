@@ -10,6 +10,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -19,6 +20,9 @@ import java.util.concurrent.atomic.AtomicReference;
 final class TaskSlot implements IoTask {
     /** The maximum number of chunks of one command. A chunk has 256 KiB, so one command can transfer at most 8 MiB. */
     static final int MAX_CHUNKS = 32;
+
+    private static final int REASON_BITS = 8;
+    private static final int REASON_MASK = (1 << REASON_BITS) - 1;
 
     final DecodedCommand command = new DecodedCommand();
     final DataTransfer transfer;
@@ -37,7 +41,11 @@ final class TaskSlot implements IoTask {
     /** The number of tasks of the session that wait for data. All slots of the session share this counter. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
-    private final AtomicReference<EndReason> endReason = new AtomicReference<>(EndReason.NONE);
+    /**
+     * The number of commands that have begun in this slot, and the {@link EndReason} of the last one. They are in one number, so
+     * that a thread that decides to end a command never ends the next one.
+     */
+    private final AtomicLong end = new AtomicLong();
     private volatile long waitingSinceNs;
     /** The sense of a failed task. Written before {@link EndReason#FAILED} is set. */
     private Sense failure;
@@ -70,7 +78,7 @@ final class TaskSlot implements IoTask {
         remainingData = null;
         failure = null;
         // setRelease() is sufficient, because the change of state below publishes the value to other threads.
-        endReason.setRelease(EndReason.NONE);
+        end.setRelease(generation() + 1 << REASON_BITS);
         waitingSinceNs = 0;
         progress = 0;
         become(TaskState.RECEIVING);
@@ -120,9 +128,35 @@ final class TaskSlot implements IoTask {
         count(state.getAndSet(TaskState.ENDING), TaskState.ENDING);
     }
 
-    /** Sets the reason to end the task early. The owner of the task checks the reason. May be called by any thread. */
+    /**
+     * Returns the number of commands that have begun in this slot. A thread that may end the command of another thread reads this
+     * number first.
+     */
+    long generation() {
+        return end.get() >> REASON_BITS;
+    }
+
+    /** Sets the reason to end the task early. Called by a thread that knows that no other command begins meanwhile. */
     void endFor(EndReason reason) {
-        endReason.accumulateAndGet(reason, EndReason::later);
+        endFor(reason, generation());
+    }
+
+    /**
+     * Sets the reason to end the task early. The owner of the task checks the reason. May be called by any thread.
+     *
+     * @param generation the {@link #generation} of the command
+     * @return false if another command has begun in this slot; this method has then done nothing
+     */
+    boolean endFor(EndReason reason, long generation) {
+        long now = end.get();
+        while (now >> REASON_BITS == generation) {
+            EndReason later = EndReason.later(EndReason.of((int) now & REASON_MASK), reason);
+            if (end.compareAndSet(now, generation << REASON_BITS | later.ordinal())) {
+                return true;
+            }
+            now = end.get();
+        }
+        return false;
     }
 
     /** Records that the task failed. Called by the task's owner, or by the receiver thread while the task waits for memory. */
@@ -132,12 +166,12 @@ final class TaskSlot implements IoTask {
     }
 
     EndReason endReason() {
-        return endReason.get();
+        return EndReason.of((int) end.get() & REASON_MASK);
     }
 
     /** Whether the task must end early. */
     boolean isToEnd() {
-        return endReason.get() != EndReason.NONE;
+        return endReason() != EndReason.NONE;
     }
 
     /** Returns the sense of a failed task, or null if the task has not failed. */

@@ -165,6 +165,18 @@ class TaskStateTest {
         assertThat(task.failure()).isNull();
     }
 
+    @Test
+    void threadThatEndsACommandDoesNotEndTheNextCommandOfTheSlot() {
+        task.begin(command());
+        long generation = task.generation();
+        task.become(FREE);
+        task.begin(command());
+        assertThat(task.endFor(EndReason.EXPIRED, generation)).isFalse();
+        assertThat(task.isToEnd()).isFalse();
+        assertThat(task.endFor(EndReason.EXPIRED, task.generation())).isTrue();
+        assertThat(task.endReason()).isEqualTo(EndReason.EXPIRED);
+    }
+
     private static ScsiCommandPdu command() {
         return new ScsiCommandPdu(Pdu.newHeader()).beginWithoutData();
     }
