@@ -125,6 +125,8 @@ final class IserIncoming implements IncomingConnection {
             id.destroyId();
         } catch (IOException e) {
             LOG.warn("could not refuse the iSER connection from {}: {}", peer, e.getMessage());
+        } finally {
+            portal.refused();
         }
     }
 }

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -64,7 +63,7 @@ public final class IserPortal implements TargetPortal {
     private final RdmaDomains domains = new RdmaDomains();
     private final RdmaEventChannel channel;
     private final List<RdmaCmId> listeners = new ArrayList<>();
-    private final Map<RdmaCmId, QueuePair> connections = new ConcurrentHashMap<>();
+    private final ChannelUses<RdmaCmId, QueuePair> uses = new ChannelUses<>();
     /** The protection domains of the listeners. Prepared memory stays registered in these domains until the portal is closed. */
     private final List<RdmaDomain> prepared = new ArrayList<>();
     /** New connections. An empty element wakes {@link #accept} when the portal is closed. */
@@ -199,16 +198,20 @@ public final class IserPortal implements TargetPortal {
 
     /** Registers the queue pair of a connection. If the peer closes the connection, the portal closes the queue pair. */
     void opened(RdmaCmId id, QueuePair queue) {
-        connections.put(id, queue);
-        queue.releaseAtEnd(() -> connections.remove(id));
+        uses.opened(id, queue);
+        queue.releaseAtEnd(() -> uses.ended(id));
+    }
+
+    /** Records that the identifier of a connection request was destroyed. */
+    void refused() {
+        uses.refused();
     }
 
     private void run() {
         boolean listening = true;
         try {
-            // The identifiers of connections use the event channel, so the event channel must exist until the last connection is
-            // released.
-            while (!closed || !connections.isEmpty()) {
+            // A request that the server has accepted may still wait for its login when the portal is closed.
+            while (!closed || !uses.isEmpty()) {
                 if (closed && listening) {
                     listening = false;
                     stopListening();
@@ -245,6 +248,7 @@ public final class IserPortal implements TargetPortal {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> {
                 IserIncoming incoming = new IserIncoming(this, id,
                     ConnectionDetails.shared().lastEvent(channel).privateData());
+                uses.requested();
                 if (closed) {
                     LOG.debug("the iSER connection from {} is refused because the portal is closed",
                         incoming.peerAddress());
@@ -257,7 +261,7 @@ public final class IserPortal implements TargetPortal {
             }
             case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE,
                 RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
-                QueuePair queue = id == null ? null : connections.get(id);
+                QueuePair queue = uses.connection(id);
                 LOG.debug("{}: the portal received the RDMA event {}",
                     queue == null ? "an unknown connection" : queue.peer(), type);
                 if (queue != null) {
