@@ -107,15 +107,17 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts a directory that another process has mounted, and waits until the kernel has removed the mount.
+     * Unmounts a directory that another process has mounted, and waits until the kernel has removed the mount and the command
+     * that served it has ended.
      *
      * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the wait takes too long
      */
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
-        mountPoint.ensureModeldisk();
+        MountUsers users = new MountUsers(mountPoint.path(), mountPoint.ensureModeldisk());
         Unmounter.ofThisUser().unmount(mountPoint.path());
         mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
+        users.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 
     /** Returns the mount point, without symbolic links. */

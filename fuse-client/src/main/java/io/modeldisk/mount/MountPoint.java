@@ -113,15 +113,17 @@ final class MountPoint {
         }
     }
 
-    /** Checks that a modeldisk file system is mounted on this directory. */
-    void ensureModeldisk() throws IOException {
-        Optional<String> type = type();
+    /** Checks that a modeldisk file system is mounted on this directory. Returns its number in mount tables. */
+    String ensureModeldisk() throws IOException {
+        Optional<MountTable.Entry> mount = MountTable.read().at(path);
+        Optional<String> type = mount.map(MountTable.Entry::type);
         if (type.isEmpty()) {
             throw new IOException(path + (Files.exists(path) ? " is not mounted" : " does not exist"));
         }
         if (!type.get().equals(FuseOptions.TYPE)) {
             throw new IOException(path + " is not a modeldisk mount: its type is " + type.get());
         }
+        return mount.get().device();
     }
 
     /** Reads the directory through the kernel. Throws an exception if the file system does not reply within the timeout. */

@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The mounts that this process sees (proc_pid_mountinfo(5)).
+ * The mounts that a process sees (proc_pid_mountinfo(5)).
  *
  * @param entries the mounts in the order of mounting; a later mount hides an earlier mount on the same directory
  */
 record MountTable(List<Entry> entries) {
-    private static final Path SOURCE = Path.of("/proc/self/mountinfo");
+    private static final String FILE = "mountinfo";
+    private static final int DEVICE_FIELD = 2;
     private static final int MOUNT_POINT_FIELD = 4;
 
     /**
@@ -21,11 +22,17 @@ record MountTable(List<Entry> entries) {
      *
      * @param mountPoint the directory on which the file system is mounted
      * @param type the file system type, such as {@code fuse.modeldisk}
+     * @param device the number of the file system, such as {@code 0:42}
      */
-    record Entry(String mountPoint, String type) {}
+    record Entry(String mountPoint, String type, String device) {}
 
     static MountTable read() throws IOException {
-        return parse(Files.readAllLines(SOURCE, StandardCharsets.ISO_8859_1));
+        return of(Path.of("/proc/self"));
+    }
+
+    /** Returns the mounts that a process sees, which has this folder in /proc. */
+    static MountTable of(Path process) throws IOException {
+        return parse(Files.readAllLines(process.resolve(FILE), StandardCharsets.ISO_8859_1));
     }
 
     static MountTable parse(List<String> lines) {
@@ -38,13 +45,19 @@ record MountTable(List<Entry> entries) {
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
     }
 
+    /** Returns a mount of this file system, or empty if it is not mounted. */
+    Optional<Entry> ofDevice(String device) {
+        return entries.stream().filter(entry -> entry.device().equals(device)).findFirst();
+    }
+
     private static Optional<Entry> entry(String line) {
         String[] sides = line.split(" - ", 2);
         String[] fields = sides[0].split(" ");
         if (sides.length < 2 || fields.length <= MOUNT_POINT_FIELD) {
             return Optional.empty();
         }
-        return Optional.of(new Entry(unescape(fields[MOUNT_POINT_FIELD]), sides[1].split(" ", 2)[0]));
+        return Optional
+            .of(new Entry(unescape(fields[MOUNT_POINT_FIELD]), sides[1].split(" ", 2)[0], fields[DEVICE_FIELD]));
     }
 
     /** Decodes a path: the kernel writes a blank, a tab, a line feed and a backslash as a backslash and three octal digits. */

@@ -220,6 +220,38 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
+    void unmountReturnsWhenTheProcessOfTheMountHasEnded() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        sandbox.run(modeldisk("mount", launch().address(), directory)).succeeded();
+        ProcessHandle mount = sandbox.processes().getFirst();
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+        assertThat(sandbox.processes()).doesNotContain(mount);
+    }
+
+    @Test
+    @Tag("mount")
+    void unmountNamesAProcessThatKeepsTheMountInItsMountNamespace() throws Exception {
+        Programs.requireMounting();
+        Programs.require("unshare", "util-linux");
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can create a mount namespace");
+        Path directory = sandbox.directory("d");
+        Running mount = Command.mount(sandbox, launch(), directory);
+        mount.awaitLine("ready: ");
+        Running holder = sandbox.start("holder", "unshare", "--mount", "--propagation", "private", "bash", "-c",
+            "echo inside; exec sleep 60");
+        holder.awaitLine("inside");
+        Result result = sandbox.run(modeldisk("unmount", directory));
+        assertThat(result.status()).as(result::toString).isEqualTo(1);
+        assertThat(result.output()).contains(directory + " is unmounted, but process " + holder.process().pid(),
+            "in its own mount namespace").doesNotContain("\tat ");
+        assertThat(mount.process().isAlive()).isTrue();
+        holder.signal("KILL");
+        assertThat(mount.awaitEnd()).isZero();
+    }
+
+    @Test
+    @Tag("mount")
     void directoryOfAKilledMountCanBeUnmountedAndMountedAgain() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");

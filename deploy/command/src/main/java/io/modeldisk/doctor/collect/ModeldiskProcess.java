@@ -16,13 +16,16 @@ import java.util.TreeMap;
  * A running process of modeldisk.
  *
  * @param folder its folder in /proc
+ * @param directory the directory from which it was started, which is not the working directory of a mount in the background
  * @param arguments the command and its arguments, such as {@code serve --model m}
  * @param environment the environment variables; empty if this user may not read them
  * @param names how its settings are found
  */
-record ModeldiskProcess(Path folder, List<String> arguments, Map<String, String> environment, SettingsNames names) {
+record ModeldiskProcess(Path folder, Path directory, List<String> arguments, Map<String, String> environment,
+    SettingsNames names) {
     private static final Path PROC = Path.of("/proc");
     private static final String MAIN = "io.modeldisk.command.Main";
+    private static final String DIRECTORY = "-Duser.dir=";
 
     /** Returns the processes of this machine, without this one. */
     static List<ModeldiskProcess> all(SettingsNames names) throws IOException {
@@ -34,11 +37,17 @@ record ModeldiskProcess(Path folder, List<String> arguments, Map<String, String>
                 int main = line.indexOf(MAIN);
                 if (main >= 0 && main + 1 < line.size() && !folder.endsWith(self)) {
                     found.add(
-                        new ModeldiskProcess(folder, line.subList(main + 1, line.size()), environment(folder), names));
+                        new ModeldiskProcess(folder, directory(folder, line.subList(0, main)),
+                            line.subList(main + 1, line.size()), environment(folder), names));
                 }
             }
         }
         return found;
+    }
+
+    private static Path directory(Path folder, List<String> javaOptions) {
+        return javaOptions.stream().filter(option -> option.startsWith(DIRECTORY)).findFirst()
+            .map(option -> Path.of(option.substring(DIRECTORY.length()))).orElse(folder.resolve("cwd"));
     }
 
     private static List<String> strings(Path file) {
@@ -79,7 +88,7 @@ record ModeldiskProcess(Path folder, List<String> arguments, Map<String, String>
     /** Returns a path of the process as a path of this process. */
     Path resolve(String path) {
         try {
-            return folder.resolve("cwd").toRealPath().resolve(path);
+            return directory.toRealPath().resolve(path);
         } catch (IOException e) {
             return Path.of(path);
         }

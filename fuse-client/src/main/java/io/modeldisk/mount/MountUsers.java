@@ -1,0 +1,161 @@
+package io.modeldisk.mount;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * The processes of this machine that keep a mount alive, as far as this user may look at them: those with the mount in another
+ * mount namespace, such as containers, and the process that serves it.
+ */
+final class MountUsers {
+    private static final Path PROCESSES = Path.of("/proc");
+    private static final long POLL_MS = 5;
+    private static final String DEVICE = "/dev/fuse";
+    private static final String COMMAND = "io.modeldisk.command.Main";
+    /** The line in the file of a descriptor that is a FUSE session. Older kernels do not have it. */
+    private static final String SESSION = "fuse_connection:\t";
+
+    private final Path directory;
+    /** The number of the file system in mount tables. */
+    private final String device;
+    private final List<Path> servers;
+
+    /** Finds the process that serves a mount. Must be called before the unmount. */
+    MountUsers(Path directory, String device) throws IOException {
+        this.directory = directory;
+        this.device = device;
+        String session = SESSION + device.substring(device.indexOf(':') + 1);
+        this.servers = all().stream().filter(process -> isCommand(process) && serves(process, session)).toList();
+    }
+
+    /**
+     * Waits until no process keeps the mount alive.
+     *
+     * @throws IOException if a process still does after this time; the message names the process and the remedy
+     */
+    void awaitGone(Duration timeout, NanoClock clock) throws IOException {
+        await(timeout, clock, () -> holder().map(holder -> directory + " is unmounted, but " + holder
+            + ", so the mount goes on there, with its learner; unmount it there too, or end that process"));
+        await(timeout, clock, () -> servers.stream().filter(MountUsers::isCommand).findFirst()
+            .map(process -> directory + " is unmounted, but process " + process.getFileName()
+                + ", which served it, has not ended after " + timeout.toSeconds()
+                + " s: it may wait for a shard that does not respond; `kill -KILL " + process.getFileName()
+                + "` ends it, and the shards remove its learner when the lease expires"));
+    }
+
+    private void await(Duration timeout, NanoClock clock, Supplier<Optional<String>> obstacle) throws IOException {
+        long deadlineNs = clock.nanoTime() + timeout.toNanos();
+        try {
+            for (Optional<String> now = obstacle.get(); now.isPresent(); now = obstacle.get()) {
+                if (clock.nanoTime() - deadlineNs > 0) {
+                    throw new IOException(now.get());
+                }
+                clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the thread was interrupted while it unmounted " + directory, e);
+        }
+    }
+
+    /** Returns which process still has the mount, and where. */
+    private Optional<String> holder() {
+        try {
+            Optional<MountTable.Entry> here = MountTable.read().ofDevice(device);
+            if (here.isPresent()) {
+                return Optional.of("it is still mounted on " + here.get().mountPoint());
+            }
+            Set<Path> namespaces = new HashSet<>();
+            for (Path process : all()) {
+                Optional<MountTable.Entry> there = namespaces.add(namespace(process))
+                    ? inTableOf(process)
+                    : Optional.empty();
+                if (there.isPresent()) {
+                    return Optional.of("process " + process.getFileName() + " (" + name(process)
+                        + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
+                }
+            }
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Optional<MountTable.Entry> inTableOf(Path process) {
+        try {
+            return MountTable.of(process).ofDevice(device);
+        } catch (IOException e) {
+            // The process has ended, or this user may not look at it.
+            return Optional.empty();
+        }
+    }
+
+    private static List<Path> all() throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[1-9]*")) {
+            processes.forEach(found::add);
+        }
+        return found;
+    }
+
+    private static Path namespace(Path process) {
+        try {
+            return Files.readSymbolicLink(process.resolve("ns/mnt"));
+        } catch (IOException e) {
+            return process;
+        }
+    }
+
+    private static String name(Path process) {
+        return text(process.resolve("comm")).strip();
+    }
+
+    /** Returns whether a process is alive and runs a command of modeldisk. An embedded mount does not end its process. */
+    private static boolean isCommand(Path process) {
+        return text(process.resolve("cmdline")).contains(COMMAND);
+    }
+
+    private static boolean serves(Path process, String session) {
+        try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
+            return descriptors.filter(MountUsers::isDevice)
+                .map(descriptor -> text(process.resolve("fdinfo").resolve(descriptor.getFileName())))
+                .anyMatch(info -> info.lines().anyMatch(session::equals));
+        } catch (IOException | UncheckedIOException e) {
+            // The process has ended, or this user may not look at it.
+            return false;
+        }
+    }
+
+    private static boolean isDevice(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().equals(DEVICE);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns the text of a file of the kernel; empty if it cannot be read. */
+    private static String text(Path file) {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}
