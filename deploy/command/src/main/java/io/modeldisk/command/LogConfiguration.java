@@ -5,6 +5,7 @@ import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.LoggerContext;
 import org.apache.logging.log4j.core.appender.ConsoleAppender;
 import org.apache.logging.log4j.core.config.AbstractConfiguration;
+import org.apache.logging.log4j.core.config.Configuration;
 import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.LoggerConfig;
@@ -19,7 +20,7 @@ final class LogConfiguration extends AbstractConfiguration {
     static final String LEVEL = "MODELDISK_LOG_LEVEL";
     static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
 
-    private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%n%throwable{short.message}";
+    private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%notEmpty{: %throwable{short.message}}%n";
 
     private final Level level;
     private final Level zookeeper;
@@ -58,10 +59,16 @@ final class LogConfiguration extends AbstractConfiguration {
         return level;
     }
 
+    /** Returns the layout of a line: with the message of an exception, but without its stack trace. */
+    static PatternLayout layout(Configuration configuration) {
+        return PatternLayout.newBuilder().setPattern(PATTERN).setAlwaysWriteExceptions(false)
+            .setConfiguration(configuration).build();
+    }
+
     @Override
     protected void doConfigure() {
         setName("modeldisk");
-        PatternLayout layout = PatternLayout.newBuilder().setPattern(PATTERN).setConfiguration(this).build();
+        PatternLayout layout = layout(this);
         ConsoleAppender errors = ConsoleAppender.newBuilder().setName("stderr")
             .setTarget(ConsoleAppender.Target.SYSTEM_ERR).setLayout(layout).setConfiguration(this).build();
         addAppender(errors);
@@ -73,6 +80,8 @@ final class LogConfiguration extends AbstractConfiguration {
         // attempt to connect.
         limit("org.apache.zookeeper", zookeeper);
         limit("org.apache.curator", curator);
+        // It reports an unknown host at each attempt. CoordinatorClient reports it once.
+        limit("org.apache.zookeeper.client.StaticHostProvider", curator);
     }
 
     private void limit(String logger, Level highest) {

@@ -143,6 +143,15 @@ final class BadInputIT {
     }
 
     @Test
+    void serveReportsACoordinatorWhoseHostIsUnknownInOneLine() throws Exception {
+        Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
+            "--coordinator", "unknown.invalid:2181"));
+        assertThat(result.status()).as(result::toString).isEqualTo(1);
+        assertThat(result.output().lines()).singleElement().asString()
+            .contains("no ZooKeeper answers at unknown.invalid:2181", "the host is unknown");
+    }
+
+    @Test
     void mountReportsAShardThatDoesNotListen() throws Exception {
         int free;
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

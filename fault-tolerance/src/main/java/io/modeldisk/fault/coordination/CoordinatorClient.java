@@ -12,11 +12,14 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.ACL;
 
 /** A connection to ZooKeeper, which continues after ZooKeeper was away. Thread-safe. */
 public final class CoordinatorClient implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(CoordinatorClient.class);
     private static final int RETRY_PAUSE_MS = 50;
     private static final int PROBE_TIMEOUT_MS = 1000;
 
@@ -52,6 +55,7 @@ public final class CoordinatorClient implements AutoCloseable {
                 throw new IOException("no ZooKeeper answers at " + context.serversText() + " within "
                     + limit.toMillis() + " ms: " + client.obstacle());
             }
+            client.reportUnknownHosts();
             return client;
         } catch (InterruptedException e) {
             client.abandon();
@@ -66,6 +70,15 @@ public final class CoordinatorClient implements AutoCloseable {
     /** Closes the client on another thread, because ZooKeeper's client waits for an answer that may not come. */
     private void abandon() {
         Thread.ofVirtual().start(curator::close);
+    }
+
+    private void reportUnknownHosts() {
+        for (InetSocketAddress server : context.servers()) {
+            if (server.isUnresolved()) {
+                LOG.warn("the host of the coordinator {} is unknown; only the other servers are used",
+                    CoordinatorContext.text(server));
+            }
+        }
     }
 
     /** Returns the reason why no server answers. */
