@@ -30,8 +30,10 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An HTTP server for operators: {@code /healthz}, {@code /status}, {@code /metrics} and the pages that it was started with. It
- * answers only GET and HEAD, so that no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections, and
- * closes a connection whose request takes longer than {@value #REQUEST_SECONDS} s to arrive. Thread-safe.
+ * answers only GET and HEAD, so that no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections. Each
+ * ends with its answer, when its request does not arrive within {@value #REQUEST_SECONDS} s, or when the client does not receive
+ * the answer within {@value #RESPONSE_SECONDS} s. So clients that are slow or silent do not keep others out for long.
+ * Thread-safe.
  *
  * <p>{@code /healthz} answers 200 and one word if the process can do what it is for, and else 503 and the reason in one line. A
  * client without the token gets only the word. Every other page needs the token, if there is one.
@@ -41,9 +43,9 @@ public final class AdminServer implements AutoCloseable {
     private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[[0-9a-fA-F:.]+]");
     private static final String TEXT = "text/plain; charset=utf-8";
-    private static final int MAX_CONNECTIONS = 32;
+    private static final int MAX_CONNECTIONS = 256;
     private static final int REQUEST_SECONDS = 5;
-    private static final int RESPONSE_SECONDS = 30;
+    private static final int RESPONSE_SECONDS = 10;
 
     private final HttpServer server;
     private final ExecutorService threads;
@@ -103,9 +105,10 @@ public final class AdminServer implements AutoCloseable {
     /** Sets the limits of the JDK's server, which reads them from system properties. An operator can set others. */
     private static void limit() {
         Map.of("jdk.httpserver.maxConnections", MAX_CONNECTIONS,
-            "sun.net.httpserver.maxIdleConnections", MAX_CONNECTIONS,
+            // For connections on which nothing has been sent.
+            "sun.net.httpserver.idleInterval", REQUEST_SECONDS,
             "sun.net.httpserver.maxReqHeaderSize", 16 << 10,
-            // Both in seconds, although the documentation of the JDK says milliseconds.
+            // All in seconds, although the documentation of the JDK says milliseconds.
             "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
             "sun.net.httpserver.maxRspTime", RESPONSE_SECONDS).forEach((name, value) -> {
                 if (System.getProperty(name) == null) {
@@ -208,6 +211,7 @@ public final class AdminServer implements AutoCloseable {
         Headers headers = exchange.getResponseHeaders();
         headers.set("Content-Type", contentType);
         headers.set("Cache-Control", "no-store");
+        headers.set("Connection", "close");
         headers.set("X-Content-Type-Options", "nosniff");
         headers.set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'");
         boolean body = !exchange.getRequestMethod().equals("HEAD");

@@ -250,6 +250,33 @@ final class AdminServerTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + TOKEN + "\r\n\r\n", ""})
+    void healthIsAnsweredBesideAHundredIdleOrSlowConnections(String request) throws Exception {
+        byte[] large = new byte[8 << 20];
+        AdminServer server = start(token(), new AdminPage("/large", "application/octet-stream", () -> large));
+        for (int i = 0; i < 100; i++) {
+            Socket socket = connect(server);
+            closeables.add(socket);
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        }
+
+        assertThat(get(server, "/healthz").statusCode()).isEqualTo(200);
+        assertThat(get(server, "/metrics", "Authorization", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void connectionEndsWithItsAnswer() throws Exception {
+        AdminServer server = start(null);
+        try (Socket socket = connect(server)) {
+            socket.getOutputStream()
+                .write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+                .startsWith("HTTP/1.1 200 ").endsWith("ok\n");
+        }
+    }
+
     private static boolean hasEnded(InputStream input) {
         try {
             return input.read() < 0;

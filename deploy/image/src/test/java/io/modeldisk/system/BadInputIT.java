@@ -142,6 +142,13 @@ final class BadInputIT {
             .array();
     }
 
+    @ParameterizedTest
+    @CsvSource({"protocol, --json", "protocol, --plot", "sessions, --json", "aggregator, --json", "start, --json"})
+    void benchRefusesAFileInADirectoryThatDoesNotExistBeforeItMeasures(String bench, String option) throws Exception {
+        assertRefused(List.of(option + " missing/x.svg cannot be written: its directory does not exist"), "bench",
+            bench, option, "missing/x.svg");
+    }
+
     @Test
     void serveReportsACoordinatorWhoseHostIsUnknownInOneLine() throws Exception {
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",

@@ -54,6 +54,7 @@ final class BenchAggregatorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        output.check();
         List<Integer> blocks = blockSizes();
         int largest = blocks.getLast();
         if (size.bytes() < largest || size.bytes() > LARGEST_BYTES || size.bytes() % largest != 0) {

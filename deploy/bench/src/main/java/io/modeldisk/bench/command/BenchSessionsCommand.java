@@ -55,6 +55,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        output.check();
         check("--sessions", sessions, 1, MOST_SESSIONS);
         check("--stopped-readers", stoppedReaders, 0, MOST_SESSIONS);
         check("--queue-depth", queueDepth, 1, 1023);

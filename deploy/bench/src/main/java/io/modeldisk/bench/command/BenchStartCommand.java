@@ -41,6 +41,7 @@ final class BenchStartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        output.check();
         if (pairs < 1) {
             throw new IllegalArgumentException("--pairs " + pairs + " must be at least 1");
         }

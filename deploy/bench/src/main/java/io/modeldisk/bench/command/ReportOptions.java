@@ -20,7 +20,11 @@ class ReportOptions {
 
         @Override
         void check() {
-            plots.forEach(ReportFiles::checkPlot);
+            super.check();
+            for (Path plot : plots) {
+                ReportFiles.checkPlot(plot);
+                ReportFiles.checkDirectory("--plot", plot);
+            }
         }
 
         @Override
@@ -33,7 +37,11 @@ class ReportOptions {
     }
 
     /** Checks the names of the files before the benchmark starts. */
-    void check() {}
+    void check() {
+        if (json != null) {
+            ReportFiles.checkDirectory("--json", json);
+        }
+    }
 
     /** Prints the report and writes the files that the options name. */
     void write(Report report) throws IOException {

@@ -3,6 +3,7 @@ package io.modeldisk.bench.report;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Locale;
@@ -40,6 +41,19 @@ public final class ReportFiles {
         String name = file.toString().toLowerCase(Locale.ROOT);
         if (!name.endsWith(".svg") && !name.endsWith(".png")) {
             throw new IllegalArgumentException("--plot " + file + " must end in .svg or .png");
+        }
+    }
+
+    /**
+     * Checks the directory of a file that is written after the benchmark.
+     *
+     * @throws IllegalArgumentException if there is no such directory
+     */
+    public static void checkDirectory(String option, Path file) {
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory == null || !Files.isDirectory(directory)) {
+            throw new IllegalArgumentException(
+                option + " " + file + " cannot be written: its directory does not exist; create it first");
         }
     }
 
