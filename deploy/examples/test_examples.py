@@ -2,13 +2,17 @@
 
 import contextlib
 import errno
+import functools
 import io
 import json
 import os
 import pathlib
+import signal
 import struct
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -22,6 +26,7 @@ import fashion
 import modeldisk_torch
 import train
 
+IMAGE = cluster.HERE.parent / "image" / "target" / "modeldisk"
 
 class Mounted:
     """Simulates a mount in files: the weights of a safetensors file, and a gradient of zeros."""
@@ -474,6 +479,79 @@ class EndTest(MountedTest):
         self.addCleanup(os.waitpid, child, 0)
         self.assertEqual(os.read(reader, 100), b"")
         self.pushed(learner)
+
+
+@unittest.skipUnless(os.access("/dev/fuse", os.W_OK) and IMAGE.is_dir(), "needs /dev/fuse, and the image of a build")
+class RealMountTest(unittest.TestCase):
+    """Learners of a mount of modeldisk."""
+
+    @classmethod
+    def setUpClass(cls):
+        with mock.patch.object(cluster, "SHARDS", 1):
+            initial = functools.partial(modeldisk_torch.save, cls.network())
+            cls.cluster = cls.enterClassContext(cluster.Cluster(initial, "sgd:lr=0.5", 1))
+        cls.folder = cls.cluster.mount("learner").folder
+
+    @staticmethod
+    def network():
+        torch.manual_seed(1)
+        return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+
+    def served(self):
+        return np.fromfile(self.folder / "weights", np.float32)
+
+    def train(self, net, learner):
+        """Trains one iteration with a gradient of ones."""
+        for parameter in net.parameters():
+            torch.autograd.backward(parameter, torch.ones_like(parameter))
+        learner.step()
+
+    def await_no_learners(self):
+        end = time.monotonic() + cluster.STATUS_SECONDS
+        while self.cluster.status()[0]["learners"]:
+            self.assertLess(time.monotonic(), end, "the learner has not left")
+
+    def test_network_that_moves_changes_and_pushes_a_nan_stays_tied_to_the_model(self):
+        net = self.network()
+        with modeldisk_torch.Learner(net, self.folder) as learner:
+            expected = self.served()
+            for move in (net.double, net.bfloat16, net.float, net.share_memory):
+                move()
+                if move == net.float:
+                    learner.push_weights()
+                    expected = flat(net.parameters())
+                self.train(net, learner)
+                expected = expected - np.float32(0.5)
+                np.testing.assert_allclose(self.served(), expected, rtol=1e-6)
+            nn.init.zeros_(net[0].weight)
+            with self.assertRaisesRegex(RuntimeError, "0.weight was changed"):
+                learner.step()
+            learner.push_weights()
+            expected[:12] = 0
+            self.train(net, learner)
+            expected = expected - np.float32(0.5)
+            np.testing.assert_allclose(self.served(), expected, rtol=1e-6)
+            net[1].bias.grad = torch.full((1,), float("nan"))
+            with self.assertRaisesRegex(OSError, "; continue with the next batch"):
+                learner.step()
+            self.train(net, learner)
+            expected = expected - np.float32(0.5)
+            np.testing.assert_allclose(self.served(), expected, rtol=1e-6)
+        np.testing.assert_allclose(flat(net.parameters()), expected, rtol=1e-6)
+        self.await_no_learners()
+
+    def test_killed_learner_with_a_forked_child_leaves(self):
+        script = (
+            "import os, signal, modeldisk_torch, test_examples\n"
+            f"learner = modeldisk_torch.Learner(test_examples.RealMountTest.network(), {str(self.folder)!r})\n"
+            "if os.fork():\n    print('ready: ', flush=True)\nsignal.pause()"
+        )
+        process = self.cluster.start("a learner with a child", sys.executable, "-c", script)
+        process.await_ready()
+        self.addCleanup(os.killpg, process.popen.pid, signal.SIGKILL)
+        self.assertTrue(self.cluster.status()[0]["learners"])
+        process.popen.kill()
+        self.await_no_learners()
 
 
 class DilocoTest(unittest.TestCase):
