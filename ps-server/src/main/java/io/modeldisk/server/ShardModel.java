@@ -26,7 +26,6 @@ import io.modeldisk.server.journal.JournalDirectory;
 import io.modeldisk.server.journal.JournalReader;
 import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.kept.RoundKeeper;
-import io.modeldisk.server.model.ModelSource;
 import io.modeldisk.server.model.SafetensorsText;
 import io.modeldisk.server.record.MemberRecords;
 import io.modeldisk.server.record.RateRecords;
@@ -149,7 +148,7 @@ public final class ShardModel implements AutoCloseable {
                 ? CheckpointStatus.NONE
                 : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store, settings.aggregator());
             if (restored.number() == 0) {
-                load(settings.source(), facts, store);
+                InitialWeights.load(settings, store);
             }
             shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
             shard.keepRecords(journal);
@@ -227,17 +226,6 @@ public final class ShardModel implements AutoCloseable {
         consistency.record(records);
         MemberRecords.appendRoster(learners, records);
         RateRecords.append(records, learningRate());
-    }
-
-    private static void load(ModelSource source, ModelFacts facts, BlockStore store) throws IOException {
-        BlockLayout layout = store.layout();
-        try (ModelSource.WeightsReader reader = source.open()) {
-            for (int i = 0; i < layout.blocks(); i++) {
-                long modelOffset = ((long) i * facts.shards() + facts.shard()) * facts.blockSizeBytes();
-                int lengthBytes = (int) Math.min(facts.blockSizeBytes(), facts.sizeBytes() - modelOffset);
-                reader.read(modelOffset, store.memory(), layout.offsetOf(i), lengthBytes);
-            }
-        }
     }
 
     /** Returns whether this shard may have connections at this moment. A backup may: it serves only the primary. */

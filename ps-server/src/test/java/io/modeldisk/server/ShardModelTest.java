@@ -11,6 +11,7 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
@@ -33,6 +34,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ShardModelTest {
     private static final int BLOCK = 8192;
@@ -67,20 +70,46 @@ class ShardModelTest {
         return content;
     }
 
+    /** Writes a file with the tensors {@code v}, which has one value, and {@code w}. */
+    private static Path file(Path folder, byte[] data) throws IOException {
+        byte[] header = ("{\"v\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
+            + "\"w\":{\"dtype\":\"F32\",\"shape\":[" + (data.length / 4 - 1) + "],\"data_offsets\":[4," + data.length
+            + "]}}")
+            .getBytes(StandardCharsets.UTF_8);
+        return Files.write(folder.resolve("m.safetensors"),
+            ByteBuffer.allocate(8 + header.length + data.length).order(ByteOrder.LITTLE_ENDIAN).putLong(header.length)
+                .put(header).put(data).array());
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
+    void shardRefusesAWeightThatIsNotFiniteAndNamesItsTensor(float value, @TempDir Path folder) throws Exception {
+        byte[] data = new byte[3 * BLOCK];
+        int index = 2 * BLOCK / Float.BYTES + 7;
+        ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN).putFloat((1 + index) * Float.BYTES, value);
+        Path file = file(folder, data);
+        assertThatThrownBy(() -> ShardModel.open(contextOf(file))).isInstanceOf(IOException.class)
+            .hasMessageContainingAll(file + ": tensor 'w' has the value " + value + " at index " + index,
+                "--non-finite pass");
+        // Another shard has this weight.
+        ShardModel.open(contextOf(file).shards(3)).close();
+        ShardModel.open(contextOf(file).nonFinite(NonFinite.PASS)).close();
+    }
+
+    private static ServerContext contextOf(Path file) {
+        return new ServerContext().model("test").safetensors(file).blockSizeBytes(BLOCK)
+            .aggregator("sum", new SumAggregator());
+    }
+
     @Test
     void shardsOfAModelTogetherHaveAllWeightsOfTheFile(@TempDir Path folder) throws Exception {
         byte[] data = new byte[6 * BLOCK + 4100];
         new SplittableRandom(1).nextBytes(data);
-        byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + data.length / 4 + "],\"data_offsets\":[0,"
-            + data.length + "]}}")
-            .getBytes(StandardCharsets.UTF_8);
-        Path file = Files.write(folder.resolve("m.safetensors"),
-            ByteBuffer.allocate(8 + header.length + data.length).order(ByteOrder.LITTLE_ENDIAN).putLong(header.length)
-                .put(header).put(data).array());
+        Path file = file(folder, data);
         byte[] union = new byte[8 * BLOCK];
         for (int number = 0; number < 3; number++) {
-            ServerContext context = new ServerContext().model("test").safetensors(file)
-                .blockSizeBytes(BLOCK).shard(number).shards(3).aggregator("sum", new SumAggregator());
+            // The random bytes contain NaN.
+            ServerContext context = contextOf(file).nonFinite(NonFinite.PASS).shard(number).shards(3);
             try (ShardModel shard = ShardModel.open(context)) {
                 byte[] part = read(shard.target().units().get(1));
                 assertThat(part).hasSize((int) shard.facts().bytesOfShard());

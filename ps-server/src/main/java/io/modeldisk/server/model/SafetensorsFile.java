@@ -83,8 +83,10 @@ final class SafetensorsFile implements ModelSource {
         long headerBytes = length.getLong(0);
         // A length of 2^63 or more is negative in a Java long.
         if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
-            throw new InvalidSafetensorsException(
-                "the header is declared to have " + Long.toUnsignedString(headerBytes) + " bytes, but the maximum is "
+            String other = OtherFormat.describe(length);
+            throw new InvalidSafetensorsException(other != null
+                ? other
+                : "the header is declared to have " + Long.toUnsignedString(headerBytes) + " bytes, but the maximum is "
                     + MAX_HEADER_BYTES
                     + "; check that this is a .safetensors file");
         }

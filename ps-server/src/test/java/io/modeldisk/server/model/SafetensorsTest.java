@@ -166,6 +166,24 @@ class SafetensorsTest {
         assertInvalid(file(-1, "{}", 0), "declared to have 18446744073709551615 bytes");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        504b030400000808 | this is a zip archive, as torch.save writes it; load it with torch.load
+        80028a0a6cfc9c46 | this is a pickle, as torch.save writes it; load it with torch.load
+        76657273696f6e20 | this is a pointer of Git LFS without the data; run git lfs pull
+        7b226d6574616461 | this is JSON, such as the index of a model that consists of several files
+        4747554603000000 | this is a GGUF file; use the .safetensors file
+        """)
+    void fileOfAnotherFormatIsNamed(String start, String message) throws IOException {
+        assertInvalid(Files.write(folder.resolve("m.bin"), HexFormat.of().parseHex(start + "00".repeat(99))), message);
+    }
+
+    @Test
+    void integerTensorIsNotToBeConverted() throws IOException {
+        assertInvalid(file("{'n':{'dtype':'I64','shape':[3],'data_offsets':[0,24]}}"),
+            "tensor 'n' has dtype I64", "leave the tensor out of the file");
+    }
+
     @Test
     void truncatedFileIsRefused() throws IOException {
         Path sound = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
