@@ -105,7 +105,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             return List.of();
         }
         List<NamedTensor> tensors = NamedTensor.parse(text, model.facts().sizeBytes());
-        List<MountedFile> named = new ArrayList<>(VersionFile.of(model, tensors, versions));
+        List<MountedFile> named = new ArrayList<>(VersionFile.of(model, tensors, NamedTensor.metadata(text), versions));
         byte[] places = NamedTensor.toJson(tensors, model.dtype());
         named.add(new GeneratedFile(MountEntry.TENSORS.fileName(), cancellation -> places));
         return named;

@@ -93,7 +93,7 @@ public final class ShardModel implements AutoCloseable {
         this.settings = settings;
         this.restored = restored;
         this.facts = settings.facts();
-        this.tensorsText = SafetensorsText.of(settings.source().tensors(), false);
+        this.tensorsText = SafetensorsText.of(settings.source().tensors(), settings.source().metadata());
         this.lease = settings.lease();
         this.clock = settings.clock();
         this.mayServe = settings.mayServe();

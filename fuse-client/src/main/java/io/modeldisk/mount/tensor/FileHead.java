@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The bytes of a file before the weights. Their number does not depend on the version of the weights. Immutable. */
@@ -58,15 +59,16 @@ abstract class FileHead {
     }
 
     /**
-     * Returns the head of a safetensors file. Its entry {@code __metadata__} has the name of the model, the consistency mode, the
-     * round, and the lowest and highest version of a block. The head has whole pages, so that the weights begin at a page.
-     * Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
+     * Returns the head of a safetensors file. Its entry {@code __metadata__} has the metadata of the file with the initial
+     * weights, the name of the model, the consistency mode, the round, and the lowest and highest version of a block. The head
+     * has whole pages, so that the weights begin at a page. Source: <a
+     * href="https://github.com/huggingface/safetensors#format">the format's description</a>.
      */
-    static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors) {
+    static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors, Map<String, String> initial) {
         ObjectMapper mapper = new ObjectMapper();
         byte[] list = NamedTensor.toJson(tensors, ValueType.FLOAT32);
         ReadVersion longest = new ReadVersion(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 0, 0, 0, true);
-        int longestMetadata = json(mapper, metadata(mapper, facts, longest)).length;
+        int longestMetadata = json(mapper, metadata(mapper, facts, initial, longest)).length;
         // Both texts are objects. Together they are one object, so that a brace of each is replaced by a comma.
         int bytes = (Long.BYTES + longestMetadata + list.length - 1 + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
         return new FileHead() {
@@ -77,7 +79,7 @@ abstract class FileHead {
 
             @Override
             byte[] of(ReadVersion version) {
-                byte[] metadata = json(mapper, metadata(mapper, facts, version));
+                byte[] metadata = json(mapper, metadata(mapper, facts, initial, version));
                 byte[] head = new byte[bytes];
                 // The format allows spaces after the JSON.
                 Arrays.fill(head, (byte) ' ');
@@ -88,10 +90,17 @@ abstract class FileHead {
         };
     }
 
-    private static ObjectNode metadata(ObjectMapper mapper, ModelFacts facts, ReadVersion version) {
+    private static ObjectNode metadata(ObjectMapper mapper, ModelFacts facts, Map<String, String> initial,
+        ReadVersion version) {
         ObjectNode metadata = mapper.createObjectNode();
-        ObjectNode entries = metadata.putObject("__metadata__");
-        entries.put("format", "pt").put("modeldisk.model", facts.model())
+        ObjectNode entries = metadata.putObject(NamedTensor.METADATA).put("format", "pt");
+        initial.forEach((name, value) -> {
+            // The file with the initial weights may be a copy of model.safetensors.
+            if (!name.startsWith("modeldisk.")) {
+                entries.put(name, value);
+            }
+        });
+        entries.put("modeldisk.model", facts.model())
             .put("modeldisk.consistency", facts.consistency());
         if (version.round() != ReadVersion.NO_ROUND) {
             entries.put("modeldisk.round", Long.toString(version.round()));

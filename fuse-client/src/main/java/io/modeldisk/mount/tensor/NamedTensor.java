@@ -10,6 +10,7 @@ import io.modeldisk.protocol.dialect.ValueType;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,6 +22,8 @@ import java.util.Map;
  * @param end the end of the tensor in the model, exclusive, in bytes
  */
 public record NamedTensor(String name, List<Long> shape, long begin, long end) {
+    static final String METADATA = "__metadata__";
+
     private static final JsonMapper JSON = JsonMapper.builder()
         .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
@@ -36,6 +39,9 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
         List<NamedTensor> tensors = new ArrayList<>();
         try {
             for (Map.Entry<String, JsonNode> member : JSON.readTree(text).properties()) {
+                if (member.getKey().equals(METADATA)) {
+                    continue;
+                }
                 List<Long> shape = new ArrayList<>();
                 member.getValue().path("shape").forEach(length -> shape.add(length.asLong(-1)));
                 JsonNode offsets = member.getValue().path("data_offsets");
@@ -49,6 +55,15 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
         }
         tensors.sort(Comparator.comparingLong(NamedTensor::begin).thenComparingLong(NamedTensor::end));
         return tensors;
+    }
+
+    /** Returns the metadata of the file with the initial weights, from the text that a shard returns. */
+    public static Map<String, String> metadata(byte[] text) throws IOException {
+        Map<String, String> metadata = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> entry : JSON.readTree(text).path(METADATA).properties()) {
+            metadata.put(entry.getKey(), entry.getValue().asText());
+        }
+        return metadata;
     }
 
     /**

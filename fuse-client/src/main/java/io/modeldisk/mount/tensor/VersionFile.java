@@ -65,10 +65,15 @@ public final class VersionFile implements MountedFile {
             : Math.min(LogicalBlocks.up(facts.sizeBytes()), (end + block - 1) / block * block) - rangeStart;
     }
 
-    /** Returns the file with the whole model, and a file for each tensor. */
-    public static List<MountedFile> of(RemoteModel model, List<NamedTensor> tensors, VersionMemory memories) {
+    /**
+     * Returns the file with the whole model, and a file for each tensor.
+     *
+     * @param metadata the metadata of the file with the initial weights
+     */
+    public static List<MountedFile> of(RemoteModel model, List<NamedTensor> tensors, Map<String, String> metadata,
+        VersionMemory memories) {
         List<MountedFile> files = new ArrayList<>();
-        files.add(new VersionFile(model, memories, MODEL, FileHead.safetensors(model.facts(), tensors), 0,
+        files.add(new VersionFile(model, memories, MODEL, FileHead.safetensors(model.facts(), tensors, metadata), 0,
             model.facts().sizeBytes()));
         for (NamedTensor tensor : tensors) {
             files.add(new VersionFile(model, memories, TENSORS + TensorFileName.of(tensor.name()),

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +34,7 @@ class FileHeadTest {
     @Test
     void safetensorsHeadHasTensorsAndVersionInAConstantNumberOfPages() throws IOException {
         FileHead head = FileHead.safetensors(facts("bsp"), List.of(new NamedTensor("a", List.of(), 0, 4),
-            new NamedTensor("b/\"ä", List.of(3L, 3L), 4, 40)));
+            new NamedTensor("b/\"ä", List.of(3L, 3L), 4, 40)), Map.of());
         JsonNode first = json(head.of(FIRST));
         assertThat(first.path("__metadata__")).isEqualTo(new ObjectMapper().readTree("""
             {"format": "pt", "modeldisk.model": "m", "modeldisk.consistency": "bsp", "modeldisk.round": "0",
@@ -51,10 +52,23 @@ class FileHeadTest {
 
     @Test
     void safetensorsHeadHasTheSpanOfVersionsIfTheModeHasNoRounds() throws IOException {
-        JsonNode metadata = json(FileHead.safetensors(facts("asp"), List.of(new NamedTensor("a", List.of(10L), 0, 40)))
-            .of(ASP)).path("__metadata__");
+        JsonNode metadata = json(
+            FileHead.safetensors(facts("asp"), List.of(new NamedTensor("a", List.of(10L), 0, 40)), Map.of())
+                .of(ASP))
+            .path("__metadata__");
         assertThat(metadata.path("modeldisk.version.min").asText()).isEqualTo("3");
         assertThat(metadata.path("modeldisk.version.max").asText()).isEqualTo("1234567");
+        assertThat(metadata.has("modeldisk.round")).isFalse();
+    }
+
+    @Test
+    void safetensorsHeadHasTheMetadataOfTheInitialWeightsButNoneOfAnEarlierVersion() throws IOException {
+        Map<String, String> initial = Map.of("format", "np", "license", "MIT", "modeldisk.round", "7");
+        JsonNode metadata = json(
+            FileHead.safetensors(facts("asp"), List.of(new NamedTensor("a", List.of(10L), 0, 40)), initial).of(ASP))
+            .path("__metadata__");
+        assertThat(metadata.path("format").asText()).isEqualTo("np");
+        assertThat(metadata.path("license").asText()).isEqualTo("MIT");
         assertThat(metadata.has("modeldisk.round")).isFalse();
     }
 

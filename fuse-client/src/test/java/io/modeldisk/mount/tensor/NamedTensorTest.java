@@ -7,6 +7,7 @@ import io.modeldisk.protocol.dialect.ValueType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,15 @@ class NamedTensorTest {
                 new NamedTensor("a", List.of(2L), 0, 8),
                 new NamedTensor("none", List.of(0L, Long.MAX_VALUE), 8, 8),
                 new NamedTensor("b", List.of(2L, 2L), 8, 24));
+    }
+
+    @Test
+    void metadataOfTheInitialWeightsIsNoTensor() throws IOException {
+        String json = "{'__metadata__':{'license':'MIT'},'a':{'shape':[],'data_offsets':[0,4]}}";
+        assertThat(parse(json)).containsExactly(new NamedTensor("a", List.of(), 0, 4));
+        assertThat(NamedTensor.metadata(json.replace('\'', '"').getBytes(StandardCharsets.UTF_8)))
+            .isEqualTo(Map.of("license", "MIT"));
+        assertThat(NamedTensor.metadata("{}".getBytes(StandardCharsets.UTF_8))).isEmpty();
     }
 
     @ParameterizedTest

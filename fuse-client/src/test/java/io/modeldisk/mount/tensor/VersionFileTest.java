@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -39,7 +40,8 @@ class VersionFileTest {
 
     private List<MountedFile> files() {
         try {
-            return VersionFile.of(model, NamedTensor.parse(TENSORS.getBytes(StandardCharsets.UTF_8), SIZE), memories);
+            return VersionFile.of(model, NamedTensor.parse(TENSORS.getBytes(StandardCharsets.UTF_8), SIZE), Map.of(),
+                memories);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

@@ -116,7 +116,7 @@ public final class Checkpointer implements AutoCloseable {
         this.consistency = consistency;
         this.clock = clock;
         this.state = StateDirectory.open(settings.state());
-        this.weights = WeightFiles.of(source.tensors(), settings.maxFileBytes());
+        this.weights = WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes());
         this.status = newest;
         this.goBack = goBack;
         this.mayServe = mayServe;
@@ -151,7 +151,7 @@ public final class Checkpointer implements AutoCloseable {
         Aggregator aggregator)
         throws IOException {
         return new CheckpointLoader(facts, store, aggregator,
-            WeightFiles.of(source.tensors(), settings.maxFileBytes()))
+            WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes()))
             .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
     }
 

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Writes the start of a safetensors file: the length of the header in 8 bytes (little-endian) and the header. Source: <a
@@ -13,6 +14,8 @@ import java.util.List;
  */
 final class SafetensorsHead {
     private static final int PAGE_BYTES = 4096;
+    /** Frameworks expect this entry. The head is compared when a checkpoint is loaded, so it has no others. */
+    private static final Map<String, String> METADATA = Map.of("format", "pt");
 
     private SafetensorsHead() {}
 
@@ -22,7 +25,7 @@ final class SafetensorsHead {
      */
     static byte[] encode(List<Tensor> tensors) {
         long first = tensors.getFirst().begin();
-        byte[] json = SafetensorsText.of(tensors, true);
+        byte[] json = SafetensorsText.of(tensors, METADATA);
         int pageOffset = (int) (first % PAGE_BYTES);
         int bytes = pageOffset + Math.ceilDiv(Long.BYTES + json.length - pageOffset, PAGE_BYTES) * PAGE_BYTES;
         byte[] head = new byte[bytes];

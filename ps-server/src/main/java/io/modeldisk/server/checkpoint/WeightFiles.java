@@ -7,6 +7,7 @@ import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.server.model.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The division of the weights of a model into safetensors files, in the layout of Hugging Face for large models. The same tensors
@@ -30,9 +31,10 @@ final class WeightFiles {
      * Divides a model into files.
      *
      * @param tensors the tensors of the model, in the order of their data
+     * @param metadata the entries of the index besides the size
      * @param maxDataBytes the maximum size of the data in one file; a larger tensor has a file of its own
      */
-    static WeightFiles of(List<Tensor> tensors, long maxDataBytes) {
+    static WeightFiles of(List<Tensor> tensors, Map<String, String> metadata, long maxDataBytes) {
         List<List<Tensor>> groups = new ArrayList<>();
         for (Tensor tensor : tensors) {
             if (groups.isEmpty() || tensor.end() - groups.getLast().getFirst().begin() > maxDataBytes) {
@@ -42,7 +44,9 @@ final class WeightFiles {
         }
         List<WeightFile> files = new ArrayList<>();
         ObjectNode index = JSON.createObjectNode();
-        index.putObject("metadata").put("total_size", tensors.getLast().end());
+        ObjectNode entries = index.putObject("metadata");
+        metadata.forEach(entries::put);
+        entries.put("total_size", tensors.getLast().end());
         ObjectNode map = index.putObject("weight_map");
         for (List<Tensor> group : groups) {
             String name = PlainText.format("model-%05d-of-%05d.safetensors", files.size() + 1, groups.size());

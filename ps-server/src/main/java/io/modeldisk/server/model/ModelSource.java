@@ -4,6 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** The size and the initial weights of a model. Immutable. */
 public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
@@ -23,6 +24,11 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      * {@code weights}.
      */
     List<Tensor> tensors();
+
+    /** The entries of {@code __metadata__} of the file with the initial weights; empty if there is no such file. */
+    default Map<String, String> metadata() {
+        return Map.of();
+    }
 
     /** Opens the weights for reading. */
     WeightsReader open() throws IOException;

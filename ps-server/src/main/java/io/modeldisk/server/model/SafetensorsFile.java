@@ -15,6 +15,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A model with the initial weights of a safetensors file. The file consists of the header length in 8 bytes, the header, and the
@@ -41,13 +42,15 @@ final class SafetensorsFile implements ModelSource {
     private final long dataStart;
     private final List<Tensor> tensors;
     private final List<Run> runs;
+    private final Map<String, String> metadata;
     private final String source;
 
-    private SafetensorsFile(Path file, long dataStart, List<Tensor> stored, String source) {
+    private SafetensorsFile(Path file, long dataStart, SafetensorsHeader.Content content, String source) {
         this.file = file;
         this.dataStart = dataStart;
-        this.tensors = Run.inFloat32(stored);
-        this.runs = Run.of(stored);
+        this.tensors = Run.inFloat32(content.tensors());
+        this.runs = Run.of(content.tensors());
+        this.metadata = content.metadata();
         this.source = source;
     }
 
@@ -60,12 +63,12 @@ final class SafetensorsFile implements ModelSource {
             byte[] header = readHeader(file, channel);
             long dataStart = LENGTH_BYTES + header.length;
             long dataBytes = channel.size() - dataStart;
-            List<Tensor> tensors = SafetensorsHeader.parse(header, dataBytes);
+            SafetensorsHeader.Content content = SafetensorsHeader.parse(header, dataBytes);
             if (dataBytes == 0) {
                 throw new InvalidSafetensorsException(
-                    "the file has " + tensors.size() + " tensors and no data; choose a file with weights");
+                    "the file has " + content.tensors().size() + " tensors and no data; choose a file with weights");
             }
-            return new SafetensorsFile(file, dataStart, tensors, identity(file, channel, dataStart));
+            return new SafetensorsFile(file, dataStart, content, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -159,6 +162,11 @@ final class SafetensorsFile implements ModelSource {
     @Override
     public List<Tensor> tensors() {
         return tensors;
+    }
+
+    @Override
+    public Map<String, String> metadata() {
+        return metadata;
     }
 
     @Override

@@ -9,7 +9,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The JSON header of a safetensors file. For each tensor, the header has an entry with {@code dtype}, {@code shape} and
@@ -29,6 +31,7 @@ final class SafetensorsHeader {
     private final JsonParser parser;
     private final boolean onlyNames;
     private final List<Tensor> tensors = new ArrayList<>();
+    private final Map<String, String> metadata = new LinkedHashMap<>();
 
     private SafetensorsHeader(JsonParser parser, boolean onlyNames) {
         this.parser = parser;
@@ -38,11 +41,15 @@ final class SafetensorsHeader {
     /**
      * Parses a header and compares it with the length of the data. The tensors must fill the data without gaps and overlaps.
      *
-     * @return the tensors, in the order of their data
+     * @return the tensors, in the order of their data, and the entries of {@code __metadata__}
      */
-    static List<Tensor> parse(byte[] header, long dataBytes) throws IOException {
-        return inOrder(read(header, false), dataBytes, "the file");
+    static Content parse(byte[] header, long dataBytes) throws IOException {
+        SafetensorsHeader read = read(header, false);
+        return new Content(inOrder(read.tensors, dataBytes, "the file"), read.metadata);
     }
+
+    /** What a header has. */
+    record Content(List<Tensor> tensors, Map<String, String> metadata) {}
 
     /**
      * Parses a text in the form of a header, in which {@code dtype} and {@code data_offsets} may be absent. A tensor without
@@ -51,14 +58,14 @@ final class SafetensorsHeader {
      * @return the tensors, in the order of the text
      */
     static List<Tensor> parseNames(byte[] text) throws IOException {
-        return read(text, true);
+        return read(text, true).tensors;
     }
 
-    private static List<Tensor> read(byte[] header, boolean onlyNames) throws IOException {
+    private static SafetensorsHeader read(byte[] header, boolean onlyNames) throws IOException {
         try (JsonParser parser = JSON.createParser(header)) {
             SafetensorsHeader reading = new SafetensorsHeader(parser, onlyNames);
             reading.readTensors();
-            return reading.tensors;
+            return reading;
         } catch (JsonProcessingException e) {
             throw new InvalidSafetensorsException("the header is not valid JSON: " + e.getOriginalMessage(), e);
         }
@@ -115,6 +122,7 @@ final class SafetensorsHeader {
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String name = parser.currentName();
             expect(parser.nextToken(), JsonToken.VALUE_STRING, METADATA + " entry '" + name + "'");
+            metadata.put(name, parser.getText());
         }
     }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /** Writes tensors as the JSON of the header of a safetensors file. */
 public final class SafetensorsText {
@@ -16,13 +17,13 @@ public final class SafetensorsText {
     /**
      * Returns the JSON of these tensors, which are in the order of their data.
      *
-     * @param metadata whether the text begins with the entry that names the format, which frameworks expect in a file
+     * @param metadata the entries of {@code __metadata__}, which is absent if there are none
      */
-    public static byte[] of(List<Tensor> tensors, boolean metadata) {
+    public static byte[] of(List<Tensor> tensors, Map<String, String> metadata) {
         long first = tensors.getFirst().begin();
         ObjectNode header = JSON.createObjectNode();
-        if (metadata) {
-            header.putObject(SafetensorsHeader.METADATA).put("format", "pt");
+        if (!metadata.isEmpty()) {
+            metadata.forEach(header.putObject(SafetensorsHeader.METADATA)::put);
         }
         for (Tensor tensor : tensors) {
             ObjectNode entry = header.putObject(tensor.name());

@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntToLongFunction;
@@ -33,7 +34,8 @@ class SnapshotTest {
     private Path folder;
     private final ModelFacts model = new ModelFacts("test", (long) BLOCK * BLOCKS, BLOCK, 0, 1, "sum", "asp", 1,
         "zeros");
-    private final WeightFiles files = WeightFiles.of(ModelSource.ofSize(model.sizeBytes()).tensors(), 1 << 30);
+    private final WeightFiles files = WeightFiles.of(ModelSource.ofSize(model.sizeBytes()).tensors(), Map.of(),
+        1 << 30);
     private final BlockStore store = newStore();
     private final AtomicInteger wakes = new AtomicInteger();
     private final AtomicReference<Runnable> whenFilled = new AtomicReference<>();

@@ -2,12 +2,16 @@ package io.modeldisk.server.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.server.model.Tensor;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,7 +29,7 @@ class WeightFilesTest {
             tensors.add(new Tensor("t" + i, "F32", new long[]{values}, end, end + values * Float.BYTES));
             end += values * Float.BYTES;
         }
-        List<WeightFile> files = WeightFiles.of(tensors, 50_000).files();
+        List<WeightFile> files = WeightFiles.of(tensors, Map.of(), 50_000).files();
 
         assertThat(files).hasSizeGreaterThan(5);
         for (WeightFile file : files) {
@@ -35,5 +39,13 @@ class WeightFilesTest {
                 .isEqualTo(file.head().length - Long.BYTES);
         }
         assertThat(files.getLast().end()).isEqualTo(end);
+    }
+
+    @Test
+    void indexHasTheMetadataOfTheInitialWeightsAndTheSize() throws IOException {
+        byte[] index = WeightFiles.of(List.of(new Tensor("t", "F32", new long[]{2}, 0, 8)),
+            Map.of("license", "MIT", "total_size", "5"), 8).index();
+        assertThat(new ObjectMapper().readTree(index).path("metadata"))
+            .isEqualTo(new ObjectMapper().readTree("{\"license\": \"MIT\", \"total_size\": 8}"));
     }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,7 @@ class SafetensorsTest {
                 + "'a':{'dtype':'F32','shape':[2],'data_offsets':[0,8]}}  ");
         ModelSource source = ModelSource.fromSafetensors(file);
         assertThat(source.sizeBytes()).isEqualTo(DATA_BYTES);
+        assertThat(source.metadata()).isEqualTo(Map.of("format", "pt"));
         byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file));
         assertThat(source.source()).isEqualTo("sha256:" + HexFormat.of().formatHex(digest));
         try (DataMemory memory = DataMemory.allocate(4096); ModelSource.WeightsReader reader = source.open()) {
@@ -230,7 +232,7 @@ class SafetensorsTest {
         assertThat(source.source()).startsWith("zeros-sha256:");
         assertThat(source.tensors()).extracting(Tensor::name).containsExactly("b", "a/x", "");
         assertThat(source.tensors()).extracting(Tensor::begin).containsExactly(0L, 24L, 28L);
-        assertThat(new String(SafetensorsText.of(source.tensors(), false), StandardCharsets.UTF_8)).isEqualTo(
+        assertThat(new String(SafetensorsText.of(source.tensors(), Map.of()), StandardCharsets.UTF_8)).isEqualTo(
             "{'b':{'dtype':'F32','shape':[2,3],'data_offsets':[0,24]},'a/x':{'dtype':'F32','shape':[],'data_offsets':[24,28]},"
                 .replace('\'', '"') + "\"\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[28,28]}}");
     }
