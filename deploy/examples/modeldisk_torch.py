@@ -8,9 +8,8 @@
 
 The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Frozen parameters and buffers, such as
 running means, stay local. Parameters on a GPU, in shared memory or of another type than the mount are copied in each step. step()
-ties parameters that were moved, replaced or thawed to the mount again, and raises an error if weights were changed. Limits: it
-does not notice stores through `.data`. Biases and norms decay too, because there are no parameter groups. A parameter without a
-gradient pushes zeros, so momentum and weight decay still move it.
+ties moved, replaced and thawed parameters to the mount again. Limits: it does not see stores through `.data`; biases and norms
+decay like all parameters; a parameter without a gradient pushes zeros, so momentum and weight decay still move it.
 """
 import contextlib
 import errno
@@ -31,6 +30,9 @@ def layout(model):
     for name, p in trained(model).items():
         header[name] = {"dtype": "F32", "shape": list(p.shape), "data_offsets": [end, end := end + 4 * p.numel()]}
     return header
+
+def address(tensor):
+    return None if tensor is None or tensor.is_sparse else tensor.data_ptr()
 
 def content(parameter):
     return parameter.detach().cpu().float().contiguous().numpy().tobytes()
@@ -58,7 +60,7 @@ class Learner(contextlib.AbstractContextManager):
     alive = weakref.WeakSet()
 
     def __init__(self, model, folder):
-        self.model, self.folder, self.tied, self.idle = model, folder, {}, set()
+        self.model, self.folder, self.tied = model, folder, {}
         with contextlib.ExitStack() as undo:
             self.control = undo.enter_context(open(f"{folder}/mapped/control", "r+b", buffering=0))
             try:
@@ -73,11 +75,11 @@ class Learner(contextlib.AbstractContextManager):
             self.places = places(model, folder, len(maps[0]))
             self.sets = [{name: self.views(number, name) for name in self.places} for number in range(len(self.maps))]
             Learner.alive.add(self)
-            self.begin()
+            self.begin(self.parameters())
             undo.pop_all()
 
     def views(self, number, name):
-        """Returns new tensors over the weights and the gradient in a set, without a common storage, which share_memory() moves."""
+        """Returns new tensors over the weights and the gradient in a set. Each has its storage, as share_memory() moves storages."""
         (begin, end), shape = self.places[name]
         return [torch.from_numpy(np.asarray(map)[begin:end]).view(self.dtype).view(shape) for map in self.maps[number]]
 
@@ -89,30 +91,30 @@ class Learner(contextlib.AbstractContextManager):
             if self.places.get(name, [0, None])[1] != list(p.shape):
                 raise ValueError(f"{self.folder} has no tensor {name} of shape {list(p.shape)}: freeze it, or serve it")
         idle = self.places.keys() - {name for name, p in found.items() if p.requires_grad}
-        if idle - self.idle:
-            warnings.warn(f"{self.folder}: no parameter trains {sorted(idle - self.idle)}; the gradient is zero", stacklevel=3)
-        self.idle = idle
+        if idle:
+            warnings.warn(f"{self.folder}: no parameter trains {sorted(idle)}; the gradient is zero")  # shown once
         return found
 
-    def begin(self):
+    def begin(self, parameters):
         self.set = json.loads(os.pread(self.control.fileno(), 4096, 0))["set"]
         self.maps[self.set][1][:] = 0
-        for name, p in self.parameters().items():
-            weight, gradient = self.views(self.set, name)
-            same = (p.dtype, p.device, p.is_shared()) == (weight.dtype, weight.device, False)
-            p.data, p.grad = (weight, gradient) if same else (p.data.copy_(weight), None)
+        for name, p in parameters.items():
+            if (address(p), address(p.grad)) != tuple(map(address, self.sets[self.set][name])):
+                weight, gradient = self.views(self.set, name)
+                same = (p.dtype, p.device, p.is_shared()) == (weight.dtype, weight.device, False)
+                p.data, p.grad = (weight, gradient) if same else (p.data.copy_(weight), None)
             self.tied[name] = [p, p.data_ptr(), p._version]
 
     def step(self):
         """Ends an iteration. After an OSError, step() pushes the same gradient again, and drop() gives it up."""
-        for name, p in self.parameters().items():
+        parameters = self.parameters()
+        for name, p in parameters.items():
             (weight, gradient), (known, *state) = self.sets[self.set][name], self.tied.get(name, [None])
             same = known is p and state == [p.data_ptr(), p._version]
             if not same and (p.data_ptr() == weight.data_ptr() or not torch.equal(p.detach(), weight.to(p))):
-                raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps the change, drop() discards it")
-            grad = weight.new_zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach()
-            if grad.data_ptr() != gradient.data_ptr():
-                gradient.copy_(grad)
+                raise RuntimeError(f"{name} was changed outside of step(): keep the change with push_weights(), or lose it with drop()")
+            if address(p.grad) != address(gradient):
+                gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
         try:
             os.fsync(self.control)
         except OSError as error:
@@ -120,10 +122,10 @@ class Learner(contextlib.AbstractContextManager):
             with contextlib.suppress(OSError, ValueError, KeyError), open(f"{self.folder}/status.json") as file:
                 reason = json.load(file)["mount"]["lastError"] or reason
             if error.errno == errno.EIO and not all(g.isfinite().all() for _, g in self.sets[self.set].values()):
-                self.begin()
+                self.begin(parameters)
                 remedy = "continue with the next batch"
             raise OSError(error.errno, f"{reason}; {remedy}") from None
-        self.begin()
+        self.begin(parameters)
 
     def drop(self):
         """Gives up the gradient, also after a step() that has failed or was interrupted."""
@@ -132,7 +134,7 @@ class Learner(contextlib.AbstractContextManager):
         except OSError as error:
             if error.errno not in (errno.ENODATA, errno.EINVAL):  # no shard has a part of the gradient
                 raise
-        self.begin()
+        self.begin(self.parameters())
 
     def push_weights(self):
         """Gives the weights of the network to the model. Needs the right `raw`. No learner may step at the same time."""
@@ -149,12 +151,10 @@ class Learner(contextlib.AbstractContextManager):
             for p, *_ in self.tied.values():
                 p.data, p.grad = p.data.clone(), None
             self.control.close()
-
     __exit__ = close
 
 def leave_in_child():  # such as a worker of a DataLoader, which would keep a killed learner alive
     for learner in Learner.alive:
         with contextlib.suppress(OSError):
             learner.control.close()
-
 os.register_at_fork(after_in_child=leave_in_child)
