@@ -79,7 +79,7 @@ class Learner(contextlib.AbstractContextManager):
             undo.pop_all()
 
     def views(self, number, name):
-        """Returns new tensors over the weights and the gradient in a set. Each has its storage, as share_memory() moves storages."""
+        """Returns new tensors over the weights and the gradient in a set, each with a storage, which share_memory() would move."""
         (begin, end), shape = self.places[name]
         return [torch.from_numpy(np.asarray(map)[begin:end]).view(self.dtype).view(shape) for map in self.maps[number]]
 
@@ -112,7 +112,7 @@ class Learner(contextlib.AbstractContextManager):
             (weight, gradient), (known, *state) = self.sets[self.set][name], self.tied.get(name, [None])
             same = known is p and state == [p.data_ptr(), p._version]
             if not same and (p.data_ptr() == weight.data_ptr() or not torch.equal(p.detach(), weight.to(p))):
-                raise RuntimeError(f"{name} was changed outside of step(): keep the change with push_weights(), or lose it with drop()")
+                raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps the change, drop() loses it")
             if address(p.grad) != address(gradient):
                 gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
         try:
