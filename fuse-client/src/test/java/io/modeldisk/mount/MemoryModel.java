@@ -107,7 +107,7 @@ public final class MemoryModel implements RemoteModel {
     /** Creates a model whose weights are zero. {@code nonFinite} is the policy for gradients with NaN and infinity. */
     public MemoryModel(long sizeBytes, String nonFinite) {
         this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "sgd:lr=0.5", "asp", 1, 0, nonFinite, "zeros",
-            ValueType.FLOAT32, ModelFacts.PROTOCOL);
+            ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         this.tensors = "{\"weights\": {\"dtype\": \"F32\", \"shape\": [" + sizeBytes / Float.BYTES
             + "], \"data_offsets\": [0, " + sizeBytes + "]}}";
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));

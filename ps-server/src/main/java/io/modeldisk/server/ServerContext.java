@@ -463,7 +463,7 @@ public final class ServerContext {
         ModelFacts facts = new ModelFacts(model, source.sizeBytes(), blockSizeBytes, shard, shards,
             aggregatorSpecification,
             consistency, learners, minLearners, effectiveNonFinite().toString(), source.source(),
-            ValueType.FLOAT32, ModelFacts.PROTOCOL);
+            ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         check(facts.blocksOfShard() > 0,
             "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                 + " blockSize",

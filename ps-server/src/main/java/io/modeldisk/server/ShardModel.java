@@ -88,11 +88,12 @@ public final class ShardModel implements AutoCloseable {
     // Guarded by the lock of this object.
     private boolean stopped;
 
-    private ShardModel(ServerSettings settings, int maxLearners, BlockStore store, CheckpointStatus restored)
+    private ShardModel(
+        ServerSettings settings, ModelFacts facts, int maxLearners, BlockStore store, CheckpointStatus restored)
         throws IOException {
         this.settings = settings;
         this.restored = restored;
-        this.facts = settings.facts();
+        this.facts = facts;
         this.tensorsText = SafetensorsText.of(settings.source().tensors(), settings.source().metadata());
         this.lease = settings.lease();
         this.clock = settings.clock();
@@ -127,7 +128,8 @@ public final class ShardModel implements AutoCloseable {
         MemoryBudget budget = MemoryBudget.of(context);
         long maxHeapBytes = Runtime.getRuntime().maxMemory();
         budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
-        ModelFacts facts = settings.facts();
+        ModelFacts facts = settings.facts().in(
+            settings.checkpoints() == null ? ModelFacts.NO_STATE : Checkpointer.identity(settings.checkpoints()));
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         // Before the checkpoint is loaded, because a former primary may still write to the journal behind it.
         JournalDirectory journal = settings.journal() == null
@@ -150,7 +152,7 @@ public final class ShardModel implements AutoCloseable {
             if (restored.number() == 0) {
                 InitialWeights.load(settings, store);
             }
-            shard = new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
+            shard = new ShardModel(settings, facts, budget.learnersIn(maxHeapBytes), store, restored);
             shard.keepRecords(journal);
             if (shard.replication == null) {
                 shard.takeCheckpoints(restored, 0);

@@ -73,6 +73,9 @@ final class ShardStatus {
         status.put("shards", facts.shards());
         status.put("program", ProgramVersion.TEXT);
         status.put("protocol", facts.protocol());
+        if (facts.state() != null) {
+            status.put("state", facts.state());
+        }
     }
 
     private static byte[] encode(ObjectNode status) {

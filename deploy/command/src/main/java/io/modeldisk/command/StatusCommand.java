@@ -149,6 +149,7 @@ final class StatusCommand implements Callable<Integer> {
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
+        printStates(shards);
         shards.forEach(StatusCommand::printTroubles);
         if (isStandby(shards.path(0))) {
             return;
@@ -190,6 +191,23 @@ final class StatusCommand implements Callable<Integer> {
             : programs.entrySet().stream()
                 .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
                 .collect(Collectors.joining("; ")));
+    }
+
+    /** Warns of shards that have different directories. Such shards never complete a checkpoint. */
+    private static void printStates(JsonNode shards) {
+        Map<String, List<String>> states = new TreeMap<>();
+        for (JsonNode shard : shards) {
+            if (shard.has("state")) {
+                states.computeIfAbsent(shard.path("state").asText(), _ -> new ArrayList<>())
+                    .add(shard.path("shard").asText());
+            }
+        }
+        if (states.size() > 1) {
+            System.out.printf(Locale.ROOT,
+                "the shards %s have different directories as --state, or only some have one, so no checkpoint is ever"
+                    + " complete; start all of them with one shared directory%n",
+                states.values().stream().map(each -> String.join(", ", each)).collect(Collectors.joining(" and ")));
+        }
     }
 
     private static boolean isStandby(JsonNode shard) {

@@ -124,8 +124,8 @@ public final class Checkpointer implements AutoCloseable {
         // With a journal, a shard loses no round, so the shards never go back together.
         this.starts = inRounds && facts.shards() > 1 && log == null
             ? history == 0
-                ? ShardStarts.begin(state, facts.shard(), facts.shards(), newest.number())
-                : ShardStarts.resume(state, facts.shard(), facts.shards())
+                ? ShardStarts.begin(state, facts.shard(), facts.shards(), newest.number(), clock)
+                : ShardStarts.resume(state, facts.shard(), facts.shards(), clock)
             : null;
         this.changesAtStart = history == 0 ? progress.changes() : CHANGED;
         this.startedFrom = newest.number();
@@ -182,6 +182,15 @@ public final class Checkpointer implements AutoCloseable {
     public static long newestNumber(CheckpointSettings settings) throws IOException {
         List<StateDirectory.Folder> complete = complete(settings);
         return complete.isEmpty() ? 0 : complete.getFirst().number();
+    }
+
+    /**
+     * Returns the text that identifies the directory. The first shard that uses the directory chooses it at random.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static String identity(CheckpointSettings settings) throws IOException {
+        return StateDirectory.open(settings.state()).identity();
     }
 
     private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
@@ -345,7 +354,7 @@ public final class Checkpointer implements AutoCloseable {
      */
     public void awaitOtherShards() throws IOException, InterruptedException {
         if (starts != null) {
-            starts.await(this::has, clock, TICK);
+            starts.await(this::has, TICK);
         }
     }
 

@@ -30,6 +30,8 @@ import org.apache.logging.log4j.Logger;
 final class ShardStarts {
     private static final Logger LOG = LogManager.getLogger(ShardStarts.class);
     private static final ObjectMapper JSON = new ObjectMapper();
+    /** The time that another shard has to start with the directory for the first time. */
+    private static final Duration FIRST_START = Duration.ofMinutes(5);
 
     /**
      * The start of a shard.
@@ -45,25 +47,30 @@ final class ShardStarts {
     private final Start own;
     /** The ids of the starts that were known when this shard started; 0 if there was none. */
     private final long[] old;
+    private final NanoClock clock;
+    private final long endNs;
     /** The shard that was last reported as missing; -1 if there is none. */
     private int reported = -1;
 
-    private ShardStarts(StateDirectory state, int shard, Start own, long[] old) {
+    private ShardStarts(StateDirectory state, int shard, Start own, long[] old, NanoClock clock) {
         this.state = state;
         this.shard = shard;
         this.own = own;
         this.old = old;
+        this.clock = clock;
+        this.endNs = clock.nanoTime() + FIRST_START.toNanos();
     }
 
     /** Writes the start of this shard, which has loaded this checkpoint. */
-    static ShardStarts begin(StateDirectory state, int shard, int shards, long checkpoint) throws IOException {
+    static ShardStarts begin(StateDirectory state, int shard, int shards, long checkpoint, NanoClock clock)
+        throws IOException {
         long[] old = new long[shards];
         for (int i = 0; i < shards; i++) {
             Start start = read(state, i, shards);
             old[i] = start == null ? 0 : start.id();
         }
         ShardStarts starts = new ShardStarts(state, shard,
-            new Start(ThreadLocalRandom.current().nextLong() | 1, checkpoint, new long[shards]), old);
+            new Start(ThreadLocalRandom.current().nextLong() | 1, checkpoint, new long[shards]), old, clock);
         starts.write();
         return starts;
     }
@@ -72,11 +79,11 @@ final class ShardStarts {
      * Goes on for a process that has started this shard, and all of whose updates this process has. So the other shards need not
      * start again.
      */
-    static ShardStarts resume(StateDirectory state, int shard, int shards) throws IOException {
+    static ShardStarts resume(StateDirectory state, int shard, int shards, NanoClock clock) throws IOException {
         Start own = read(state, shard, shards);
         return own == null
-            ? begin(state, shard, shards, 0)
-            : new ShardStarts(state, shard, own, new long[shards]);
+            ? begin(state, shard, shards, 0, clock)
+            : new ShardStarts(state, shard, own, new long[shards], clock);
     }
 
     private void write() throws IOException {
@@ -140,8 +147,9 @@ final class ShardStarts {
      * @param has whether the weights of this shard are those of the checkpoint with this number
      * @param period the time from one look at the files to the next
      * @throws StartAgainException if this shard cannot agree with the start of another shard
+     * @throws IOException as {@link #areAgreed}
      */
-    void await(LongPredicate has, NanoClock clock, Duration period) throws IOException, InterruptedException {
+    void await(LongPredicate has, Duration period) throws IOException, InterruptedException {
         while (!areAgreed(has)) {
             clock.sleep(period.toMillis(), TimeUnit.MILLISECONDS);
         }
@@ -151,20 +159,40 @@ final class ShardStarts {
      * Agrees with the starts of the other shards, as far as possible, and returns whether they have agreed with this shard's.
      *
      * @throws StartAgainException if this shard cannot agree with the start of another shard
+     * @throws IOException if another shard has not started with this directory for some minutes, perhaps because it has another
+     *     one
      */
     boolean areAgreed(LongPredicate has) throws IOException {
         StartAgainException disagreement = firstDisagreement(has);
         if (disagreement != null) {
             throw disagreement;
         }
-        int missing = firstMissing();
+        int absent = firstAbsent();
+        int missing = absent >= 0 ? absent : firstMissing();
+        if (absent >= 0 && clock.nanoTime() - endNs >= 0) {
+            throw new IOException("shard " + absent + " has not started with --state " + state.path() + " within "
+                + FIRST_START.toMinutes() + " min; all shards of a model need one shared directory. If shard " + absent
+                + " runs, give it this directory; if it starts later, start this shard again then");
+        }
         if (missing >= 0 && missing != reported) {
-            LOG.warn(
-                "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start together",
-                missing);
+            LOG.warn(absent >= 0
+                ? "waits until shard {} has started with the same --state {}, at most {} min; all shards of a model need one"
+                    + " shared directory"
+                : "waits until shard {} has started from the same checkpoint in --state {}; in bsp, all shards start together",
+                missing, state.path(), FIRST_START.toMinutes());
         }
         reported = missing;
         return missing < 0;
+    }
+
+    /** Returns the number of a shard that has never started with this directory; -1 if all have. */
+    private int firstAbsent() throws IOException {
+        for (int i = 0; i < own.agreed().length; i++) {
+            if (i != shard && read(i) == null) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */

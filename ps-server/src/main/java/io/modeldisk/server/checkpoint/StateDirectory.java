@@ -5,6 +5,7 @@ import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -14,10 +15,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The directory with the checkpoints of one model, which all shards of the model share. The folder of a checkpoint has the name
@@ -36,6 +40,10 @@ final class StateDirectory {
     private static final String DELETED = ".deleted";
     private static final String WANTED = "checkpoint-wanted-by-";
     private static final String PARTIAL = ".partial";
+    private static final String IDENTITY = "identity";
+    private static final Pattern IDENTITY_TEXT = Pattern.compile("[0-9a-f]{32}");
+
+    private static final Logger LOG = LogManager.getLogger(StateDirectory.class);
 
     private final Path path;
 
@@ -81,6 +89,34 @@ final class StateDirectory {
 
     Path path() {
         return path;
+    }
+
+    /** Returns the text that identifies the directory, the same for all processes that use it. */
+    String identity() throws IOException {
+        Path file = path.resolve(IDENTITY);
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            createIdentity(file);
+        }
+        String text = new String(PrivateFiles.readAllBytes(file), StandardCharsets.US_ASCII).strip();
+        if (!IDENTITY_TEXT.matcher(text).matches()) {
+            throw new IOException(file + " is damaged; stop all shards, and delete the file");
+        }
+        return text;
+    }
+
+    /** Creates the file with its contents. Several processes may do this at the same time, and one of them succeeds. */
+    private void createIdentity(Path file) throws IOException {
+        String text = UUID.randomUUID().toString().replace("-", "");
+        Path own = path.resolve("." + IDENTITY + "." + text);
+        DurableFiles.write(own, (text + "\n").getBytes(StandardCharsets.US_ASCII));
+        try {
+            Files.createLink(file, own);
+        } catch (FileAlreadyExistsException e) {
+            LOG.debug("another shard has just chosen the identity of {}", path);
+        } finally {
+            Files.delete(own);
+        }
+        DurableFiles.sync(path);
     }
 
     /** The folder of a checkpoint, which may be incomplete. */

@@ -1,10 +1,13 @@
 package io.modeldisk.server.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -20,6 +23,7 @@ class ShardStartsTest {
 
     @TempDir
     private Path folder;
+    private final ManualClock clock = new ManualClock();
 
     /** A shard that starts again until the other shards agree. Can load only some of the checkpoints. */
     private final class Starting {
@@ -42,7 +46,7 @@ class ShardStartsTest {
             checkpoint = LongStream.of(loadable).filter(number -> number <= startAtMost).max().orElse(0);
             stopped = checkpoint == 0;
             if (!stopped) {
-                starts = ShardStarts.begin(StateDirectory.open(folder), shard, shards, checkpoint);
+                starts = ShardStarts.begin(StateDirectory.open(folder), shard, shards, checkpoint, clock);
             }
         }
 
@@ -107,12 +111,12 @@ class ShardStartsTest {
 
     @Test
     void shardThatHasSavedTheCheckpointOfAnotherShardsStopNeedNotGoBack() throws IOException {
-        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1);
-        ShardStarts second = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1);
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1, clock);
+        ShardStarts second = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1, clock);
         first.firstDisagreement(number -> number == 1);
         assertThat(second.firstDisagreement(number -> number == 1)).isNull();
 
-        ShardStarts again = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 2);
+        ShardStarts again = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 2, clock);
         assertThat(again.firstDisagreement(number -> number == 2)).isNull();
         assertThat(first.firstDisagreement(number -> number == 2)).isNull();
         assertThat(again.firstMissing()).isEqualTo(-1);
@@ -120,11 +124,30 @@ class ShardStartsTest {
 
     @Test
     void shardGoesBackIfItChangesWhileItAgrees() throws IOException {
-        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1);
-        ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1);
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1, clock);
+        ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1, clock);
         AtomicInteger calls = new AtomicInteger();
         // The weights change between the check and the write of the agreement.
         assertThat(first.firstDisagreement(number -> calls.getAndIncrement() == 0)).isNotNull();
         assertThat(Files.list(folder)).hasSize(2);
+    }
+
+    @Test
+    void shardThatNeverStartsWithTheDirectoryIsWaitedForOnlyFiveMinutes() throws IOException {
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 0, clock);
+        assertThat(first.areAgreed(_ -> true)).isFalse();
+        clock.advance(Duration.ofMinutes(5));
+        assertThatThrownBy(() -> first.areAgreed(_ -> true)).isInstanceOf(IOException.class)
+            .hasMessage("shard 1 has not started with --state " + folder.toRealPath() + " within 5 min; all shards of a"
+                + " model need one shared directory. If shard 1 runs, give it this directory; if it starts later, start"
+                + " this shard again then");
+    }
+
+    @Test
+    void shardThatHasStartedWithTheDirectoryIsWaitedForWithoutALimit() throws IOException {
+        ShardStarts.begin(StateDirectory.open(folder), 1, 2, 0, clock);
+        ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 0, clock);
+        clock.advance(Duration.ofHours(1));
+        assertThat(first.areAgreed(_ -> true)).isFalse();
     }
 }

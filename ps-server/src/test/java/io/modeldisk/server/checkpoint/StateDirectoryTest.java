@@ -9,6 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +100,20 @@ class StateDirectoryTest {
         assertThatThrownBy(() -> StateDirectory.open(folder)).isInstanceOf(IOException.class)
             .hasMessage(link.toRealPath(LinkOption.NOFOLLOW_LINKS)
                 + " is a symbolic link, which is not followed; it must be a directory: move it away or replace it");
+    }
+
+    @Test
+    void allProcessesSeeOneIdentity(@TempDir Path other) throws Exception {
+        List<Callable<String>> processes = Collections.nCopies(8, () -> StateDirectory.open(folder).identity());
+        Set<String> seen = new HashSet<>();
+        try (ExecutorService executor = Executors.newCachedThreadPool()) {
+            for (Future<String> each : executor.invokeAll(processes)) {
+                seen.add(each.get());
+            }
+        }
+        assertThat(seen).hasSize(1).doesNotContain(StateDirectory.open(other).identity());
+        assertThat(folder).isDirectoryContaining("glob:**/identity");
+        assertThat(folder.toFile().list()).hasSize(1);
     }
 
     @Test

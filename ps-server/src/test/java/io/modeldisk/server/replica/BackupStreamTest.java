@@ -105,7 +105,7 @@ class BackupStreamTest {
 
     private static ModelFacts ofProtocol(int version) {
         return new ModelFacts(FACTS.model(), FACTS.sizeBytes(), FACTS.blockSizeBytes(), 0, 1, FACTS.aggregator(),
-            FACTS.consistency(), 1, 0, FACTS.nonFinite(), FACTS.source(), FACTS.dtype(), version);
+            FACTS.consistency(), 1, 0, FACTS.nonFinite(), FACTS.source(), FACTS.dtype(), version, FACTS.state());
     }
 
     private record BackupTarget(LogicalUnit unit) implements Target {

@@ -77,6 +77,24 @@ final class ShardCheck {
     }
 
     /**
+     * Checks that a shard uses the same directory for checkpoints as shard 0. Otherwise, no checkpoint would ever be complete.
+     */
+    static void sharesState(ShardId shard, ModelFacts facts, ModelFacts first) throws ShardException {
+        if (facts.state() == null || first.state() == null || facts.state().equals(first.state())) {
+            return;
+        }
+        String difference = facts.state().equals(ModelFacts.NO_STATE)
+            ? "has no --state, but shard 0 has one"
+            : first.state().equals(ModelFacts.NO_STATE)
+                ? "has a --state, but shard 0 has none"
+                : "has another directory as --state than shard 0";
+        throw wrong(shard,
+            "shard " + shard.index() + " at " + shard.address() + " " + difference + "; stop all shards of model "
+                + facts.model()
+                + ", and start them with one shared directory, such as one on NFS, as --state, or all without");
+    }
+
+    /**
      * Checks the facts of a shard to which this process connects again.
      *
      * @param before the facts of shard 0 when this process connected for the first time

@@ -105,6 +105,7 @@ public final class StripedModel implements RemoteModel {
                 shard -> ModelFacts.fromJson(shard.vpdPage(ModelFacts.VPD_PAGE)));
             for (int i = 0; i < shards.size(); i++) {
                 ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
+                ShardCheck.sharesState(shards.get(i).id(), facts.get(i), facts.getFirst());
                 ShardCheck.offers(shards.get(i).id(), facts.get(i), context.dtype());
                 shards.get(i).expect(facts.getFirst());
             }

@@ -72,7 +72,7 @@ final class FakeShards implements AutoCloseable {
     static ModelFacts ofProtocol(ModelFacts facts, int version) {
         return new ModelFacts(facts.model(), facts.sizeBytes(), facts.blockSizeBytes(), facts.shard(), facts.shards(),
             facts.aggregator(), facts.consistency(), facts.learners(), facts.minLearners(), facts.nonFinite(),
-            facts.source(), facts.dtype(), version);
+            facts.source(), facts.dtype(), version, facts.state());
     }
 
     static FakeShards of(long bytes, int block, int count) throws IOException {

@@ -419,7 +419,7 @@ class StripedModelTest {
         ModelFacts[] facts = new ModelFacts[2];
         for (int i = 0; i < facts.length; i++) {
             facts[i] = new ModelFacts(FakeShards.MODEL, 4 * BLOCK, BLOCK, i, 2, "sum", "asp", 1, 0, nonFinite, "zeros",
-                ValueType.FLOAT32, ModelFacts.PROTOCOL);
+                ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         }
         shards = new FakeShards(context -> context, facts);
         model = StripedModel.connect(context(shards.address()));

@@ -32,6 +32,8 @@ import java.util.regex.Pattern;
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
  * @param protocol the version of PROTOCOL.md that the shard speaks; 0 from a target that does not report one. Both sides of a
  *     connection must speak the same version
+ * @param state the identity of the directory of {@code --state}, the same on all shards; {@value #NO_STATE} if it has none.
+ *     Null if it is not known: from a shard of an older version, or before the shard has opened the directory
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ModelFacts(
@@ -47,7 +49,11 @@ public record ModelFacts(
     String nonFinite,
     String source,
     ValueType dtype,
-    int protocol) {
+    int protocol,
+    String state) {
+
+    /** The {@link #state} of a shard that keeps nothing on disk. */
+    public static final String NO_STATE = "none";
 
     /**
      * The version of PROTOCOL.md that this program speaks. It is raised by every change after which programs of the old and the
@@ -87,7 +93,13 @@ public record ModelFacts(
         int learners,
         String source) {
         this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, 0, PASS, source,
-            ValueType.FLOAT32, PROTOCOL);
+            ValueType.FLOAT32, PROTOCOL, null);
+    }
+
+    /** Returns these facts of a shard that has opened its directory. */
+    public ModelFacts in(String directory) {
+        return new ModelFacts(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners,
+            minLearners, nonFinite, source, dtype, protocol, directory);
     }
 
     /**
@@ -106,7 +118,7 @@ public record ModelFacts(
                 + LogicalBlock.BYTES * type.widening());
         }
         return new ModelFacts(model, sizeBytes / type.widening(), blockSizeBytes / type.widening(), shard, shards,
-            aggregator, consistency, learners, minLearners, nonFinite, source, type, protocol);
+            aggregator, consistency, learners, minLearners, nonFinite, source, type, protocol, state);
     }
 
     /** The number of blocks of the whole model; the last block may be partly filled. */

@@ -1,0 +1,59 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Starts shards of one model that do not share the directory of their checkpoints. */
+@Timeout(120)
+final class SeparateStateIT {
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Running start(int shard, Object... options) throws Exception {
+        List<Object> all = new ArrayList<>(List.of("--model", "m", "--shard", shard + "/2", "--size", "1MiB"));
+        all.addAll(List.of(options));
+        return Command.serve(sandbox, all.toArray());
+    }
+
+    private void isRefused(Shards shards, String difference) {
+        assertThatThrownBy(() -> StripedModel
+            .connect(new StripedModelContext(ModelAddress.parse(shards.address()))).close())
+            .hasMessage("shard 1 at 127.0.0.1:" + shards.ports().get(1) + " " + difference
+                + "; stop all shards of model m, and start them with one shared directory, such as one on NFS, as"
+                + " --state, or all without");
+    }
+
+    @Test
+    void learnersRefuseShardsWithADirectoryEach() throws Exception {
+        Shards shards = Command.ready("m",
+            List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
+        isRefused(shards, "has another directory as --state than shard 0");
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains(
+            "have different directories as --state, or only some have one, so no checkpoint is ever complete");
+    }
+
+    @Test
+    void learnersRefuseShardsOfWhichOneHasNoDirectory() throws Exception {
+        Shards shards = Command.ready("m", List.of(start(0, "--state", sandbox.path("a")), start(1)));
+        isRefused(shards, "has no --state, but shard 0 has one");
+    }
+
+    @Test
+    void bspShardNamesTheDirectoryThatAnotherShardDoesNotShare() throws Exception {
+        Running first = start(0, "--consistency", "bsp", "--state", sandbox.path("a"));
+        start(1, "--consistency", "bsp", "--state", sandbox.path("b"));
+        await("the shard waits", () -> first.output().contains(
+            "waits until shard 1 has started with the same --state " + sandbox.path("a") + ", at most 5 min"));
+    }
+}
