@@ -1,7 +1,8 @@
 package io.modeldisk.command;
 
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -31,6 +32,8 @@ public final class Settings implements IDefaultValueProvider {
     private static final String PREFIX = "MODELDISK_";
     private static final String SECRETS = "secrets";
     private static final String NO_SECRETS = "none";
+    /** Some editors write this character at the begin of a file. It would become a part of the first name. */
+    private static final char BYTE_ORDER_MARK = '\uFEFF';
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
         LogConfiguration.ZOOKEEPER_LEVEL, Background.MARKER);
@@ -52,10 +55,18 @@ public final class Settings implements IDefaultValueProvider {
         if (named == null && !Files.exists(path)) {
             return;
         }
-        try (Reader reader = Files.newBufferedReader(path)) {
+        try (BufferedReader reader = Files.newBufferedReader(path)) {
+            reader.mark(1);
+            if (reader.read() == BYTE_ORDER_MARK) {
+                throw new IOException(
+                    "the file begins with a byte order mark (U+FEFF); save it as UTF-8 without this mark");
+            }
+            reader.reset();
             file.load(reader);
         } catch (NoSuchFileException e) {
             throw new IOException("MODELDISK_CONFIG=" + path + " names a file that does not exist", e);
+        } catch (CharacterCodingException e) {
+            throw new IOException("cannot read the settings file " + path + ": it is not UTF-8 text", e);
         } catch (IOException | IllegalArgumentException e) {
             throw new IOException("cannot read the settings file " + path + ": " + e.getMessage(), e);
         }

@@ -3,8 +3,10 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,6 +50,25 @@ final class SettingsIT {
         Result result = sandbox.run(environment, modeldisk("serve", "--from", "missing.safetensors"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("missing.safetensors does not exist");
+    }
+
+    @Test
+    void byteOrderMarkInTheSettingsFileIsNamed() throws Exception {
+        Path file = sandbox.file("settings", "\uFEFF" + FILE);
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file.toString()), modeldisk("serve"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).isEqualTo("modeldisk: cannot read the settings file " + file
+            + ": the file begins with a byte order mark (U+FEFF); save it as UTF-8 without this mark\n");
+    }
+
+    @Test
+    void settingsFileThatIsNoTextIsNamed() throws Exception {
+        Path file = sandbox.path("settings");
+        Files.write(file, FILE.getBytes(StandardCharsets.UTF_16LE));
+        Files.write(file, new byte[]{(byte) 0xFF, (byte) 0xFE}, StandardOpenOption.APPEND);
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file.toString()), modeldisk("serve"));
+        assertThat(result.output()).isEqualTo(
+            "modeldisk: cannot read the settings file " + file + ": it is not UTF-8 text\n");
     }
 
     @Test
