@@ -16,14 +16,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs shards in locales whose digits or letters are not those of English. The Java runtime of the packages has no data of other
- * locales, but a JDK has.
+ * Runs the command in locales whose digits or letters are not those of English, and in locales without UTF-8. The Java runtime of
+ * the packages has no data of other locales, but a JDK has.
  */
 @Timeout(120)
 final class LocaleIT {
@@ -64,6 +67,35 @@ final class LocaleIT {
             try (StripedModel continued = connect(both)) {
                 assertThat(weights(continued, memory)).isEqualTo(before);
             }
+        }
+    }
+
+    /** Runs a command in a locale, with the path of a directory whose name has a letter that ASCII does not have. */
+    private String[] inAccentedDirectory(String locale, String command) {
+        return new String[]{"bash", "-c",
+            "unset LANG LC_CTYPE; export LC_ALL=" + locale + "; dir=$1/$'\\303\\251tat'; " + command,
+            "bash", sandbox.path("").toString(), modeldisk()[0]};
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"C", "C.UTF-8", "xx_YY.UTF-8"})
+    void pathWithAccentsIsUsedInEveryLocale(String locale) throws Exception {
+        Running shard = sandbox.start("serve", inAccentedDirectory(locale,
+            "exec \"$2\" serve --listen 127.0.0.1:0 --model m --size 1MiB --state \"$dir\""));
+        Command.port(shard);
+        sandbox.run(inAccentedDirectory("C", "test -e \"$dir\"/identity")).succeeded();
+    }
+
+    @Test
+    @Tag("mount")
+    void mountOnAPathWithAccentsIsUnmountedInAnotherLocale() throws Exception {
+        Programs.requireMounting();
+        Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
+        for (String[] locales : new String[][]{{"C.UTF-8", "C"}, {"C", "C.UTF-8"}}) {
+            sandbox.run(inAccentedDirectory(locales[0],
+                "mkdir -p \"$dir\" && \"$2\" mount " + shards.address() + " \"$dir\"")).succeeded();
+            sandbox.run(inAccentedDirectory(locales[1], "\"$2\" unmount \"$dir\"")).succeeded();
+            assertThat(sandbox.mounts()).isEmpty();
         }
     }
 
