@@ -2,6 +2,7 @@ package io.modeldisk.protocol.dialect;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.ProgramVersion;
@@ -50,7 +51,7 @@ public record ModelFacts(
     String source,
     ValueType dtype,
     int protocol,
-    String state) {
+    @JsonInclude(JsonInclude.Include.NON_NULL) String state) {
 
     /** The {@link #state} of a shard that keeps nothing on disk. */
     public static final String NO_STATE = "none";

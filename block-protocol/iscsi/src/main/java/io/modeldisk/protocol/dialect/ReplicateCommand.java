@@ -59,7 +59,8 @@ public final class ReplicateCommand {
 
     private static int checksum(ModelFacts facts) {
         CRC32C checksum = new CRC32C();
-        checksum.update(facts.toJson());
+        // Replicas may have a directory each, and earlier versions do not report theirs.
+        checksum.update(facts.in(null).toJson());
         return (int) checksum.getValue();
     }
 
