@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
@@ -42,8 +43,11 @@ public final class Main {
     private static int run(String[] arguments) {
         try {
             return commandLine(arguments).execute(arguments);
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
             System.err.println("modeldisk: " + e.getMessage());
+            return 1;
+        } catch (OutOfMemoryError e) {
+            System.err.println("modeldisk: the memory is not enough: " + e.getMessage());
             return 1;
         }
     }

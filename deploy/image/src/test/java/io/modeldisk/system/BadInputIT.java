@@ -95,6 +95,16 @@ final class BadInputIT {
             "m", "--size=1MiB", "--listen", listen);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "-n 64|the limit of open files is 64; at least 128, and one for each connection, are needed",
+        "-v 3000000|the address space is limited to 3000000 KiB; Java needs at least 4194304"})
+    void tooSmallLimitOfTheSystemIsReportedInOneLine(String limit, String said) throws Exception {
+        Result result = sandbox.shell("ulimit " + limit + " && exec \"$1\" --version", modeldisk()[0]);
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output().lines()).singleElement().asString().startsWith("modeldisk: " + said);
+    }
+
     @Test
     void serveReportsAPortThatIsInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

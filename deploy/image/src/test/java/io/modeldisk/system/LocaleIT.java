@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Runs the command in locales whose digits or letters are not those of English, and in locales without UTF-8. The Java runtime of
  * the packages has no data of other locales, but a JDK has.
  */
-@Timeout(120)
+@Timeout(240)
 final class LocaleIT {
     private static final int SIZE_BYTES = 1 << 20;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Starts shards of one model that do not share the directory of their checkpoints. */
-@Timeout(120)
+@Timeout(240)
 final class SeparateStateIT {
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
