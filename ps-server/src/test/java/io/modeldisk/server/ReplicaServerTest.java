@@ -239,7 +239,7 @@ class ReplicaServerTest {
 
     private StripedModel connect(String label) throws IOException {
         return StripedModel.connect(new StripedModelContext(new Locator()).learner(label).reconnectTimeout(BOUND)
-            .secrets(secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOfALearner", label))
+            .secrets(secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOf-" + label, label))
             .commandTimeout(Duration.ofSeconds(20)));
     }
 
@@ -351,8 +351,8 @@ class ReplicaServerTest {
         secrets = ChapSecrets.parse("""
             self    shards   theShardsOwnSecret1
             replica records  theSecretOfTheRecords
-            peer    learner  theSecretOfALearner
-            peer    operator theSecretOfALearner may=raw,status
+            peer    learner  theSecretOf-learner
+            peer    operator theSecretOf-operator may=raw,status
             """, "test");
         new Process();
         awaitPrimary();

@@ -104,9 +104,9 @@ class BackupRightsTest {
     @Test
     void peersWithoutTheRightReplicateCannotBeginAStream() {
         assertThatThrownBy(() -> open(self("learner", "theSecretOfTheLearner")))
-            .hasMessageContaining("does not have the right for this command");
+            .hasMessageContaining("this initiator is not allowed");
         assertThatThrownBy(() -> open(self("raw", "theSecretOfTheRawUser")))
-            .hasMessageContaining("does not have the right for this command");
+            .hasMessageContaining("this initiator is not allowed");
     }
 
     @Test

@@ -189,6 +189,12 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         if (initiatorName == null) {
             throw new LoginException("InitiatorName=" + name + " is not an iSCSI name of at most 223 bytes");
         }
+        if (!IscsiName.isPrepared(name)) {
+            throw new LoginException("InitiatorName=" + name
+                + " is not in the form in which names are compared (RFC 3722:"
+                + " lower case, Unicode form NFKC, no dot at the end), so that it could pass for another name; write it"
+                + " in this form");
+        }
         String type = offered.value(Key.SESSION_TYPE, "Normal");
         discovery = type.equals("Discovery");
         if (!discovery && !type.equals("Normal")) {

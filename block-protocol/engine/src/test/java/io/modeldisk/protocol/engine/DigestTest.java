@@ -19,6 +19,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,8 @@ class DigestTest {
     }
 
     private RawInitiator login(String header, String data) throws IOException {
-        return serving.loginAs("iqn.test:" + header + data, "HeaderDigest=" + header, "DataDigest=" + data,
+        return serving.loginAs("iqn.test:" + (header + data).toLowerCase(Locale.ROOT), "HeaderDigest=" + header,
+            "DataDigest=" + data,
             "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=16384", "MaxRecvDataSegmentLength=5000");
     }
 

@@ -28,7 +28,7 @@ public final class StripedModelContext {
     /** The default for the maximum number of calls in progress. A further call waits. */
     public static final int DEFAULT_CONCURRENT_CALLS = 64;
 
-    private static final String LABEL_FORM = "[A-Za-z0-9.:-]{1,48}";
+    private static final String LABEL_FORM = "[A-Za-z0-9.:-]{0,47}[A-Za-z0-9:-]";
 
     private final ShardLocator locator;
     private String learner = "learner";
@@ -53,8 +53,8 @@ public final class StripedModelContext {
     }
 
     /**
-     * Sets the label of the learner: 1 to 48 letters, digits, dots, colons or hyphens. Two processes with the same label count as
-     * one learner.
+     * Sets the label of the learner: 1 to 48 letters, digits, dots, colons or hyphens, without a dot at the end. Two processes
+     * with the same label cannot be learners at the same time.
      */
     public StripedModelContext learner(String label) {
         this.learner = label;
@@ -147,7 +147,8 @@ public final class StripedModelContext {
     public StripedModelContext conclude() {
         require(locator != null, "the address of the model is not set");
         require(learner.matches(LABEL_FORM),
-            "learner '" + learner + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
+            "learner '" + learner
+                + "' must be 1 to 48 letters, digits, dots, colons or hyphens, without a dot at the end");
         require(concurrentCalls >= 1, "concurrentCalls=" + concurrentCalls + " must be at least 1");
         require(connectTimeout.isPositive(), "connectTimeout=" + connectTimeout + " must be positive");
         require(commandTimeout.isPositive(), "commandTimeout=" + commandTimeout + " must be positive");

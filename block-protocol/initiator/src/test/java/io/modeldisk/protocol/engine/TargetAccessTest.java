@@ -209,7 +209,28 @@ class TargetAccessTest {
     void initiatorOutsideTheAllowListIsRefused() throws IOException {
         serve(AccessPolicy.THIS_MACHINE.withInitiators(List.of(new InitiatorPattern("iqn.test:a*"))));
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0202);
-        assertThat(connect().login(1, 3, "InitiatorName=IQN.TEST:ABC", TARGET).loginStatus()).isZero();
+        assertThat(connect().login(1, 3, "InitiatorName=iqn.test:abc", TARGET).loginStatus()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"IQN.test:seven", "iqn.test:Seven", "iqn.test:seven.", "iqn.test:\uFF53even",
+        "iqn.test:cafe\u0301", "iqn.test:stra\u00dfe"})
+    void nameThatStringprepWouldChangeIsRefused(String name) throws IOException {
+        serve(AccessPolicy.THIS_MACHINE);
+        assertThat(connect().login(1, 3, "InitiatorName=" + name, TARGET).loginStatus()).isEqualTo(0x0200);
+        assertThat(connect().login(1, 3, "InitiatorName=iqn.test:caf\u00e9", TARGET).loginStatus()).isZero();
+    }
+
+    @Test
+    void nameThatAnotherUserHasAPatternForIsRefused() throws Exception {
+        serveWithSecrets();
+        for (String session : List.of(TARGET, "SessionType=Discovery")) {
+            assertThat(
+                authenticate(connect(), "watcher", "theSecretOfTheWatcher", "InitiatorName=iqn.test:bound1", session)
+                    .loginStatus())
+                .isEqualTo(0x0202);
+        }
+        loggedIn("bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1");
     }
 
     @Test

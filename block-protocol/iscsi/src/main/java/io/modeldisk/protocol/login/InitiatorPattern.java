@@ -1,11 +1,12 @@
 package io.modeldisk.protocol.login;
 
+import java.text.Normalizer;
 import java.util.Locale;
 
 /**
  * A pattern of initiator names: {@code *} matches any number of characters, and {@code ?} matches one character.
  *
- * @param text the pattern, in lower case
+ * @param text the pattern, in the form in which names are compared: NFKC, in lower case
  */
 public record InitiatorPattern(String text) {
     /**
@@ -14,7 +15,7 @@ public record InitiatorPattern(String text) {
      * @throws IllegalArgumentException if the pattern cannot match any initiator name
      */
     public InitiatorPattern {
-        text = text.toLowerCase(Locale.ROOT);
+        text = Normalizer.normalize(text, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);
         if (!text.matches("[iena*?][^\\s\\p{C}]*")) {
             throw new IllegalArgumentException("'" + text + "' is not a pattern of initiator names; write it like "
                 + "iqn.2026-11.io.modeldisk.learner:*");

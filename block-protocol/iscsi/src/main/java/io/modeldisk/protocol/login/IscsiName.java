@@ -17,6 +17,17 @@ public final class IscsiName {
 
     private IscsiName() {}
 
+    /**
+     * Returns whether a name is already in the form in which names are compared. A target accepts only such names of initiators,
+     * so that two names that a reader takes for one are never two learners. A final dot, which host names may have or not, is
+     * not in this form either.
+     */
+    public static boolean isPrepared(String name) {
+        // The upper case finds what case folding maps to other letters than the lower case does, such as a sharp s.
+        String folded = name.toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
+        return name.equals(normalized(name)) && name.equals(folded) && !name.endsWith(".");
+    }
+
     /** Returns the form in which names are compared: NFKC, in lower case (RFC 3722). Returns null for a malformed name. */
     public static String normalized(String name) {
         String one = Normalizer.normalize(name, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);

@@ -48,7 +48,8 @@ public final class LoginStatus {
             case SUCCESS -> "success";
             case INITIATOR_ERROR -> "initiator error";
             case AUTHENTICATION_FAILURE -> "authentication failed";
-            case AUTHORIZATION_FAILURE -> "this initiator is not allowed to use the target";
+            case AUTHORIZATION_FAILURE ->
+                "this initiator is not allowed to use the target; the log of the shard has the reason";
             case TARGET_NOT_FOUND -> "target not found: no model with this name is served at this address";
             case UNSUPPORTED_VERSION -> "the target does not support this iSCSI version";
             case TOO_MANY_CONNECTIONS -> "the session has too many connections";

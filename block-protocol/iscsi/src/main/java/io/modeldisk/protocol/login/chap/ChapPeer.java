@@ -13,7 +13,8 @@ import java.util.Set;
  * @param initiators the initiators that may log in with the secret; empty if all initiators may
  */
 record ChapPeer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
-    boolean mayBe(String initiatorName) {
-        return initiators.isEmpty() || initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
+    /** Returns whether a pattern of this peer names the initiator. */
+    boolean names(String initiatorName) {
+        return initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
     }
 }

@@ -30,7 +30,8 @@ import java.util.Set;
  *
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
  * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
- * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator.
+ * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator that no other peer has a pattern for.
+ * The names of primaries need the right {@link Right#REPLICATE}, and the names of `modeldisk status` belong to no peer.
  *
  * <p>All processes of a shard have the same line {@code replica}. For a target it is a peer with only the right
  * {@link Right#REPLICATE}. {@link #ofPrimary} has the secrets of a primary as the initiator. In the same way, all shards of a
@@ -45,7 +46,11 @@ public final class ChapSecrets {
     /** The initiator name of a primary begins with these characters. */
     public static final String PRIMARY_INITIATOR = "iqn.2026-11.io.modeldisk.shard:";
 
+    /** The initiator name of a process that only reads the status begins with these characters. No learner has such a name. */
+    public static final String OBSERVER_INITIATOR = "iqn.2026-11.io.modeldisk.learner:status-";
+
     private static final int MAX_NAME_CHARS = 255;
+    private static final char BYTE_ORDER_MARK = '\uFEFF';
     private static final String RIGHTS = "may=";
     private static final String PEER = "peer";
     private static final String SELF = "self";
@@ -93,6 +98,8 @@ public final class ChapSecrets {
      */
     public static ChapSecrets parse(String text, String source) {
         // The words of the lines of which a file has at most one.
+        require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
+            + " line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
         Map<String, String[]> single = new HashMap<>();
         Map<String, ChapPeer> peers = new LinkedHashMap<>();
         int number = 0;
@@ -107,7 +114,12 @@ public final class ChapSecrets {
             require(words[0].equals(PEER) || single.put(words[0], words) == null,
                 where + "the file has another line '" + words[0] + "'; remove one of them");
             if (PEERS.contains(words[0])) {
-                require(peers.put(words[1], peer(words, where)) == null,
+                ChapPeer peer = peer(words, where);
+                // Otherwise each of the two users could log in as the other one.
+                peers.forEach((name, other) -> require(name.equals(words[1]) || !other.secret().equals(peer.secret()),
+                    where + "the peer '" + words[1] + "' has the same secret as the peer '" + name
+                        + "'; choose a different secret for each peer"));
+                require(peers.put(words[1], peer) == null,
                     where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
             }
         }
@@ -225,6 +237,21 @@ public final class ChapSecrets {
 
     ChapPeer peer(String name) {
         return peers.getOrDefault(name, nobody);
+    }
+
+    /**
+     * Returns whether a user may log in as an initiator. A name that a pattern of any peer matches is only for the peers with
+     * such a pattern.
+     */
+    boolean mayBe(String user, String initiatorName) {
+        ChapPeer peer = peer(user);
+        boolean primary = initiatorName.startsWith(PRIMARY_INITIATOR);
+        if (primary && !peer.rights().contains(Right.REPLICATE)) {
+            return false;
+        }
+        boolean reserved = !primary && !initiatorName.startsWith(OBSERVER_INITIATOR)
+            && peers.values().stream().anyMatch(each -> each.names(initiatorName));
+        return peer.names(initiatorName) || peer.initiators().isEmpty() && !reserved;
     }
 
     boolean knows(ChapPeer peer) {

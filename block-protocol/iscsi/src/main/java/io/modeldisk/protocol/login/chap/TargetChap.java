@@ -125,6 +125,6 @@ public final class TargetChap {
 
     /** Returns whether the user that has authenticated may log in as this initiator. */
     public boolean mayBe(String initiatorName) {
-        return isDone() && secrets.peer(user).mayBe(initiatorName);
+        return isDone() && secrets.mayBe(user, initiatorName);
     }
 }

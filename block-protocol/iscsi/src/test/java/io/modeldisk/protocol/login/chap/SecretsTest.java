@@ -8,10 +8,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the content and the permissions of the secrets file. */
@@ -54,9 +57,9 @@ class SecretsTest {
     @Test
     void peerMayLogInOnlyAsInitiatorsThatMatchItsPatterns() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
-        assertThat(secrets.peer("learner").mayBe("iqn.a:one")).isTrue();
-        assertThat(secrets.peer("learner").mayBe("iqn.b:1")).isTrue();
-        assertThat(secrets.peer("learner").mayBe("iqn.b:12")).isFalse();
+        assertThat(secrets.mayBe("learner", "iqn.a:one")).isTrue();
+        assertThat(secrets.mayBe("learner", "iqn.b:1")).isTrue();
+        assertThat(secrets.mayBe("learner", "iqn.b:12")).isFalse();
     }
 
     @Test
@@ -69,7 +72,7 @@ class SecretsTest {
         assertThat(secrets.peer("old").rights()).as("rights of a peer without may=")
             .containsExactlyInAnyOrder(Right.LEARN, Right.STATUS);
         assertThat(secrets.peer("operator").rights()).containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
-        assertThat(secrets.peer("operator").mayBe("iqn.a:one")).isFalse();
+        assertThat(secrets.mayBe("operator", "iqn.a:one")).isFalse();
         assertThat(secrets.peer("monitor").rights()).containsExactly(Right.STATUS);
         assertThat(secrets.peer("unknown").rights()).isEmpty();
     }
@@ -78,8 +81,8 @@ class SecretsTest {
     void lineReplicaAdmitsOnlyPrimariesAndGivesOnlyTheRightToReplicate() {
         ChapSecrets secrets = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test");
         assertThat(secrets.peer("records").rights()).containsExactly(Right.REPLICATE);
-        assertThat(secrets.peer("records").mayBe(ChapSecrets.PRIMARY_INITIATOR + "0-1")).isTrue();
-        assertThat(secrets.peer("records").mayBe("iqn.2026-11.io.modeldisk.learner:one")).isFalse();
+        assertThat(secrets.mayBe("records", ChapSecrets.PRIMARY_INITIATOR + "0-1")).isTrue();
+        assertThat(secrets.mayBe("records", "iqn.2026-11.io.modeldisk.learner:one")).isFalse();
     }
 
     @Test
@@ -141,5 +144,59 @@ class SecretsTest {
             .hasMessageContaining("choose a different secret for each direction");
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "replica other theShardsOwnSecret1\n", "test"))
             .hasMessageContaining("choose a different secret for each direction");
+    }
+
+    @Test
+    void nameThatAPatternOfAPeerMatchesIsOnlyForPeersWithSuchAPattern() {
+        ChapSecrets secrets = ChapSecrets.parse("""
+            peer seven    aVeryLongSecretOfSeven iqn.2026-11.io.modeldisk.learner:seven
+            peer spare    aVeryLongSecretOfSpare iqn.2026-11.io.modeldisk.learner:S*
+            peer operator aVeryLongSecretOfIts   may=learn,raw
+            peer monitor  aVeryLongSecretToo     may=status
+            """, "test");
+        String seven = "iqn.2026-11.io.modeldisk.learner:seven";
+        assertThat(Stream.of("seven", "spare", "operator", "monitor").filter(user -> secrets.mayBe(user, seven)))
+            .as("users that may be learner seven").containsExactly("seven", "spare");
+        assertThat(secrets.mayBe("operator", "iqn.2026-11.io.modeldisk.learner:eight")).isTrue();
+        assertThat(secrets.mayBe("monitor", ChapSecrets.OBSERVER_INITIATOR + "4711"))
+            .as("a user without patterns reads the status under a name that a pattern of another user matches")
+            .isTrue();
+    }
+
+    @Test
+    void patternInAnyUnicodeFormReservesTheName() {
+        ChapSecrets secrets = ChapSecrets.parse("""
+            peer cafe     aVeryLongSecretOfIts iqn.a:cafe\u0301
+            peer operator aVeryLongSecretToo
+            """, "test");
+        assertThat(secrets.mayBe("cafe", "iqn.a:caf\u00e9")).isTrue();
+        assertThat(secrets.mayBe("operator", "iqn.a:caf\u00e9")).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Right.class)
+    void nameOfAPrimaryNeedsTheRightToReplicate(Right right) {
+        ChapSecrets secrets = ChapSecrets.parse(
+            "peer one aVeryLongSecretOfIts may=" + right + "\npeer two aVeryLongSecretToo may=" + right + " iqn.*",
+            "test");
+        for (String user : List.of("one", "two")) {
+            assertThat(secrets.mayBe(user, ChapSecrets.PRIMARY_INITIATOR + "0-1")).as(user)
+                .isEqualTo(right == Right.REPLICATE);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"peer other aVeryLongSecretOfIts may=status", "replica other aVeryLongSecretOfIts",
+        "status other aVeryLongSecretOfIts"})
+    void sameSecretForTwoPeersIsRefused(String line) {
+        assertThatThrownBy(() -> ChapSecrets.parse(LINES + line, "test")).hasMessage(
+            "test line 5: the peer 'other' has the same secret as the peer 'learner'; choose a different secret for each"
+                + " peer");
+    }
+
+    @Test
+    void byteOrderMarkIsNamed() {
+        assertThatThrownBy(() -> ChapSecrets.parse("\uFEFF" + LINES, "test"))
+            .hasMessage("test line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
     }
 }
