@@ -8,6 +8,7 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.DevicePushes;
 import io.modeldisk.server.consistency.NonFinite;
@@ -89,17 +90,31 @@ final class ModelTarget implements Target {
     }
 
     @Override
+    public String loginRefusal(Nexus nexus) {
+        String owner = shard.learners().otherUser(nexus);
+        return owner == null
+            ? null
+            : "user " + nexus.user() + " may not log in with the initiator name and ISID of learner '"
+                + nexus.learner() + "', which belongs to user " + owner + " until its lease ends";
+    }
+
+    @Override
     public void nexusEstablished(Nexus nexus) {
         if (nexus.learner().endsWith(AwaitCommand.FOLLOWER_SUFFIX)) {
             shard.followers().add(nexus);
         }
-        shard.learners().connected(nexus);
+        if (nexus.may(Right.LEARN) && shard.learners().logIn(nexus)) {
+            shard.learnerClaimed(nexus);
+        }
     }
 
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
         shard.followers().remove(nexus);
         shard.keeper().end(nexus);
+        if (!nexus.may(Right.LEARN)) {
+            return;
+        }
         // A backup learns from the records which learners leave.
         if (!loggedOut || shard.isBackup()) {
             shard.learners().lost(nexus);

@@ -293,11 +293,20 @@ public final class ShardModel implements AutoCloseable {
             LOG.warn("the lease of learner '{}' expired after {} ms; the rounds continue without this learner",
                 learner.label(), lease.toMillis());
         }
-        if (!expired.isEmpty() || unsettled) {
+        if (learners.takeReplaced() || !expired.isEmpty() || unsettled) {
             // If an aggregator fails, the flag stays set, so that the next call tries all blocks again.
             unsettled = true;
             learnersChanged();
             unsettled = false;
+        }
+    }
+
+    /** Keeps a record of the users of all learners, after a learner whose user was unknown has got one. */
+    void learnerClaimed(Nexus nexus) {
+        LOG.info("learner '{}' belongs to user {} from now on", nexus.learner(), nexus.user());
+        RecordLog log = records;
+        if (log != null) {
+            MemberRecords.appendRoster(learners, log);
         }
     }
 

@@ -254,6 +254,9 @@ final class ShardStatus {
     private void putLearner(ObjectNode learner, LearnerClock progress, long nowNs) {
         Learner member = progress.learner();
         learner.put("learner", member.label());
+        if (member.key().host() != null) {
+            learner.put("host", member.key().host());
+        }
         put(learner, Metric.LEARNER_STATE, member.isLost() ? "lost" : "live");
         put(learner, Metric.LEARNER_JOIN_ROUND, member.joinRound());
         boolean counted = progress.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;

@@ -289,7 +289,8 @@ final class TrainUnit extends ShardUnit {
         Roster<Learner> before = shard().learners().roster();
         Learner member = shard().learners().admit(nexus, anew);
         boolean forms = !before.formed() && shard().learners().roster().formed();
-        if (shard().learners().postpone(member, earliestRound) || anew || before.tooFew() || forms) {
+        boolean joined = !before.members().contains(member);
+        if (shard().learners().postpone(member, earliestRound) || joined || before.tooFew() || forms) {
             // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners. In
             // ssp, a pull of a round before the join round may have waited while the job formed.
             shard().learnersChanged();

@@ -36,7 +36,8 @@ class ResetRightsTest {
 
     private static List<Right> rightsThatMayReset(LogicalUnit unit) {
         return Stream.of(Right.values())
-            .filter(right -> unit.mayReset(new Nexus("iqn.test:a", 1, "iqn.test:t", "a", Set.of(right)))).toList();
+            .filter(right -> unit.mayReset(new Nexus("iqn.test:a", 1, "iqn.test:t", "a", Set.of(right), null, null)))
+            .toList();
     }
 
     @Test

@@ -232,7 +232,7 @@ final class PageIT {
         String portal = address.substring("modeldisk://".length()).split(",")[0];
         IscsiSession session = IscsiSession.login(new SessionContext()
             .portal(new InetSocketAddress("127.0.0.1", Integer.parseInt(portal.split(":")[1])))
-            .targetName(ModelFacts.TARGET_PREFIX + "digits").initiator("iqn.2026-11.test:hostile", isid)
+            .targetName(ModelFacts.TARGET_PREFIX + "digits").initiator("iqn.2026-11.test:hostile-" + isid, isid)
             .learner(name));
         // The answer to the first command of a session is a unit attention.
         await("JOIN succeeds", () -> runJoin(session, memory));

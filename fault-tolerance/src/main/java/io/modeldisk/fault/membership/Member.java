@@ -7,7 +7,7 @@ package io.modeldisk.fault.membership;
  * @param <K> the type of the key that identifies a learner
  */
 public class Member<K> {
-    private final K key;
+    private volatile K key;
     private volatile long number;
     private volatile long joinRound;
     private volatile boolean lost;
@@ -58,6 +58,11 @@ public class Member<K> {
     /** Returns whether the connection of the learner is lost. Rounds wait for a lost learner until its lease expires. */
     public final boolean isLost() {
         return lost;
+    }
+
+    /** Replaces the key by an equal key, which may describe a newer connection of the learner. */
+    void describe(K equalKey) {
+        key = equalKey;
     }
 
     void lose(long nowNs) {

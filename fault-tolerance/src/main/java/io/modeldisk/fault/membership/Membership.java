@@ -27,6 +27,9 @@ import java.util.function.Function;
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
  *
+ * <p>Two different keys may be the same learner ({@link #isSameLearner}), and two equal keys may belong to different owners
+ * ({@link #mayHold}). Subclasses decide both. A connection of another owner does not keep a learner live.
+ *
  * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #join} acquires no lock if a learner already has
  * the key. {@link #opened} acquires no lock if the round is already open.
  *
@@ -46,7 +49,7 @@ public class Membership<K, M extends Member<K>> {
     // The numbers come from a SecureRandom, because a restarted shard must not repeat a number of an earlier process.
     private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
-    private final Map<K, Integer> connections = new HashMap<>();
+    private final Map<K, Connections<K>> connections = new HashMap<>();
     private final ConcurrentHashMap<K, M> members = new ConcurrentHashMap<>();
     private final List<M> inOrder = new ArrayList<>();
     private volatile Roster<M> roster = new Roster<>(false, false, List.of());
@@ -57,6 +60,9 @@ public class Membership<K, M extends Member<K>> {
     private long lastAskedRoundOfForming;
     private long firstRound = 1;
     private Consumer<MembershipChange<K>> recorder = change -> {};
+
+    /** The connections of a key: the key of the newest connection, and the number of connections. */
+    private record Connections<K>(K newest, int count) {}
 
     /**
      * Creates a membership without learners.
@@ -116,19 +122,33 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
+    /** Returns whether two keys belong to the same learner, so that only one of them may be a learner at a time. */
+    protected boolean isSameLearner(K one, K other) {
+        return one.equals(other);
+    }
+
+    /** Returns whether a client with {@code key} may go on as the learner that joined with {@code holder}. */
+    protected boolean mayHold(K holder, K key) {
+        return true;
+    }
+
+    /** Returns the learners that a client with this key would replace, or that keep it from joining. */
+    protected final List<M> sameLearners(K key) {
+        synchronized (lock) {
+            return inOrder.stream().filter(member -> isSameLearner(member.key(), key)).toList();
+        }
+    }
+
     /**
-     * Adds a new learner with this key. A previous learner with the key leaves first, so that data of the previous learner
-     * does not count as data of the new learner.
+     * Adds a new learner with this key. Previous learners that are the {@linkplain #isSameLearner same learner} leave first, so
+     * that data of the previous learner does not count as data of the new learner.
      *
      * @return the new learner; rounds that waited for the previous learner may close now
      */
     public M joinAnew(K key) {
         M newcomer = newMember.apply(key);
         synchronized (lock) {
-            M previous = members.get(key);
-            if (previous != null) {
-                remove(previous);
-            }
+            sameLearners(key).forEach(this::remove);
             return add(newcomer);
         }
     }
@@ -150,7 +170,7 @@ public class Membership<K, M extends Member<K>> {
         K key = member.key();
         // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
         // removed.
-        if (!connections.containsKey(key)) {
+        if (!isConnected(key)) {
             member.lose(clock.nanoTime());
         }
         inOrder.add(place, member);
@@ -204,7 +224,7 @@ public class Membership<K, M extends Member<K>> {
      */
     public Partition partition(K key, long round) {
         synchronized (lock) {
-            M member = members.get(key);
+            M member = held(key);
             if (member == null) {
                 return Partition.NOT_A_LEARNER;
             }
@@ -275,15 +295,31 @@ public class Membership<K, M extends Member<K>> {
         return minLearners;
     }
 
-    /** Records a new connection of this key. A lost learner with the key becomes live again. */
+    /**
+     * Records a new connection of this key. A lost learner with the key becomes live again, if the client
+     * {@linkplain #mayHold may go on} as this learner.
+     */
     public void connected(K key) {
         synchronized (lock) {
-            connections.merge(key, 1, Integer::sum);
-            M member = members.get(key);
+            connections.merge(key, new Connections<>(key, 1), (old, one) -> new Connections<>(key, old.count() + 1));
+            M member = held(key);
             if (member != null) {
+                member.describe(key);
                 member.find();
             }
         }
+    }
+
+    /** Returns the learner with this key that the client may hold; null if there is none. */
+    private M held(K key) {
+        M member = members.get(key);
+        return member != null && mayHold(member.key(), key) ? member : null;
+    }
+
+    /** Returns whether a learner with this key has a connection. */
+    private boolean isConnected(K key) {
+        Connections<K> ofKey = connections.get(key);
+        return ofKey != null && mayHold(key, ofKey.newest());
     }
 
     /**
@@ -292,7 +328,7 @@ public class Membership<K, M extends Member<K>> {
      */
     public void lost(K key) {
         synchronized (lock) {
-            M member = members.get(key);
+            M member = held(key);
             if (disconnected(key) && member != null) {
                 member.lose(clock.nanoTime());
             }
@@ -319,7 +355,7 @@ public class Membership<K, M extends Member<K>> {
      */
     public boolean left(K key) {
         synchronized (lock) {
-            M member = members.get(key);
+            M member = held(key);
             if (!disconnected(key) || member == null) {
                 return false;
             }
@@ -371,7 +407,8 @@ public class Membership<K, M extends Member<K>> {
 
     /** Removes one connection of a key. Returns whether the key has no connection left. */
     private boolean disconnected(K key) {
-        return connections.computeIfPresent(key, (k, count) -> count == 1 ? null : count - 1) == null;
+        return connections.computeIfPresent(key,
+            (k, old) -> old.count() == 1 ? null : new Connections<>(old.newest(), old.count() - 1)) == null;
     }
 
     private void remove(M member) {
@@ -434,6 +471,7 @@ public class Membership<K, M extends Member<K>> {
                 if (member == null || member.number() != learner.number()) {
                     member = newMember.apply(learner.key());
                 }
+                member.describe(learner.key());
                 restore(member, learner.number(), learner.joinRound(), learner.place());
                 inOrder.add(member);
                 members.put(learner.key(), member);
@@ -444,7 +482,7 @@ public class Membership<K, M extends Member<K>> {
 
     private void restore(M member, long number, long joinRound, int place) {
         member.admit(number, joinRound, place);
-        if (!connections.containsKey(member.key())) {
+        if (!isConnected(member.key())) {
             member.lose(clock.nanoTime());
         }
     }

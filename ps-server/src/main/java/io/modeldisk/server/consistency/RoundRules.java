@@ -22,7 +22,7 @@ final class RoundRules {
     static Learner learner(Learners membership, IoTask task)
         throws ScsiException {
         if (task.round() == IoTask.IMPLIED_ROUND) {
-            return membership.admit(task.nexus(), false);
+            return membership.admitWriter(task.nexus());
         }
         Learner member = membership.member(task.nexus());
         if (member == null) {

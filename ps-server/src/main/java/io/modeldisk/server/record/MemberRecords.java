@@ -65,7 +65,9 @@ public final class MemberRecords {
      */
     public static MembershipChange<Nexus> change(RecordHeader record) throws DamagedRecordException {
         MembershipChange.Kind kind = kind(record);
-        Nexus key = kind == MembershipChange.Kind.JOINED ? decode(record, MemberRecords::readKey) : null;
+        Nexus key = kind == MembershipChange.Kind.JOINED
+            ? decode(record, in -> readUser(in, readKey(in)))
+            : null;
         return new MembershipChange<>(kind, key, record.learner(), record.round(), record.offset(), record.version());
     }
 
@@ -94,6 +96,11 @@ public final class MemberRecords {
                 long joinRound = in.readLong();
                 int place = in.readInt();
                 learners.add(new MembershipImage.Learner<>(readKey(in), number, joinRound, place));
+            }
+            for (int i = 0; i < learners.size(); i++) {
+                MembershipImage.Learner<Nexus> learner = learners.get(i);
+                learners.set(i, new MembershipImage.Learner<>(readUser(in, learner.key()), learner.number(),
+                    learner.joinRound(), learner.place()));
             }
             return new MembershipImage<>(record.has(RecordHeader.FORMED), record.version(), record.round(), asked,
                 fixed,
@@ -140,11 +147,17 @@ public final class MemberRecords {
                 out.writeInt(learner.place());
                 writeKey(out, learner.key());
             }
+            for (MembershipImage.Learner<Nexus> learner : image.learners()) {
+                writeUser(out, learner.key());
+            }
         });
     }
 
     private static byte[] encode(Nexus key) {
-        return encode(out -> writeKey(out, key));
+        return encode(out -> {
+            writeKey(out, key);
+            writeUser(out, key);
+        });
     }
 
     private static void writeKey(DataOutputStream out, Nexus key) throws IOException {
@@ -154,9 +167,21 @@ public final class MemberRecords {
         out.writeUTF(key.learner());
     }
 
-    /** Reads a key. It has no rights, because the rights belong to a session. */
+    /** Writes the user of a key after all keys of a record, where a program of an earlier version does not read. */
+    private static void writeUser(DataOutputStream out, Nexus key) throws IOException {
+        out.writeUTF(key.user() == null ? "" : key.user());
+    }
+
+    /** Reads a key. It has no rights and no host, because they belong to a session. */
     private static Nexus readKey(DataInputStream in) throws IOException {
-        return new Nexus(in.readUTF(), in.readLong(), in.readUTF(), in.readUTF(), Set.of());
+        return new Nexus(in.readUTF(), in.readLong(), in.readUTF(), in.readUTF(), Set.of(), null, null);
+    }
+
+    /** Returns a key with its user. A record of an earlier version has no users. */
+    private static Nexus readUser(DataInputStream in, Nexus key) throws IOException {
+        String user = in.available() == 0 ? "" : in.readUTF();
+        return new Nexus(key.initiatorName(), key.isid(), key.targetName(), key.learner(), key.rights(),
+            user.isEmpty() ? null : user, null);
     }
 
     @FunctionalInterface

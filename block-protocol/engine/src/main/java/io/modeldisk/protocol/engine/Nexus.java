@@ -13,11 +13,14 @@ import java.util.Set;
  * @param learner the learner's label from the login key {@code X-io.modeldisk.learner}, or the initiator name if the key is
  *     absent; not part of the identity
  * @param rights the rights of the session's user; not part of the identity
+ * @param user the CHAP name of the session's user, or null without CHAP; not part of the identity
+ * @param host the IP address of the initiator, or null if it is not known; not part of the identity
  */
-public record Nexus(String initiatorName, long isid, String targetName, String learner, Set<Right> rights) {
-    /** Creates a nexus with all rights. */
+public record Nexus(
+    String initiatorName, long isid, String targetName, String learner, Set<Right> rights, String user, String host) {
+    /** Creates a nexus with all rights and without a user. */
     public Nexus(String initiatorName, long isid, String targetName, String learner) {
-        this(initiatorName, isid, targetName, learner, Right.ALL);
+        this(initiatorName, isid, targetName, learner, Right.ALL, null, null);
     }
 
     /** Whether the user of this nexus has a right. */

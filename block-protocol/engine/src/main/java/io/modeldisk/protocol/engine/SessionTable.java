@@ -100,11 +100,15 @@ final class SessionTable {
         return true;
     }
 
-    private static void checkOwner(Session wanted, Session old) throws LoginException {
+    private void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
                 + " may not replace the session of user " + old.user()
                 + ", although both logins have the same initiator name and ISID");
+        }
+        String refusal = wanted.discovery() ? null : target.loginRefusal(wanted.nexus());
+        if (refusal != null) {
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, refusal);
         }
     }
 

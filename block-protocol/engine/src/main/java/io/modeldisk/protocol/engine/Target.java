@@ -54,6 +54,11 @@ public interface Target {
      */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
+    /** Returns the reason why a nexus may not log in at this moment, for the log; null if it may. */
+    default String loginRefusal(Nexus nexus) {
+        return null;
+    }
+
     /**
      * Notifies the target that a session of a nexus is about to enter the full-feature phase. If the login still fails, the
      * engine calls {@link #nexusLost}.

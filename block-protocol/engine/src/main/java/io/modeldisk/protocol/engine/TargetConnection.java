@@ -153,6 +153,11 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
+    /** The IP address of the initiator. */
+    String peerHost() {
+        return peerAddress.getHostAddress();
+    }
+
     /** Records that the initiator has sent a Login Request. */
     void loginRequested() {
         login.requested();

@@ -223,9 +223,9 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     /** Creates the session of a successful login and allocates the session's memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
-        Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights());
-        session = connection.establish(
-            new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights(),
+            security.user(), connection.peerHost());
+        session = connection.establish(new Session(nexus, discovery, request.tsih(), request.cid(), connection));
         if (!window.open(context.initialCommands())) {
             throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
                 "there is no free memory for another session; increase --buffers");

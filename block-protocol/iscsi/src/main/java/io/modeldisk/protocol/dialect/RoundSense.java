@@ -54,6 +54,11 @@ public enum RoundSense {
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot hand over. */
     NO_BACKUP(0x89, "no backup of the shard is in sync, so that the primary cannot hand over (see `modeldisk status`)"),
 
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: another learner has the initiator name. */
+    NAME_IN_USE(0x8F,
+        "another process is the learner with this name, or the name belongs to another user until the lease of its learner"
+            + " ends; give each learner a different --learner"),
+
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the aggregator has no learning rate. */
     NO_LEARNING_RATE(0x8A, "the aggregator of the model has no learning rate"),
 

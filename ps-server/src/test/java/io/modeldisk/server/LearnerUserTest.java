@@ -1,0 +1,176 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.login.Right;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.consistency.Learner;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+import io.modeldisk.server.record.MemberRecords;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A learner belongs to its CHAP user until its lease ends, also after its records were replayed. */
+class LearnerUserTest {
+    private static final int ISID = 1;
+    private static final int OTHER_ISID = 2;
+    private static final Nexus SEVEN = nexus(ISID, "seven", Right.LEARN);
+
+    private RecordedShard shard;
+
+    @BeforeEach
+    void open() throws Exception {
+        shard = new RecordedShard("asp", 1, SumAggregator::new);
+        shard.connect(SEVEN);
+    }
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    /** Returns a nexus of initiator {@code seven}. */
+    private static Nexus nexus(long isid, String user, Right... rights) {
+        return new Nexus("iqn.test:seven", isid, "iqn.test:t", "seven", Set.of(rights), user, "10.0.0." + isid);
+    }
+
+    private static void assertNameInUse(RecordedShard at, Nexus nexus, String reason) {
+        assertThatThrownBy(() -> at.join(nexus, 0, true)).isInstanceOfSatisfying(ScsiException.class,
+            refusal -> assertThat(refusal.sense()).isEqualTo(RoundSense.NAME_IN_USE.sense()))
+            .hasMessageContaining(reason);
+    }
+
+    private static FakeTask push(Nexus nexus, long round) {
+        return new FakeTask(nexus, 0, RecordedShard.BLOCK).fill(1).ofRound(round);
+    }
+
+    private static void lose(RecordedShard at, Nexus nexus) {
+        at.shard.target().nexusLost(nexus, false);
+    }
+
+    private static Learner learner(RecordedShard at) {
+        List<Learner> members = at.shard.learners().roster().members();
+        assertThat(members).hasSize(1);
+        return members.getFirst();
+    }
+
+    @Test
+    void joinOfAConnectedNameIsRefusedWithItsHost() throws Exception {
+        shard.join(SEVEN, 0, true);
+        for (String user : List.of("seven", "other")) {
+            Nexus second = nexus(OTHER_ISID, user, Right.LEARN);
+            shard.connect(second);
+            assertNameInUse(shard, second,
+                user.equals("seven") ? "is connected from 10.0.0.1" : "belongs to user seven");
+        }
+        assertThat(learner(shard).key().isid()).isEqualTo(ISID);
+    }
+
+    @Test
+    void joinOfTheSameUserReplacesTheLostLearnerAtOnceAndTheNextRoundsCountOnce() throws Exception {
+        JoinCommand.Answer before = shard.join(SEVEN, 0, true);
+        RecordedShard.write(shard.train, push(SEVEN, 1));
+        lose(shard, SEVEN);
+        Nexus second = nexus(OTHER_ISID, "seven", Right.LEARN);
+        shard.connect(second);
+        // Without ANEW too: a nexus that has not pushed must not inherit the rounds of another nexus.
+        JoinCommand.Answer after = shard.join(second, 0, false);
+        assertThat(after.membership()).isNotEqualTo(before.membership());
+        RecordedShard.write(shard.train, push(second, after.joinRound()));
+        RecordedShard.write(shard.train, push(second, after.joinRound()));
+        assertThat(Weights.at(shard.shard.store(), 0)).isEqualTo(2);
+        assertThatThrownBy(() -> RecordedShard.write(shard.train, push(SEVEN, 2)))
+            .isInstanceOfSatisfying(ScsiException.class,
+                refusal -> assertThat(refusal.sense()).isEqualTo(RoundSense.NO_LEARNER.sense()));
+        assertThat(learner(shard).isLost()).isFalse();
+    }
+
+    @Test
+    void learnerOfAnotherUserIsNotReplacedUntilItsLeaseEnds() throws Exception {
+        shard.join(SEVEN, 0, true);
+        lose(shard, SEVEN);
+        Nexus other = nexus(OTHER_ISID, "other", Right.LEARN);
+        shard.connect(other);
+        assertNameInUse(shard, other, "belongs to user seven until its lease ends");
+        assertThatThrownBy(() -> RecordedShard.write(shard.train, push(other, 0))).as("a write without JOIN")
+            .isInstanceOf(ScsiException.class);
+        shard.clock.advance(RecordedShard.LEASE);
+        shard.shard.expire();
+        shard.join(other, 0, true);
+        assertThat(learner(shard).key().user()).isEqualTo("other");
+    }
+
+    @Test
+    void nexusOfALearnerIsOnlyForItsUser() throws Exception {
+        shard.join(SEVEN, 0, true);
+        lose(shard, SEVEN);
+        Nexus other = nexus(ISID, "other", Right.LEARN);
+        assertThat(shard.shard.target().loginRefusal(other)).contains("belongs to user seven until its lease ends");
+        assertThat(shard.shard.target().loginRefusal(SEVEN)).isNull();
+        // The session may be older than the record of the learner, at a backup.
+        shard.connect(other);
+        assertThat(learner(shard).isLost()).isTrue();
+        assertNameInUse(shard, other, "belongs to user seven");
+        assertThatThrownBy(() -> RecordedShard.write(shard.train, push(other, 1))).isInstanceOf(ScsiException.class);
+        shard.leave(other);
+        assertThat(learner(shard).key().user()).isEqualTo("seven");
+    }
+
+    @Test
+    void sessionWithoutTheRightToLearnNeitherResumesNorKeepsNorEndsALearner() throws Exception {
+        shard.join(SEVEN, 0, true);
+        lose(shard, SEVEN);
+        Nexus watcher = nexus(ISID, "seven", Right.STATUS, Right.RAW);
+        shard.connect(watcher);
+        assertThat(learner(shard).isLost()).isTrue();
+        shard.leave(watcher);
+        assertThat(shard.shard.learners().roster().members()).hasSize(1);
+        shard.connect(watcher);
+        shard.clock.advance(RecordedShard.LEASE);
+        shard.shard.expire();
+        assertThat(shard.shard.learners().roster().members()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void learnerKeepsItsUserAfterReplay(boolean roster) throws Exception {
+        shard.join(SEVEN, 0, true);
+        if (roster) {
+            MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+        }
+        try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new)) {
+            Nexus other = nexus(OTHER_ISID, "other", Right.LEARN);
+            again.connect(other);
+            again.play(shard.sink.records());
+            assertThat(learner(again).key().user()).isEqualTo("seven");
+            assertNameInUse(again, other, "belongs to user seven");
+            again.connect(SEVEN);
+            assertThat(learner(again).isLost()).isFalse();
+        }
+    }
+
+    @Test
+    void learnerWithoutAUserBelongsToTheFirstUserThatLogsInAlsoAfterAnotherReplay() throws Exception {
+        Nexus unknown = nexus(ISID, null, Right.LEARN);
+        shard.join(unknown, 0, true);
+        try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new);
+            RecordedShard third = new RecordedShard("asp", 1, SumAggregator::new)) {
+            again.play(shard.sink.records());
+            again.connect(SEVEN);
+            assertThat(learner(again).key().user()).isEqualTo("seven");
+            third.play(again.sink.records());
+            assertNameInUse(third, nexus(OTHER_ISID, "other", Right.LEARN), "belongs to user seven");
+        }
+    }
+}
