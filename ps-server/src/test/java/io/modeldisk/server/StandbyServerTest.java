@@ -1,6 +1,5 @@
 package io.modeldisk.server;
 
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,7 +13,6 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.test.WarningLog;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -119,22 +117,6 @@ class StandbyServerTest {
             groups.become(AccessState.ACTIVE);
             push.get(30, TimeUnit.SECONDS);
             assertThat(server.shard().traffic().pushes()).isPositive();
-        }
-    }
-
-    @Test
-    void learnerThatWaitsForAStandbyIsNotSuspectedOfAnotherLearnersLabel() throws Exception {
-        groups.become(AccessState.ACTIVE);
-        server = ParameterServer.launch(context(0));
-        try (WarningLog warnings = new WarningLog(); StripedModel model = connect(server.localAddress())) {
-            model.join();
-            groups.become(AccessState.STANDBY);
-            CompletableFuture<Void> push = run(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
-            await("many sessions are lost", () -> warnings.messages().stream()
-                .filter(message -> message.contains("the state of its port group is standby")).count() > 12);
-            groups.become(AccessState.ACTIVE);
-            push.get(30, TimeUnit.SECONDS);
-            assertThat(warnings.messages()).noneMatch(message -> message.contains("another process may use the label"));
         }
     }
 

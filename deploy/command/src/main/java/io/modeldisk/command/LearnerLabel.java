@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
 /**
  * The default label of a learner: a prefix, the process number and a random number, such as {@code gpu7-4711-9f3a01c2}. The
  * random number is necessary because containers of one host may have the same host name and process number. Two learners with
- * the same label close each other's sessions.
+ * the same label cannot be learners at the same time.
  */
 final class LearnerLabel {
     private static final int MAX_LENGTH = 48;

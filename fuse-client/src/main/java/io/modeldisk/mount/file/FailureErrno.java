@@ -21,7 +21,7 @@ public final class FailureErrno {
     private static Errno of(ShardException.Kind kind) {
         return switch (kind) {
             case PATH_LOST, REFUSED, CLOSED, WENT_BACK -> Errno.EIO;
-            case BUSY -> Errno.EBUSY;
+            case BUSY, NAME_IN_USE -> Errno.EBUSY;
             case ROUND_TIMEOUT -> Errno.ETIMEDOUT;
             case JOB_STOPPED -> Errno.ECANCELED;
             case ROUND_CLOSED, LEARNER_FORGOTTEN, MODEL_CHANGED -> Errno.ESTALE;

@@ -19,6 +19,7 @@ final class FailureErrnoTest {
         entry(ShardException.Kind.CLOSED, Errno.EIO),
         entry(ShardException.Kind.WENT_BACK, Errno.EIO),
         entry(ShardException.Kind.BUSY, Errno.EBUSY),
+        entry(ShardException.Kind.NAME_IN_USE, Errno.EBUSY),
         entry(ShardException.Kind.ROUND_TIMEOUT, Errno.ETIMEDOUT),
         entry(ShardException.Kind.JOB_STOPPED, Errno.ECANCELED),
         entry(ShardException.Kind.ROUND_CLOSED, Errno.ESTALE),

@@ -4,6 +4,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
@@ -31,8 +32,8 @@ public record BackupSettings(
 
     private static final Logger LOG = LogManager.getLogger(BackupSettings.class);
 
-    /** The ISID of the sessions between a primary and its backups. */
-    private static final long ISID = 0x800000020000L;
+    /** The ISID of the sessions of this process with its backups. A new session replaces a lost one. */
+    private static final long ISID = Isid.random();
 
     /** Returns the settings for this machine without authentication. */
     public static BackupSettings of(Duration timeout, Route.Preference datamover, int bufferBytes) {

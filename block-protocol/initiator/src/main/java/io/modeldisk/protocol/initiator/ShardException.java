@@ -33,6 +33,8 @@ public final class ShardException extends IOException {
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
+        /** Another process is the learner with this name, or the name belongs to another user. */
+        NAME_IN_USE,
         /** The shard has gone back to earlier weights: it was restarted and has lost pushes that it had acknowledged. */
         WENT_BACK,
         /** The target refused the login because the secret is wrong or the user does not have the necessary right. */
@@ -102,6 +104,9 @@ public final class ShardException extends IOException {
         }
         if (data.equals(RoundSense.NOT_IN_ROUND.sense())) {
             return Kind.ROUND_CLOSED;
+        }
+        if (data.equals(RoundSense.NAME_IN_USE.sense())) {
+            return Kind.NAME_IN_USE;
         }
         return data.equals(RoundSense.TOO_FEW_LEARNERS.sense()) ? Kind.JOB_STOPPED : Kind.REFUSED;
     }

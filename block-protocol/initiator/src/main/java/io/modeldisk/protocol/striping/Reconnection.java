@@ -23,6 +23,12 @@ final class Reconnection {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition cancelled = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, cancelled);
+    /**
+     * The time for which an attempt is repeated while another process is the learner. The shard may not know yet that the
+     * previous process of this mount has ended.
+     */
+    private static final long NAME_IN_USE_NS = TimeUnit.SECONDS.toNanos(3);
+
     private long lostSinceNs;
     private boolean lost;
     private long pauseNs;
@@ -69,7 +75,7 @@ final class Reconnection {
             lostSinceNs = nowNs;
             pauseNs = FIRST_PAUSE_NS;
         }
-        if (!mayPass(failure) || Thread.currentThread().isInterrupted()) {
+        if (!mayPass(failure, nowNs - lostSinceNs) || Thread.currentThread().isInterrupted()) {
             throw failure;
         }
         if (nowNs - lostSinceNs > timeoutNs) {
@@ -81,9 +87,12 @@ final class Reconnection {
         pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
     }
 
-    private static boolean mayPass(IOException failure) {
-        return failure instanceof ShardException shard
-            && (shard.kind() == ShardException.Kind.PATH_LOST || shard.kind() == ShardException.Kind.BUSY);
+    private static boolean mayPass(IOException failure, long passedNs) {
+        return failure instanceof ShardException shard && switch (shard.kind()) {
+            case PATH_LOST, BUSY -> true;
+            case NAME_IN_USE -> passedNs < NAME_IN_USE_NS;
+            default -> false;
+        };
     }
 
     private void pause(Cancellation cancellation) throws IOException {

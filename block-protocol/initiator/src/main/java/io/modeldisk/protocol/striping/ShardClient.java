@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.striping;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
@@ -16,6 +18,7 @@ import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.dialect.VpdPage;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -45,6 +48,7 @@ import org.apache.logging.log4j.Logger;
  */
 final class ShardClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardClient.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final int PAGE_BYTES = 65536;
     /**
      * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the
@@ -62,11 +66,14 @@ final class ShardClient implements AutoCloseable {
     private static final int SCRATCH_BYTES = KEEP_OFFSET + 4096;
     /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
     static final int MIN_OBSERVER_COMMANDS = 2;
-    private static final long OBSERVER_ISID = 0x800000000000L;
-    private static final long READER_ISID = 0x800000020000L;
+    /** The last bits of the ISIDs of a process, which has up to three sessions with a shard. The observer has 0. */
+    private static final int LEARNER = 1;
+    private static final int READER = 2;
 
     private final StripedModelContext context;
     private final int index;
+    private final long observerIsid = Isid.random();
+    private final long readerIsid = observerIsid | READER;
     private final DataMemory scratch;
     private final ControlCommands commands;
     private final ShardMembership membership;
@@ -107,7 +114,8 @@ final class ShardClient implements AutoCloseable {
         this.place = new Place(portal, id(portal), route(context.datamover(), portal));
         this.scratch = DataMemory.allocateShareable(SCRATCH_BYTES);
         this.commands = new ControlCommands(scratch);
-        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(), context.clock());
+        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(),
+            observerIsid | LEARNER);
     }
 
     private ShardId id(InetSocketAddress portal) {
@@ -197,7 +205,7 @@ final class ShardClient implements AutoCloseable {
             .initiator(context.initiatorName(), isid)
             .learner(label)
             .onFarewell(this::stops);
-        if (isid == OBSERVER_ISID) {
+        if (isid == observerIsid) {
             settings.queueDepth(
                 Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route().portal().datamover()).queueDepth()));
         }
@@ -233,11 +241,11 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    private static int factsOffset(long isid) {
-        if (isid == READER_ISID) {
+    private int factsOffset(long isid) {
+        if (isid == readerIsid) {
             return READER_FACTS_OFFSET;
         }
-        return isid == OBSERVER_ISID ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
+        return isid == observerIsid ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
     }
 
     /** Returns the session that reads one version of the weights. Logs in if the session is not open. */
@@ -248,7 +256,7 @@ final class ShardClient implements AutoCloseable {
                 if (versionReader != null) {
                     versionReader.close();
                 }
-                versionReader = logIn(READER_ISID, context.learner() + "(reader)");
+                versionReader = logIn(readerIsid, context.learner() + "(reader)");
             }
             return versionReader;
         }
@@ -274,7 +282,7 @@ final class ShardClient implements AutoCloseable {
                 if (observer != null) {
                     observer.close();
                 }
-                observer = logIn(OBSERVER_ISID, context.observer());
+                observer = logIn(observerIsid, context.observer());
                 byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
                 if (reads && !commands.run(observer, testUnitReady, 0, 0, Cancellation.NONE)) {
                     throw new ShardException(ShardException.Kind.BUSY, id(),
@@ -312,6 +320,17 @@ final class ShardClient implements AutoCloseable {
         synchronized (page) {
             return readPage(observer(), code, 0);
         }
+    }
+
+    /** Returns the address of the host of a live learner, as the shard reports it; null if the shard has no such learner. */
+    String hostOf(String label) throws IOException {
+        for (JsonNode learner : JSON.readTree(vpdPage(ModelFacts.STATUS_VPD_PAGE)).path("learners")) {
+            if (learner.path("learner").asText().equalsIgnoreCase(label)
+                && learner.path("state").asText().equals("live")) {
+                return learner.path("host").asText("another process");
+            }
+        }
+        return null;
     }
 
     /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */

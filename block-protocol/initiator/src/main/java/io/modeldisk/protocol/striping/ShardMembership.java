@@ -1,7 +1,6 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -9,9 +8,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.Logger;
 
 /**
  * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
@@ -19,19 +15,14 @@ import org.apache.logging.log4j.Logger;
  * pulls. Thread-safe.
  */
 final class ShardMembership {
-    private static final Logger LOG = LogManager.getLogger(ShardMembership.class);
-    private static final long LEARNER_ISID = 0x800000010000L;
-    private static final long SHORT_LIFE_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final int SUSPICIOUS_LOSSES = 8;
-
     private final ShardClient shard;
     private final ControlCommands commands;
     private final DataMemory memory;
     private final int memoryOffset;
     private final String label;
-    private final NanoClock clock;
 
     // Guarded by {@code this}.
+    private long isid;
     private IscsiSession session;
     /** The result of the last JOIN; null before the first JOIN. */
     private JoinCommand.Answer answer;
@@ -41,10 +32,6 @@ final class ShardMembership {
     private long history;
     /** The start round of the shard at the last call of {@link #agreed()}; see {@link JoinCommand.Answer}. */
     private long startRound;
-    private long loggedInNs;
-    /** Whether the session has joined. A process that does not serve the shard closes sessions that try to join. */
-    private boolean joined;
-    private int shortLives;
 
     /**
      * The session for pushes and pulls; null until the caller calls {@link #agreed()} after a login. Volatile, because pushes
@@ -54,13 +41,13 @@ final class ShardMembership {
 
     /** Creates a membership that uses {@link JoinCommand#DATA_BYTES} bytes of the memory for the data of JOIN. */
     ShardMembership(ShardClient shard, ControlCommands commands, DataMemory memory, int memoryOffset, String label,
-        NanoClock clock) {
+        long isid) {
         this.shard = shard;
         this.commands = commands;
         this.memory = memory;
         this.memoryOffset = memoryOffset;
         this.label = label;
-        this.clock = clock;
+        this.isid = isid;
     }
 
     /** Returns the learner's session; null if the session is not open or {@link #agreed()} was not called after the login. */
@@ -95,31 +82,33 @@ final class ShardMembership {
         }
         // A shard of an older version returns fewer bytes.
         memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).fill((byte) 0);
-        if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
-            Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
+        try {
+            if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
+                Cancellation.NONE)) {
+                throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
+            }
+        } catch (ShardException e) {
+            throw e.kind() == ShardException.Kind.NAME_IN_USE ? nameInUse(e) : e;
         }
-        joined = true;
         answer = JoinCommand.answer(
             memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
+    /** Returns the refusal of a JOIN with the host that has the name, because only the person who knows the host can help. */
+    private ShardException nameInUse(ShardException refusal) throws IOException {
+        String host = shard.hostOf(label);
+        return refusal.withMessage(shard.id() + ": the learner '" + label + "' cannot join, because "
+            + (host == null
+                ? "the name belongs to another user until the lease of its learner ends, or is reserved (status-...)"
+                : "another mount with this name is connected from " + host + "; unmount it there")
+            + ", or give this mount a different --learner");
+    }
+
     private void logIn() throws IOException {
-        long nowNs = clock.nanoTime();
         if (session != null) {
-            shortLives = joined && nowNs - loggedInNs < SHORT_LIFE_NS ? shortLives + 1 : 0;
-            if (shortLives == SUSPICIOUS_LOSSES) {
-                shortLives = 0;
-                LOG.warn(
-                    "{} sessions of learner '{}' with {} were lost in a row, each within 1 s after its own login: "
-                        + "another process may use the label '{}' too; give each learner a different --learner",
-                    SUSPICIOUS_LOSSES, label, shard.id(), label);
-            }
             session.close();
         }
-        joined = false;
-        session = shard.logIn(LEARNER_ISID, label);
-        loggedInNs = clock.nanoTime();
+        session = shard.logIn(isid, label);
     }
 
     /** The learner's first round, from the last result of JOIN. */
@@ -156,16 +145,17 @@ final class ShardMembership {
 
     /** The number of bytes that {@link #save} writes. */
     static int imageBytes() {
-        return 3 * Long.BYTES;
+        return 4 * Long.BYTES;
     }
 
     /** Saves the membership for another process. */
     synchronized void save(ByteBuffer to) {
-        to.putLong(membership).putLong(history).putLong(startRound);
+        to.putLong(isid).putLong(membership).putLong(history).putLong(startRound);
     }
 
     /** Restores the membership of another process, whose session this process replaces at the next call of {@link #join}. */
     synchronized void restore(ByteBuffer from) {
+        isid = from.getLong();
         membership = from.getLong();
         history = from.getLong();
         startRound = from.getLong();
@@ -177,7 +167,6 @@ final class ShardMembership {
         membership = 0;
         history = 0;
         startRound = 0;
-        shortLives = 0;
         if (session != null) {
             session.close();
             session = null;

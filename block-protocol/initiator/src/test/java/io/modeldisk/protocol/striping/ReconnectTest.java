@@ -9,7 +9,6 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.ManualClock;
-import io.modeldisk.test.WarningLog;
 import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.time.Duration;
@@ -144,21 +143,6 @@ class ReconnectTest {
             assertThatThrownBy(pull::get).cause()
                 .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
                 .hasMessageContaining("reconnecting failed for 10000 ms");
-        }
-    }
-
-    @Test
-    void warningIsLoggedWhenTwoLearnersUseTheSameLabel() throws IOException {
-        serve(MIB, BLOCK, 1);
-        try (WarningLog warnings = new WarningLog();
-            StripedModel other = StripedModel.connect(
-                new StripedModelContext(shards.address()).learner("tester").clock(new ManualClock()))) {
-            for (int i = 0; i < 10; i++) {
-                model.push(0, memory, 0, BLOCK, Cancellation.NONE);
-                other.push(0, memory, 0, BLOCK, Cancellation.NONE);
-            }
-            assertThat(warnings.messages()).anySatisfy(
-                message -> assertThat(message).contains("another process may use the label 'tester'"));
         }
     }
 }

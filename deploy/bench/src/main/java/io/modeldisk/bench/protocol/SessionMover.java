@@ -8,6 +8,7 @@ import io.modeldisk.bench.load.Requester;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -22,7 +23,6 @@ import org.HdrHistogram.Histogram;
  */
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
-    private static final long ISID = 0x800000020000L;
     private static final long CONNECT_MS = 60_000;
 
     private final InetSocketAddress portal;
@@ -32,6 +32,7 @@ public final class SessionMover implements Mover, Requester {
     private final DataMemory weights;
     private final boolean knowsWeights;
     private final String initiator;
+    private final long isid = Isid.random();
     private IscsiSession session;
     private int sessionDepth;
     private long movedBytes;
@@ -90,7 +91,7 @@ public final class SessionMover implements Mover, Requester {
                 .portal(portal)
                 .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
-                .initiator(initiator, ISID)
+                .initiator(initiator, isid)
                 .connectTimeout(Duration.ofMillis(CONNECT_MS))
                 .queueDepth(depth));
             UnitReadiness.await(session, RequestStream.TRAIN_LUN);

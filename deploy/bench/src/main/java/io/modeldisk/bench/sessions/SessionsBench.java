@@ -5,6 +5,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ProcessUsage;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
 /** Measures the throughput of many sessions that push to and pull from one shard at the same time. */
 public final class SessionsBench {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench-";
-    private static final long ISID = 0x800000020000L;
     private static final long SETTLE_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long SAMPLE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long COMMAND_TIMEOUT_MS = 60_000;
@@ -76,7 +76,7 @@ public final class SessionsBench {
         IscsiSession session = IscsiSession.login(new SessionContext()
             .portal(shard.portal())
             .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
-            .initiator(INITIATOR + name, ISID)
+            .initiator(INITIATOR + name, Isid.random())
             .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MS))
             .queueDepth(queueDepth));
         try {

@@ -6,6 +6,7 @@ import io.modeldisk.protocol.dialect.VpdPage;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -31,7 +32,6 @@ import java.util.concurrent.TimeoutException;
 final class ShardStatusItems {
     private static final Duration BOUND = Duration.ofSeconds(4);
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk.learner:status-doctor";
-    private static final long ISID = 0x800000030000L;
 
     private ShardStatusItems() {}
 
@@ -71,7 +71,7 @@ final class ShardStatusItems {
         }
         try (DataMemory memory = DataMemory.allocate(VpdPage.DATA_BYTES + 1);
             IscsiSession session = IscsiSession.login(new SessionContext().portal(shard)
-                .targetName(ModelFacts.TARGET_PREFIX + model).initiator(INITIATOR, ISID).learner("doctor")
+                .targetName(ModelFacts.TARGET_PREFIX + model).initiator(INITIATOR, Isid.random()).learner("doctor")
                 .secrets(secrets)
                 .connectTimeout(BOUND).commandTimeout(BOUND))) {
             UnitReadiness.await(session, 0);

@@ -1,0 +1,20 @@
+package io.modeldisk.protocol.initiator;
+
+import java.security.SecureRandom;
+
+/**
+ * Initiator session identifiers (RFC 7143 section 11.12.5) of the random format. Two processes with the same initiator name have
+ * different identifiers, so that a session of one process does not replace a session of the other.
+ */
+public final class Isid {
+    /** The format: the first two bits are 10b, and the initiator chooses the other bits at random. */
+    private static final long RANDOM_FORMAT = 0x80L << 40;
+    private static final long RANDOM_BITS = 0xFF_FFFF_FFFCL;
+
+    private Isid() {}
+
+    /** Returns a random identifier. Its last two bits are 0; the caller may set them to number the sessions of one process. */
+    public static long random() {
+        return RANDOM_FORMAT | new SecureRandom().nextLong() & RANDOM_BITS;
+    }
+}
