@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -43,8 +45,8 @@ final class SessionTable {
      *
      * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
      * @return the session with the TSIH that the target assigned
-     * @throws LoginException if there are too many sessions, the nexus belongs to another user, the TSIH is unknown, or the login
-     *     requests a second connection of a session
+     * @throws LoginException if there are too many sessions, in all or of this user, the nexus belongs to another user, the TSIH
+     *     is unknown, or the login requests a second connection of a session
      */
     Session establish(Session wanted) throws IOException {
         List<Session> replaced;
@@ -54,9 +56,8 @@ final class SessionTable {
             Session old = replaced.isEmpty() ? null : replaced.getLast();
             session = wanted.withTsih(checkHandle(wanted, old) ? old.tsih() : newTsih());
             checkOwner(wanted, old);
-            if (old == null && sessions.size() >= limit) {
-                throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                    "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
+            if (old == null) {
+                checkRoom(wanted);
             }
             sessions.add(session);
         }
@@ -110,6 +111,40 @@ final class SessionTable {
         if (refusal != null) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, refusal);
         }
+    }
+
+    /** Checks the limits of the number of sessions: in all, of one user, and of users that neither learn nor replicate. */
+    private void checkRoom(Session wanted) throws LoginException {
+        if (sessions.size() >= limit) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
+                "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
+        }
+        if (wanted.user() == null) {
+            return;
+        }
+        int share = (limit + 1) / 2;
+        if (count(session -> wanted.user().equals(session.user())) >= share) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
+                "user " + wanted.user() + " already has " + share + " of the " + limit
+                    + " sessions, and one user may have at"
+                    + " most half of them; raise --max-sessions, or give processes different users in the secrets file");
+        }
+        int open = limit - limit / 4;
+        if (!isWorker(wanted) && count(session -> !isWorker(session)) >= open) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
+                "users without the right learn or replicate already have " + open + " of the " + limit
+                    + " sessions, and the rest is reserved for users with one of these rights; raise --max-sessions to"
+                    + " allow more");
+        }
+    }
+
+    /** Returns whether a session may belong to a learner or to the primary of a shard, without which training stops. */
+    private static boolean isWorker(Session session) {
+        return session.nexus().may(Right.LEARN) || session.nexus().may(Right.REPLICATE);
+    }
+
+    private long count(Predicate<Session> condition) {
+        return sessions.stream().filter(condition).count();
     }
 
     private int newTsih() {

@@ -234,6 +234,33 @@ class TargetAccessTest {
     }
 
     @Test
+    void userHasAtMostHalfOfTheSessionsAndTheLastQuarterIsForLearners() throws Exception {
+        serving = new Serving(context -> context.access(AccessPolicy.THIS_MACHINE.withSecrets(ChapSecrets.parse("""
+            peer learner aVeryLongSecretOfIts
+            peer watcher theSecretOfTheWatcher may=status
+            peer viewer  theSecretOfTheViewer  may=status
+            """, "test"))).maxConnections(8));
+        assertThat(sessionsOf("watcher", "theSecretOfTheWatcher")).as("sessions of one user").isEqualTo(4);
+        assertThat(sessionsOf("viewer", "theSecretOfTheViewer")).as("sessions until 6 of 8 do not learn").isEqualTo(2);
+        assertThat(sessionsOf("learner", SECRET)).as("sessions until all are used").isEqualTo(2);
+    }
+
+    /** Logs in as often as the target admits the user. */
+    private int sessionsOf(String user, String secret) throws Exception {
+        int sessions = 0;
+        while (true) {
+            RawInitiator raw = connect();
+            authenticate(raw, user, secret, "InitiatorName=iqn.test:" + user + sessions, TARGET);
+            int status = raw.login(1, 3).loginStatus();
+            if (status != 0) {
+                assertThat(status).isEqualTo(0x0302);
+                return sessions;
+            }
+            sessions++;
+        }
+    }
+
+    @Test
     void connectionFromAnAddressOutsideTheAllowListIsClosed() throws IOException {
         serve(AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8"))));
         assertThat(connect().isClosedByTarget()).isTrue();
