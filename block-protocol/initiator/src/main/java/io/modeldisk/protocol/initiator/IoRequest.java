@@ -240,6 +240,14 @@ public final class IoRequest implements InitiatorTask {
         };
     }
 
+    /**
+     * Returns whether a reset by another initiator has ended the command or came before it. Such a command is sent again without
+     * a pause: after a pause, the next reset would have come before it too.
+     */
+    public boolean wasReset() {
+        return isToBeRetried() && (status == ScsiStatus.TASK_ABORTED || status == ScsiStatus.CHECK_CONDITION);
+    }
+
     /** The SCSI status; -1 if the command has no response. */
     public int status() {
         return status;

@@ -18,6 +18,7 @@ public final class ShardException extends IOException {
 
     private static final int NO_STATUS = -1;
     private static final int INITIATOR_ERROR_CLASS = 2;
+    private static final int UNIT_ATTENTION = 0x6;
 
     /** The kinds of failures. The caller can react to each kind in a different way. */
     public enum Kind {
@@ -107,6 +108,9 @@ public final class ShardException extends IOException {
         }
         if (data.equals(RoundSense.NAME_IN_USE.sense())) {
             return Kind.NAME_IN_USE;
+        }
+        if (data.key() == UNIT_ATTENTION) {
+            return Kind.BUSY;
         }
         return data.equals(RoundSense.TOO_FEW_LEARNERS.sense()) ? Kind.JOB_STOPPED : Kind.REFUSED;
     }

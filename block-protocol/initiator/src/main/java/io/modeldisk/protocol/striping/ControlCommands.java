@@ -19,8 +19,11 @@ import java.util.concurrent.ExecutionException;
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;
-    /** The maximum number of times that a command is sent again after a unit attention or an abort by another initiator. */
-    private static final int MAX_ATTENTIONS = 8;
+    /**
+     * The maximum number of times that a command is sent again after a unit attention or an abort by another initiator, which may
+     * reset the unit again and again.
+     */
+    static final int MAX_ATTENTIONS = 100;
 
     /** The result of a command. */
     private enum End {
@@ -104,6 +107,6 @@ final class ControlCommands {
         if (done.status() == ScsiStatus.BUSY) {
             return End.BUSY;
         }
-        return done.isToBeRetried() && done.status() != ScsiStatus.TASK_SET_FULL ? End.SEND_AGAIN : End.FAILED;
+        return done.wasReset() ? End.SEND_AGAIN : End.FAILED;
     }
 }

@@ -449,7 +449,7 @@ final class StripedTransfer {
         } else if (failure.get() == null && request.failure() != null) {
             attends = parts.lost(shard, request);
         } else if (failure.get() == null && request.isToBeRetried()) {
-            attends = parts.refused(shard, request, BUSY_PAUSE_NS);
+            attends = parts.refused(shard, request, request.wasReset() ? 0 : BUSY_PAUSE_NS);
         } else {
             fail(request.exception(source.id(shard),
                 (direction.writes() ? "writing" : "reading") + " at byte " + offset));

@@ -80,9 +80,10 @@ class ControlCommandsTest {
     }
 
     @Test
-    void commandIsSentAgainEightTimesWhenTheTargetRespondsTaskAborted() {
+    void commandThatIsAbortedEachTimeIsGivenUp() {
         status = ScsiStatus.TASK_ABORTED;
-        assertThatThrownBy(this::run).hasMessageEndingWith(": TASK ABORTED");
-        assertThat(received).hasValue(9);
+        assertThatThrownBy(this::run).hasMessageEndingWith(": TASK ABORTED")
+            .extracting(e -> ((ShardException) e).kind()).isEqualTo(ShardException.Kind.BUSY);
+        assertThat(received).hasValue(ControlCommands.MAX_ATTENTIONS + 1);
     }
 }
