@@ -360,6 +360,47 @@ class ReplicaServerTest {
         handOverDuringTraining();
     }
 
+    private void logInEverywhere(Strangers strangers) throws Exception {
+        List<Process> all = processes.stream().filter(each -> each.server.server() != null).toList();
+        strangers.logInEverywhere(all.stream().map(each -> each.server.server()).toList(),
+            all.stream().map(each -> each.server.role().id()).toList());
+    }
+
+    @Test
+    void usersWithOneRightEachWhoLogInUnderEveryNameOfAJobChangeNothing() throws Exception {
+        secrets = ChapSecrets.parse("""
+            self    shards    theShardsOwnSecret1
+            replica records   theSecretOfTheRecords
+            peer    learner   theSecretOf-learner   %s
+            peer    reader    theSecretOf-reader
+            peer    learn     theSecretOf-learn     may=learn
+            peer    raw       theSecretOf-raw       may=raw
+            peer    replicate theSecretOf-replicate may=replicate
+            peer    status    theSecretOf-status    may=status
+            """.formatted(Strangers.LEARNER), "test");
+        startTwo();
+        Process first = awaitPrimaryWithBackup();
+        try (Strangers strangers = new Strangers()) {
+            logInEverywhere(strangers);
+            train(() -> {
+                logInEverywhere(strangers);
+                first.endSession();
+                Process second = awaitPrimary();
+                logInEverywhere(strangers);
+                assertThat(second.server.server().shard().learners().roster().members())
+                    .allMatch(learner -> learner.key().user().equals("learner"));
+                return null;
+            });
+            new Process();
+            awaitPrimaryWithBackup();
+            logInEverywhere(strangers);
+            try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+                float before = round(model, memory, 1);
+                assertThat(round(model, memory, 2)).isEqualTo(before + 2);
+            }
+        }
+    }
+
     @Test
     void primaryServesOnWhenItsSuccessorEndsBeforeItHasAccepted() throws Exception {
         startTwo();
