@@ -60,7 +60,7 @@ public record ModelFacts(
      * The version of PROTOCOL.md that this program speaks. It is raised by every change after which programs of the old and the
      * new version would misunderstand each other, also by a change of the records that a primary sends to its backups.
      */
-    public static final int PROTOCOL = 1;
+    public static final int PROTOCOL = 2;
 
     /** The vendor-specific VPD page that carries these facts, on each logical unit. */
     public static final int VPD_PAGE = 0xC0;
