@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -240,7 +241,7 @@ final class WorkerPool {
                 continue;
             }
             long before = received.get();
-            sleep(STUCK_NS);
+            sleep(clock, STUCK_NS);
             // No thread reads now, and none has read a request since the last check. So all threads wait.
             if (reading.get() == 0 && received.get() == before && !unmounted && !stopping) {
                 try {
@@ -269,10 +270,23 @@ final class WorkerPool {
     void stopReading(Runnable ask, long endNs) {
         stopping = true;
         LockSupport.unpark(reserve);
-        while (reading.get() > 0 && clock.nanoTime() - endNs < 0) {
-            // If all threads have ended meanwhile, the next process replies.
-            Thread.ofPlatform().name("modeldisk-fuse-stop").daemon().start(ask);
-            sleep(STUCK_NS);
+        askUntil(() -> reading.get() == 0, ask, clock, endNs);
+    }
+
+    /** Lets one thread call {@code ask} again and again until the condition is true or the time has come. */
+    static void askUntil(BooleanSupplier condition, Runnable ask, NanoClock clock, long endNs) {
+        BooleanSupplier isOver = () -> condition.getAsBoolean() || clock.nanoTime() - endNs >= 0;
+        if (isOver.getAsBoolean()) {
+            return;
+        }
+        // A call may wait: if all threads have ended meanwhile, the next process replies.
+        Thread.ofPlatform().name("modeldisk-fuse-stop").daemon().start(() -> {
+            while (!isOver.getAsBoolean()) {
+                ask.run();
+            }
+        });
+        while (!isOver.getAsBoolean()) {
+            sleep(clock, STUCK_NS);
         }
     }
 
@@ -303,12 +317,12 @@ final class WorkerPool {
         }
     }
 
-    private void sleep(long durationNs) {
+    private static void sleep(NanoClock clock, long durationNs) {
         try {
             clock.sleep(durationNs, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            // No code interrupts this thread. An interrupt would only make the next check earlier.
-            LOG.debug("the reserve thread was interrupted while it slept", e);
+            // No code interrupts these threads. An interrupt would only make the next check earlier.
+            LOG.debug("a thread was interrupted while it slept", e);
         }
     }
 

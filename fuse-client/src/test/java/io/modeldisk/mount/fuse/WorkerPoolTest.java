@@ -1,0 +1,80 @@
+package io.modeldisk.mount.fuse;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class WorkerPoolTest {
+    private final ManualClock clock = new ManualClock();
+    private final AtomicInteger asked = new AtomicInteger();
+    private final CountDownLatch answered = new CountDownLatch(1);
+
+    private void ask() {
+        asked.incrementAndGet();
+        try {
+            answered.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private CompletableFuture<Void> askUntil(AtomicBoolean condition, Duration limit) {
+        long endNs = clock.nanoTime() + limit.toNanos();
+        return CompletableFuture.runAsync(() -> WorkerPool.askUntil(condition::get, this::ask, clock, endNs));
+    }
+
+    private void advanceTo(AtomicInteger checks, int count) {
+        await("the condition was checked", () -> {
+            clock.advance(Duration.ofMillis(5));
+            return checks.get() >= count;
+        });
+    }
+
+    @Test
+    void questionThatGetsNoAnswerOccupiesOneThreadOnly() throws Exception {
+        AtomicInteger checks = new AtomicInteger();
+        AtomicBoolean ended = new AtomicBoolean();
+        long endNs = clock.nanoTime() + Duration.ofDays(1).toNanos();
+        CompletableFuture<Void> asking = CompletableFuture.runAsync(() -> WorkerPool.askUntil(() -> {
+            checks.incrementAndGet();
+            return ended.get();
+        }, this::ask, clock, endNs));
+        await("the question was asked", () -> asked.get() == 1);
+        advanceTo(checks, checks.get() + 20);
+        assertThat(asked).hasValue(1);
+        ended.set(true);
+        clock.advance(Duration.ofMillis(5));
+        asking.get(10, TimeUnit.SECONDS);
+        answered.countDown();
+    }
+
+    @Test
+    void questionIsAskedAgainUntilTheConditionIsTrue() throws Exception {
+        answered.countDown();
+        AtomicBoolean ended = new AtomicBoolean();
+        CompletableFuture<Void> asking = askUntil(ended, Duration.ofDays(1));
+        await("the question was asked three times", () -> asked.get() >= 3);
+        ended.set(true);
+        clock.advance(Duration.ofMillis(5));
+        asking.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void waitForAnAnswerEndsInTime() throws Exception {
+        CompletableFuture<Void> asking = askUntil(new AtomicBoolean(), Duration.ofSeconds(1));
+        await("the question was asked", () -> asked.get() == 1);
+        clock.advance(Duration.ofSeconds(1));
+        asking.get(10, TimeUnit.SECONDS);
+        answered.countDown();
+    }
+}
