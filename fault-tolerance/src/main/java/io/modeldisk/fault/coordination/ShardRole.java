@@ -167,6 +167,12 @@ public final class ShardRole implements AutoCloseable {
             } catch (KeeperException | IOException | IllegalArgumentException e) {
                 absent = false;
                 trouble(e);
+            } catch (RuntimeException e) {
+                if (state() != RoleState.CLOSED) {
+                    throw e;
+                }
+                // close() waits only a short time for a step, which then finds its client closed.
+                LOG.debug("a step of {} has ended after the role was closed", place, e);
             }
         }
     }
