@@ -25,6 +25,7 @@ import io.modeldisk.server.replica.RecordFollower;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The part of a shard that several processes may serve: it starts as a backup, and becomes the primary once. Thread-safe.
@@ -33,6 +34,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     private final ShardModel shard;
     private final BackupSettings settings;
     private final NanoClock clock;
+    private final Consumer<Throwable> lost;
     private final BlockStamps stamps;
     private final RecordPlayer player;
     private final RecordFollower follower;
@@ -45,11 +47,14 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
      *
      * @param start the number of the checkpoint's request from which the shard has started; 0 for the initial weights
      * @param lowestEpoch the lowest epoch of a primary whose records the backup accepts
+     * @param lost is called if the thread that keeps the records of the primary fails because of an error in modeldisk
      */
-    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock) {
+    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock,
+        Consumer<Throwable> lost) {
         this.shard = shard;
         this.settings = settings;
         this.clock = clock;
+        this.lost = lost;
         this.stamps = new BlockStamps(blocks(), start);
         this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(),
             shard.learningRate(), 0);
@@ -114,7 +119,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
             : DataMemory.allocate(bytes);
         RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1,
             epoch,
-            stamps, clock, "modeldisk-records-" + facts().model() + "-" + facts().shard());
+            stamps, clock, lost, "modeldisk-records-" + facts().model() + "-" + facts().shard());
         ofEpoch.follow(log);
         backups = ofEpoch;
         return log;

@@ -1,7 +1,6 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
@@ -99,8 +98,7 @@ public final class ServerContext {
     private JournalSettings journal;
     private BackupSettings backups;
     private DeviceTarget device;
-    private Consumer<DeviceException> deviceLost = e -> LOG.error("the shard is of no use any more: {}",
-        e.getMessage());
+    private Consumer<Throwable> lost = e -> LOG.error("the shard is of no use any more", e);
     private long lowestEpoch;
     private BooleanSupplier handOver = () -> false;
     private Runnable goBack = () -> LOG.error(
@@ -288,11 +286,12 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the action after a failure of the device. It is called once, before any command fails because of the failure. It must
-     * not close the shard in the same thread. By default, an error is logged, and every command fails from then on.
+     * Sets the action after a failure that makes the shard useless: of the device, or of the thread that keeps the
+     * records. It is called once, before any command fails because of the failure. It must not close the shard in the same
+     * thread. By default, an error is logged, and every command or every change fails from then on.
      */
-    public ServerContext deviceLost(Consumer<DeviceException> action) {
-        this.deviceLost = action;
+    public ServerContext lost(Consumer<Throwable> action) {
+        this.lost = action;
         return this;
     }
 
@@ -390,7 +389,7 @@ public final class ServerContext {
                 ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
                 : 0;
             settings = new ServerSettings(facts, source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, keptBytes, checkpoints, journal, records, backups, lowestEpoch, device, deviceLost, goBack,
+                spareBlocks, keptBytes, checkpoints, journal, records, backups, lowestEpoch, device, lost, goBack,
                 handOver,
                 portGroups, mayServe,
                 clock);

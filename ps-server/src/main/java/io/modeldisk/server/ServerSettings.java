@@ -1,7 +1,6 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -35,7 +34,7 @@ record ServerSettings(
     BackupSettings backups,
     long lowestEpoch,
     DeviceTarget device,
-    Consumer<DeviceException> deviceLost,
+    Consumer<Throwable> lost,
     Runnable goBack,
     BooleanSupplier handOver,
     TargetPortGroups portGroups,

@@ -111,7 +111,8 @@ public final class ShardModel implements AutoCloseable {
             settings.keptBytes(), settings.clock());
         this.replication = settings.backups() == null
             ? null
-            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.lowestEpoch(), settings.clock());
+            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.lowestEpoch(), settings.clock(),
+                settings.lost());
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
     }
@@ -142,7 +143,7 @@ public final class ShardModel implements AutoCloseable {
             if (settings.device() != null) {
                 store.useDevice(settings.device(), settings.aggregator(), settings.consistency().appliesWholeRounds(),
                     hostPushes(settings, context.network()), settings.clock(), facts.model() + "-" + facts.shard(),
-                    settings.deviceLost());
+                    settings.lost()::accept);
                 LOG.info("the device {} keeps the weights, in {} of its memory", store.device(),
                     ByteSize.format(store.device().deviceBytes()));
             }
@@ -222,7 +223,7 @@ public final class ShardModel implements AutoCloseable {
      * @param bufferBytes the size of each of the two buffers for records
      */
     void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
-        records = new RecordLog(sinks, bufferBytes, firstPosition, clock,
+        records = new RecordLog(sinks, bufferBytes, firstPosition, clock, settings.lost(),
             "modeldisk-records-" + facts.model() + "-" + facts.shard());
         MemberRecords.record(learners, records);
         consistency.record(records);

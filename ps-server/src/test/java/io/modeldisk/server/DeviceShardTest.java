@@ -403,9 +403,9 @@ class DeviceShardTest {
     @Test
     void lostDeviceFailsEveryCommandAndIsReportedOnce() throws Exception {
         Emulator.reset(1);
-        AtomicReference<Exception> lost = new AtomicReference<>();
+        AtomicReference<Throwable> lost = new AtomicReference<>();
         CompletableFuture<Void> reported = new CompletableFuture<>();
-        Shard shard = Shard.open(context("asp", "sum").device(device(true)).deviceLost(e -> {
+        Shard shard = Shard.open(context("asp", "sum").device(device(true)).lost(e -> {
             assertThat(lost.getAndSet(e)).isNull();
             reported.complete(null);
         }));

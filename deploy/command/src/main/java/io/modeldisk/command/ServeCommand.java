@@ -262,7 +262,7 @@ final class ServeCommand implements Callable<Integer> {
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()
                 .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
-        return addSource(device.apply(context));
+        return addSource(device.apply(context).lost(ProcessEnd::after));
     }
 
     private ShardPlace place() {

@@ -1,14 +1,9 @@
 package io.modeldisk.command;
 
 import io.modeldisk.aggregator.device.Device;
-import io.modeldisk.aggregator.device.DeviceException;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.block.DeviceTarget.PushTo;
-import java.util.concurrent.TimeUnit;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Option;
 
 /** The options for a shard whose gradients are applied by a device. */
@@ -41,37 +36,6 @@ final class ServeDevice {
             }
             return context;
         }
-        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host"), place))
-            .deviceLost(ServeDevice::end);
-    }
-
-    /**
-     * Ends the process before a learner gets an error, so that it waits for the next process. A stop in order would need weights
-     * that the device has lost.
-     */
-    private static void end(DeviceException failure) {
-        // The log may hang, for example because nobody reads a pipe.
-        Thread.ofPlatform().daemon().name("modeldisk-end").start(ServeDevice::halt);
-        try {
-            log().error("{}; this process ends, and --durability says what survives", failure.getMessage());
-            LogManager.shutdown();
-        } finally {
-            Runtime.getRuntime().halt(1);
-        }
-    }
-
-    private static void halt() {
-        try {
-            NanoClock.SYSTEM.sleep(1, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            log().debug("nobody interrupts this thread", e);
-        } finally {
-            Runtime.getRuntime().halt(1);
-        }
-    }
-
-    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
-    private static Logger log() {
-        return LogManager.getLogger(ServeDevice.class);
+        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host"), place));
     }
 }

@@ -25,6 +25,7 @@ final class RecordBuffer {
     private long firstNs;
     private long lastPosition;
     private int rosterAt = -1;
+    private volatile boolean damaged;
 
     /** Creates a buffer. {@code batch} has the memory, and the start of the buffer in it. */
     RecordBuffer(RecordBatch batch) {
@@ -67,18 +68,32 @@ final class RecordBuffer {
         return start + used - recordBytes;
     }
 
-    /** The body of a record has been copied. */
-    void copied(Thread committer) {
+    /**
+     * The body of a record has been copied.
+     *
+     * @param whole false if the copying has failed
+     */
+    void copied(boolean whole, Thread committer) {
+        if (!whole) {
+            damaged = true;
+        }
         if (unfinished.decrementAndGet() == 0) {
             LockSupport.unpark(committer);
         }
     }
 
-    /** Waits until all bodies are copied, and completes the checksums. No record may be added any more. */
+    /**
+     * Waits until all bodies are copied, and completes the checksums. No record may be added any more.
+     *
+     * @throws IllegalStateException if the body of a record could not be copied, so that no sink may keep the records
+     */
     RecordBatch seal() {
         unfinished.decrementAndGet();
         while (unfinished.get() > 0) {
             LockSupport.park(this);
+        }
+        if (damaged) {
+            throw new IllegalStateException("the body of a record could not be copied");
         }
         int at = (int) start;
         int end = at + used;

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -21,6 +22,7 @@ final class RecordCommitter {
     private final RecordLog log;
     private final List<RecordSink> sinks;
     private final NanoClock clock;
+    private final Consumer<Throwable> lost;
     private final Thread thread;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // Used only by the thread. For each sink, whether it has begun or kept the current batch.
@@ -28,8 +30,10 @@ final class RecordCommitter {
     private final boolean[] kept;
     private String failure;
 
-    RecordCommitter(RecordLog log, List<RecordSink> sinks, NanoClock clock, String name) {
+    /** Creates the thread. It calls {@code lost} if it fails, before any task learns of the failure. */
+    RecordCommitter(RecordLog log, List<RecordSink> sinks, NanoClock clock, Consumer<Throwable> lost, String name) {
         this.log = log;
+        this.lost = lost;
         this.sinks = List.copyOf(sinks);
         this.clock = clock;
         this.begun = new boolean[sinks.size()];
@@ -53,10 +57,18 @@ final class RecordCommitter {
                 buffer = log.next();
             }
         } catch (RuntimeException | Error e) {
-            LOG.error("the thread {} has failed; the shard accepts no more changes", thread.getName(), e);
-            log.failed("the thread " + thread.getName() + " has failed: " + e, Duration.ZERO);
+            failed(e);
         } finally {
             ended.complete(null);
+        }
+    }
+
+    /** Without this thread, no record is kept any more, so the shard is of no use. */
+    private void failed(Throwable reason) {
+        try {
+            lost.accept(reason);
+        } finally {
+            log.failed("the thread " + thread.getName() + " has failed: " + reason, Duration.ZERO);
         }
     }
 

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * The records of a shard, in one order, and the tasks that wait until their records are durable. Records are collected in a
@@ -91,10 +92,12 @@ public final class RecordLog implements AutoCloseable {
      * @param sinks the sinks, which the log closes; at least one
      * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
+     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
      * @param name the name of the thread
      */
-    public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock, String name) {
-        this(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0, null, clock, name);
+    public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock,
+        Consumer<Throwable> lost, String name) {
+        this(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0, null, clock, lost, name);
     }
 
     /**
@@ -106,10 +109,11 @@ public final class RecordLog implements AutoCloseable {
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
      * @param epoch the epoch of the primary
      * @param stamps the stamps of the blocks, which the log keeps current
+     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
      * @param name the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, DataMemory bufferMemory, long firstPosition, long epoch,
-        BlockStamps stamps, NanoClock clock, String name) {
+        BlockStamps stamps, NanoClock clock, Consumer<Throwable> lost, String name) {
         if (bufferBytes % RecordBatch.ALIGNMENT != 0 || bufferBytes <= 0 || bufferBytes > DataMemory.SLAB_BYTES / 2) {
             throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be a multiple of "
                 + RecordBatch.ALIGNMENT + " up to " + DataMemory.SLAB_BYTES / 2);
@@ -128,7 +132,7 @@ public final class RecordLog implements AutoCloseable {
         this.buffers = new RecordBuffer[]{new RecordBuffer(new RecordBatch(bufferMemory, 0)),
             new RecordBuffer(new RecordBatch(bufferMemory, bufferBytes))};
         this.active = buffers[0];
-        this.committer = new RecordCommitter(this, sinks, clock, name);
+        this.committer = new RecordCommitter(this, sinks, clock, lost, name);
         committer.start();
     }
 
@@ -183,8 +187,13 @@ public final class RecordLog implements AutoCloseable {
         if (at < 0) {
             return -1;
         }
-        body.write(memory, at + RecordHeader.BYTES);
-        finish(at, bodyBytes);
+        boolean whole = false;
+        try {
+            body.write(memory, at + RecordHeader.BYTES);
+            whole = true;
+        } finally {
+            finish(at, bodyBytes, whole);
+        }
         return appended;
     }
 
@@ -197,8 +206,13 @@ public final class RecordLog implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        MemorySegment.copy(data, dataOffset, memory, at + RecordHeader.BYTES, bodyBytes);
-        finish(at, bodyBytes);
+        boolean whole = false;
+        try {
+            MemorySegment.copy(data, dataOffset, memory, at + RecordHeader.BYTES, bodyBytes);
+            whole = true;
+        } finally {
+            finish(at, bodyBytes, whole);
+        }
     }
 
     /**
@@ -250,9 +264,9 @@ public final class RecordLog implements AutoCloseable {
         return used == 0 || used + reserved + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 
-    private void finish(long at, int bodyBytes) {
+    private void finish(long at, int bodyBytes, boolean whole) {
         RecordHeader.pad(memory, at, bodyBytes);
-        buffers[at < bufferBytes ? 0 : 1].copied(committer.thread());
+        buffers[at < bufferBytes ? 0 : 1].copied(whole, committer.thread());
     }
 
     /**

@@ -11,6 +11,7 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.MemorySink;
 import io.modeldisk.test.ManualClock;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,8 +19,10 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -35,7 +38,7 @@ class RecordLogTest {
 
     private final MemorySink sink = new MemorySink();
     private final MemorySegment data = Arena.ofAuto().allocate(4 * PAGE);
-    private RecordLog log = new RecordLog(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, "test");
+    private RecordLog log = new RecordLog(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
 
     @AfterEach
     void close() {
@@ -95,7 +98,7 @@ class RecordLogTest {
     void taskWaitsUntilItsRecordsAreDurableInEverySink() {
         MemorySink second = new MemorySink();
         log.close();
-        log = new RecordLog(List.of(new MemorySink(), second), BUFFER, 1, NanoClock.SYSTEM, "test");
+        log = new RecordLog(List.of(new MemorySink(), second), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
         second.hold();
         append(0, PAGE);
         FakeTask task = task("a", PAGE);
@@ -114,7 +117,7 @@ class RecordLogTest {
         ManualClock clock = new ManualClock();
         log.close();
         MemorySink slow = new MemorySink();
-        log = new RecordLog(List.of(slow), BUFFER, 1, clock, "test");
+        log = new RecordLog(List.of(slow), BUFFER, 1, clock, e -> {}, "test");
         assertThat(log.after(0)).isEqualTo(new RecordBacklog(0, 0, 0));
         slow.hold();
         append(0, PAGE);
@@ -247,7 +250,7 @@ class RecordLogTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         int writes = 500;
         log.close();
-        log = new RecordLog(List.of(new MemorySink()), 16 << 20, 1, NanoClock.SYSTEM, "test");
+        log = new RecordLog(List.of(new MemorySink()), 16 << 20, 1, NanoClock.SYSTEM, e -> {}, "test");
         FakeTask task = task("a", PAGE);
         long allocated = Long.MAX_VALUE;
         for (int attempt = 0; attempt < 3; attempt++) {
@@ -269,7 +272,7 @@ class RecordLogTest {
         MemorySink fails = new MemorySink();
         fails.fail("broken");
         log.close();
-        log = new RecordLog(List.of(works, fails), BUFFER, 1, NanoClock.SYSTEM, "test");
+        log = new RecordLog(List.of(works, fails), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
         append(0, PAGE);
         fails.awaitOffers(3);
         assertThat(works.offers()).isEqualTo(1);
@@ -369,7 +372,7 @@ class RecordLogTest {
     void closeEndsAlthoughTheSinkDoesNotReturn() throws Exception {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
-        RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, "test");
+        RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, e -> {}, "test");
         stuck.hold();
         stuckLog.push(0, 0, data, 0, PAGE, 7, 1, 1);
         stuck.awaitHeld();
@@ -388,7 +391,7 @@ class RecordLogTest {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
         stuck.hold();
-        try (RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, "test");
+        try (RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, e -> {}, "test");
             var pool = Executors.newSingleThreadExecutor()) {
             stuckLog.append(RecordKind.LEARNER, (byte) 1, -1, 0, 7, 1, 0, 0, (memory, offset) -> {});
             Future<?> waiting = pool.submit(() -> {
@@ -407,11 +410,58 @@ class RecordLogTest {
     @Test
     void logGoesOnAtTheGivenPosition() {
         MemorySink second = new MemorySink();
-        try (RecordLog later = new RecordLog(List.of(second), BUFFER, 100, NanoClock.SYSTEM, "test")) {
+        try (RecordLog later = new RecordLog(List.of(second), BUFFER, 100, NanoClock.SYSTEM, e -> {}, "test")) {
             assertThat(later.isDurable(task("a", PAGE))).isTrue();
             later.closeRound(3, 2, 1);
             second.await(100);
         }
         assertThat(second.records()).extracting(RecordHeader::position).containsExactly(100L);
+    }
+
+    @Test
+    void failureOfTheThreadIsReportedBeforeAnyTaskLearnsOfIt() throws Exception {
+        log.close();
+        BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        // The thread catches the failures of sinks, but not this one.
+        RecordSink broken = new RecordSink() {
+            @Override
+            public void begin(RecordBatch batch) throws IOException {
+                throw new IOException("no space");
+            }
+
+            @Override
+            public void finish() {
+                throw new AssertionError("nothing has begun");
+            }
+
+            @Override
+            public String name() {
+                throw new IllegalStateException("a sink without a name");
+            }
+
+            @Override
+            public void close() {
+                // Nothing to close.
+            }
+        };
+        log = new RecordLog(List.of(broken), BUFFER, 1, NanoClock.SYSTEM,
+            e -> events.add(e.getMessage() + ", refused because of " + log.status().failure()), "test");
+        append(0, PAGE);
+        assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo("a sink without a name, refused because of null");
+        await("changes are refused", () -> log.status().failure() != null);
+        assertThatThrownBy(() -> log.reserve(task("a", PAGE))).isInstanceOf(ScsiException.class)
+            .hasMessageContaining("the thread test has failed: java.lang.IllegalStateException: a sink without a name");
+    }
+
+    @Test
+    void recordWhoseBodyCannotBeCopiedReachesNoSinkAndDoesNotStopTheThread() throws Exception {
+        log.close();
+        BlockingQueue<String> failures = new LinkedBlockingQueue<>();
+        log = new RecordLog(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> failures.add(e.getMessage()), "test");
+        assertThatThrownBy(() -> log.append(RecordKind.RATE, (byte) 0, 0, 0, 7, 1, 1, 16, (memory, at) -> {
+            throw new IllegalArgumentException("no body");
+        })).hasMessage("no body");
+        assertThat(failures.poll(10, TimeUnit.SECONDS)).isEqualTo("the body of a record could not be copied");
+        assertThat(sink.records()).isEmpty();
     }
 }

@@ -138,7 +138,7 @@ class BackupStreamTest {
     private RecordLog log(long firstPosition, long epoch) throws IOException {
         log = new RecordLog(List.of(sink), BUFFER, DataMemory.allocateShareable(2L * BUFFER), firstPosition, epoch,
             stamps,
-            NanoClock.SYSTEM, "log");
+            NanoClock.SYSTEM, e -> {}, "log");
         return log;
     }
 
