@@ -72,22 +72,20 @@ final class BackupConnection implements AutoCloseable {
                 try {
                     follow();
                     reported = null;
-                } catch (IOException e) {
-                    if (!isClosed() && !e.getMessage().equals(reported)) {
-                        reported = e.getMessage();
+                } catch (IOException | RuntimeException | Error e) {
+                    String text = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
+                    if (!isClosed() && !text.equals(reported)) {
+                        reported = text;
+                        // After an error in modeldisk too, the shard needs its backup again.
                         LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(),
-                            peer.address(),
-                            reported);
+                            peer.address(), text, e instanceof IOException ? null : e);
                     }
-                    disconnect(e.getMessage());
+                    disconnect(text);
                 }
                 pause();
             }
         } catch (InterruptedException e) {
             // close() ends the thread.
-        } catch (RuntimeException | Error e) {
-            LOG.error("the thread of backup {} has failed; the shard has one backup less until it starts again",
-                peer.name(), e);
         }
         // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
         if (currentState() != State.IN_SYNC) {
