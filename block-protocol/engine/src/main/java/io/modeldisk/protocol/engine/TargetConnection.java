@@ -61,6 +61,8 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
+    /** Whether a task could not be scheduled, and would wait forever. */
+    private volatile boolean overfull;
     /** Whether all resources of the connection are released. Guarded by {@link #endLock}. */
     private boolean ended;
     /** The time at which the receiver thread began to wait for the next PDU. */
@@ -241,11 +243,11 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** Schedules a task for the responder thread. May be called by any thread. Does not block. */
+    /** Schedules a task for the responder thread. May be called by any thread. Does not block, and does not fail. */
     void schedule(TaskSlot task) {
-        if (!schedule.offer(task) && !closed) {
-            throw new IllegalStateException(
-                "the schedule of the responder thread is full because a task was scheduled twice");
+        if (!schedule.offer(task)) {
+            // The caller may be a thread that all sessions need, so only this connection ends. The watchdog closes it.
+            overfull = true;
         }
     }
 
@@ -258,6 +260,7 @@ final class TargetConnection implements Runnable {
             closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "the login took longer than --login-timeout");
             return;
         }
+        closeIf(overfull, "the schedule of the responder thread is full because of an error in modeldisk");
         long limitNs = context.transferTimeout().toNanos();
         Liveness liveness = datamover.liveness();
         long receiving = liveness.receivingSinceNs();
