@@ -64,6 +64,7 @@ public final class ShardModel implements AutoCloseable {
     private final Consistency consistency;
     private final RoundKeeper keeper;
     private final Traffic traffic = new Traffic();
+    private final WriteGate gate;
     private final Set<Nexus> followers = ConcurrentHashMap.newKeySet();
     /** The checkpoint from which the shard has started. */
     private final CheckpointStatus restored;
@@ -97,6 +98,7 @@ public final class ShardModel implements AutoCloseable {
         this.tensorsText = SafetensorsText.of(settings.source().tensors(), settings.source().metadata());
         this.lease = settings.lease();
         this.clock = settings.clock();
+        this.gate = new WriteGate(clock);
         this.mayServe = settings.mayServe();
         this.handOver = settings.handOver();
         this.aggregator = settings.aggregator();
@@ -460,6 +462,11 @@ public final class ShardModel implements AutoCloseable {
         return records;
     }
 
+    /** Admits the writes until the shard stops. */
+    WriteGate gate() {
+        return gate;
+    }
+
     Traffic traffic() {
         return traffic;
     }
@@ -496,7 +503,7 @@ public final class ShardModel implements AutoCloseable {
     /**
      * Takes a last checkpoint before the shard stops. Does nothing if the shard takes none.
      *
-     * @param disconnect disconnects all learners; may be called twice
+     * @param disconnect disconnects all learners
      */
     void saveLast(Runnable disconnect) {
         if (checkpointer == null || !mayServe()) {
@@ -505,6 +512,7 @@ public final class ShardModel implements AutoCloseable {
         // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
         // another thread, which nobody interrupts, writes the files.
         FutureTask<Void> save = new FutureTask<>(() -> {
+            gate.close();
             checkpointer.saveLast(disconnect);
             return null;
         });

@@ -125,10 +125,16 @@ final class Snapshot implements ChangeListener {
         }
     }
 
-    /** Saves all blocks that have reached the point. Returns whether all blocks are on disk. */
-    boolean sweep() throws IOException {
+    /** Is called after a block is written. */
+    @FunctionalInterface
+    interface AfterBlock {
+        void written() throws IOException;
+    }
+
+    /** Saves all blocks that have reached the point. Returns whether all blocks are written. */
+    boolean sweep(AfterBlock after) throws IOException {
         for (int i = 0; i < saved.length && left.get() > 0 && !stopped; i++) {
-            writeCopies();
+            writeCopies(after);
             // Without the lock, the value may be out of date. Then isDue() returns the right one.
             if (saved[i]) {
                 continue;
@@ -145,28 +151,29 @@ final class Snapshot implements ChangeListener {
                 block.unlock();
             }
             if (due) {
-                write(copies.own());
+                write(copies.own(), after);
             }
             if (failure != null) {
                 throw failure;
             }
         }
-        writeCopies();
+        writeCopies(after);
         return left.get() == 0 && !stopped;
     }
 
-    private void writeCopies() throws IOException {
+    private void writeCopies(AfterBlock after) throws IOException {
         for (BlockCopy copy = full.poll(); copy != null; copy = full.poll()) {
             try {
-                write(copy);
+                write(copy, after);
             } finally {
                 copies.release(copy);
             }
         }
     }
 
-    private void write(BlockCopy copy) throws IOException {
+    private void write(BlockCopy copy, AfterBlock after) throws IOException {
         copy.writeTo(writer);
         left.decrementAndGet();
+        after.written();
     }
 }
