@@ -13,6 +13,9 @@ import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.record.MemberRecords;
+import io.modeldisk.server.record.RecordHeader;
+import io.modeldisk.server.record.RecordKind;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -157,6 +160,30 @@ class LearnerUserTest {
             assertNameInUse(again, other, "belongs to user seven");
             again.connect(SEVEN);
             assertThat(learner(again).isLost()).isFalse();
+        }
+    }
+
+    @Test
+    void recordsOfAnEarlierVersionHaveNoUserAndTheFirstUserHasTheLearner() throws Exception {
+        shard.join(SEVEN, 0, true);
+        MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+        int userBytes = Short.BYTES + "seven".length();
+        try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new)) {
+            for (RecordHeader record : shard.sink.records()) {
+                boolean hasUser = record.kind() == RecordKind.LEARNER
+                    || record.kind() == RecordKind.ROSTER && record.position() > 1;
+                if (hasUser) {
+                    // The users are at the end of the body.
+                    record.memory().set(ValueLayout.JAVA_INT_UNALIGNED, record.start(), record.bodyBytes() - userBytes);
+                }
+                again.player.apply(record);
+                if (hasUser) {
+                    assertThat(learner(again).key().user()).isNull();
+                }
+            }
+            again.connect(nexus(ISID, "other", Right.LEARN));
+            assertThat(learner(again).key().user()).isEqualTo("other");
+            assertThat(again.shard.target().loginRefusal(SEVEN)).contains("belongs to user other");
         }
     }
 
