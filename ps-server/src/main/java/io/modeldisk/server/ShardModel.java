@@ -132,7 +132,7 @@ public final class ShardModel implements AutoCloseable {
         long maxHeapBytes = Runtime.getRuntime().maxMemory();
         budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
         ModelFacts facts = settings.facts().in(
-            settings.checkpoints() == null ? ModelFacts.NO_STATE : Checkpointer.identity(settings.checkpoints()));
+            settings.checkpoints() == null ? ModelFacts.NO_STATE : settings.checkpoints().identity());
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         // Before the checkpoint is loaded, because a former primary may still write to the journal behind it.
         JournalDirectory journal = settings.journal() == null

@@ -1,5 +1,6 @@
 package io.modeldisk.server.checkpoint;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 /**
@@ -32,6 +33,15 @@ public record CheckpointSettings(Path state, CheckpointPeriod period, int keep, 
     /** Returns the same settings with another limit for the number of the checkpoint from which the shard starts. */
     public CheckpointSettings startingAtMost(long number) {
         return new CheckpointSettings(state, period, keep, number, maxFileBytes);
+    }
+
+    /**
+     * Returns the text that identifies the directory. The first shard that uses the directory chooses it at random.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public String identity() throws IOException {
+        return StateDirectory.open(state).identity();
     }
 
     @Override

@@ -186,15 +186,6 @@ public final class Checkpointer implements AutoCloseable {
         return complete.isEmpty() ? 0 : complete.getFirst().number();
     }
 
-    /**
-     * Returns the text that identifies the directory. The first shard that uses the directory chooses it at random.
-     *
-     * @throws IOException if the directory cannot be used
-     */
-    public static String identity(CheckpointSettings settings) throws IOException {
-        return StateDirectory.open(settings.state()).identity();
-    }
-
     private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
         return settings == null ? List.of() : StateDirectory.open(settings.state()).complete();
     }
