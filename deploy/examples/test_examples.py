@@ -544,6 +544,32 @@ class RealMountTest(unittest.TestCase):
         np.testing.assert_allclose(flat(net.parameters()), expected, rtol=1e-6)
         self.await_no_learners()
 
+    def test_interrupted_gradient_is_followed_by_another_one_only_after_a_drop(self):
+        class Interrupted(Exception):
+            """Ctrl-C in a notebook."""
+
+        def interrupt(*_):
+            raise Interrupted
+
+        net = self.network()
+        with modeldisk_torch.Learner(net, self.folder) as learner:
+            expected = self.served()
+            before = signal.signal(signal.SIGALRM, interrupt)
+            self.addCleanup(signal.signal, signal.SIGALRM, before)
+            with self.cluster.processes[0].stopped(), self.assertRaises(Interrupted):
+                signal.setitimer(signal.ITIMER_REAL, 0.5)
+                self.train(net, learner)
+            for _ in range(2):
+                with self.assertRaisesRegex(OSError, r"another one now.*or drop\(\) it"):
+                    self.train(net, learner)
+            learner.drop()
+            self.train(net, learner)
+            served = self.served()
+            # The interrupted gradient counts in the blocks that the shard had accepted, which is all or nothing with one block.
+            counted = round((expected - served)[0] / 0.5)
+            self.assertIn(counted, (1, 2))
+            np.testing.assert_allclose(served, expected - np.float32(0.5 * counted), rtol=1e-6)
+
     def test_killed_learner_with_a_forked_child_leaves(self):
         script = (
             "import os, signal, modeldisk_torch, test_examples\n"
