@@ -263,13 +263,13 @@ class BackupStreamTest {
     void backupOfAnotherProtocolGetsNoRecordAndTheMessageNamesBothVersions() throws Exception {
         try (TargetServer newer = TargetServer.launch(new TargetContext()
             .listen(new InetSocketAddress("127.0.0.1", 0)).target(new BackupTarget(new BackupUnit(
-                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), ofProtocol(2),
+                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), ofProtocol(99),
                 follower))))) {
             BackupSettings settings = new BackupSettings(LIMIT, Route.Preference.AUTO, sockets, null, BUFFER);
             assertThatThrownBy(() -> settings.open("a", new Backup("b", newer.localAddress()), 7, FACTS,
                 IserProvider.find().connections(), NanoClock.SYSTEM))
-                .hasMessageContaining("speaks version 2 of modeldisk's protocol")
-                .hasMessageContaining("speaks version 1");
+                .hasMessageContaining("speaks version 99 of modeldisk's protocol")
+                .hasMessageContaining("speaks version " + ModelFacts.PROTOCOL);
         }
         assertThat(applied).isEmpty();
     }

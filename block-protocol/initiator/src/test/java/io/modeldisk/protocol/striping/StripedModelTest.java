@@ -503,10 +503,10 @@ class StripedModelTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2, update modeldisk here", "0, update modeldisk there"})
+    @CsvSource({"99, update modeldisk here", "0, update modeldisk there"})
     void connectFailsWhenAShardSpeaksAnotherVersionOfTheProtocol(int version, String remedy) throws IOException {
         assertRefused("speaks version " + version + " of modeldisk's protocol, but this program (modeldisk "
-            + ProgramVersion.TEXT + ") speaks version 1; " + remedy,
+            + ProgramVersion.TEXT + ") speaks version " + ModelFacts.PROTOCOL + "; " + remedy,
             FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), version));
     }
 
@@ -514,12 +514,12 @@ class StripedModelTest {
     void pushFailsWithBothVersionsAndChangesNothingAfterAShardWasReplacedByOneOfAnotherProtocol() throws IOException {
         serve(MIB, BLOCK, 1);
         model.push(0, memory, 0, BLOCK, Cancellation.NONE);
-        shards.shards.getFirst().page = FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), 2).toJson();
+        shards.shards.getFirst().page = FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), 99).toJson();
         int admitted = shards.shards.getFirst().admitted.get();
         shards.restart(0);
         assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE)).satisfies(
             failure -> FakeShards.assertShardFailed(failure, ShardException.Kind.WRONG_SHARD, 0))
-            .hasMessageContaining("speaks version 2").hasMessageContaining("speaks version 1");
+            .hasMessageContaining("speaks version 99").hasMessageContaining("speaks version " + ModelFacts.PROTOCOL);
         assertThat(shards.shards.getFirst().admitted).hasValue(admitted);
     }
 
