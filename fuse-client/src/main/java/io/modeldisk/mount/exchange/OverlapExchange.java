@@ -90,6 +90,7 @@ final class OverlapExchange extends BufferedExchange {
         scheduler.computationEnds();
         long mine = turn.lockExclusive(cancellation);
         try {
+            cancellation.keep();
             checkWeights(cancellation);
             computationEnded(startedNs);
             checkNotBack();

@@ -26,6 +26,7 @@ final class SyncExchange extends BufferedExchange {
         long startedNs = trace.clock().nanoTime();
         long mine = turn.lockExclusive(cancellation);
         try {
+            cancellation.keep();
             checkWeights(cancellation);
             checkSameGradient();
             if (!foreground.repeatsInterrupted(true)) {

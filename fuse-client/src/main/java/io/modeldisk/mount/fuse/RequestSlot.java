@@ -144,7 +144,7 @@ final class RequestSlot implements DataRequest {
      * the kernel refuses its reply. Any thread may call this method.
      */
     synchronized void abandon(long interruptedUnique) {
-        if (unique != interruptedUnique) {
+        if (unique != interruptedUnique || !cancellation.abandon()) {
             return;
         }
         // Before the reply, so that the next request of the process already waits for this one.

@@ -245,6 +245,23 @@ class WholeGradientTest {
         assertThat(model.weight(SIZE / 2)).isEqualTo((byte) (accepted + 5));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"sync", "overlap"})
+    void fsyncIsAbandonedBeforeItHasAnEffectOrNotAtAll(String scheme) throws IOException {
+        open(scheme, "refuse", true);
+        gradient(true, 1, 1);
+        Cancellation abandoned = new Cancellation();
+        assertThat(abandoned.abandon()).isTrue();
+        assertThatThrownBy(() -> exchange.synchronize(abandoned)).isInstanceOf(CancelledException.class);
+        assertThat(exchange.iterations()).isZero();
+        assertThat(model.pushes).isEmpty();
+        Cancellation heard = new Cancellation();
+        exchange.synchronize(heard);
+        assertThat(heard.abandon()).isFalse();
+        awaitPushed();
+        assertWeights(1, 1);
+    }
+
     @Test
     void dropWithoutAFailureDiscardsWhatWasWrittenAndSendsNothing() throws IOException {
         open("sync", "refuse", false);

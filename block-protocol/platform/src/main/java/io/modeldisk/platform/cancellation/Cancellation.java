@@ -44,6 +44,9 @@ public final class Cancellation {
     private int waiterCount;
 
     private volatile boolean cancelled;
+    // Guarded by {@code this}.
+    private boolean kept;
+    private boolean abandoned;
 
     /** Returns a waiter that signals all threads that wait on the condition. */
     public static Waiter signalling(Lock lock, Condition condition) {
@@ -73,8 +76,29 @@ public final class Cancellation {
     }
 
     /** Clears the cancelled state, so that another call can use this object. */
-    public void reset() {
+    public synchronized void reset() {
         cancelled = false;
+        kept = false;
+        abandoned = false;
+    }
+
+    /**
+     * Prevents that the call is abandoned from now on: its caller waits for the result, which must then come soon after a
+     * cancellation. A call whose success the caller must hear of calls this method before it has an effect.
+     *
+     * @throws CancelledException if the call was abandoned before
+     */
+    public synchronized void keep() throws CancelledException {
+        if (abandoned) {
+            throw new CancelledException();
+        }
+        kept = this != NONE;
+    }
+
+    /** Lets the caller of a cancelled call no longer wait for its result. Returns false if the call is {@linkplain #keep kept}. */
+    public synchronized boolean abandon() {
+        abandoned = !kept;
+        return abandoned;
     }
 
     /** Returns whether {@link #cancel} was called after the last {@link #reset}. */
