@@ -168,7 +168,7 @@ final class TrainUnit extends ShardUnit {
         if (task.declaredNonFinite() && (counts || task.marked() > 0)) {
             noteNonFinite(task, counts ? "refused" : "skipped");
         }
-        return AbsentCommand.data(task.marked());
+        return AbsentCommand.data(Math.ceilDiv(task.absentBlocks(), valueType().widening()));
     }
 
     private ScsiException refusal(IoTask task) {

@@ -110,6 +110,10 @@ public final class Bsp implements Consistency {
                 }
                 for (int i = first; i <= last; i++) {
                     woken = contributed(task, rounds[i], learner, skipped, woken);
+                    if (task.isAbsent()) {
+                        task.addAbsent(learner.marks().absent(i, task.round(), firstLogicalBlock(task, i),
+                            endLogicalBlock(task, i)));
+                    }
                 }
                 taken = true;
             }
@@ -214,7 +218,7 @@ public final class Bsp implements Consistency {
                 block.round(), block.block().version());
         }
         if (task.isAbsent()) {
-            task.addMarked(learner.marks().unmarked(index, block.round(), from, end));
+            task.addMarked(learner.marks().leaveOut(index, block.round(), from, end));
         }
         learner.mark(index, block.round(), from, end, block.logicalBlocks());
         return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;

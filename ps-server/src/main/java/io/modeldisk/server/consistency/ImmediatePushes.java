@@ -64,6 +64,8 @@ final class ImmediatePushes {
                 if (skipping.piece(task, learner, block, offset, null, 0, end - offset)) {
                     skipping.visited(block);
                 }
+                task.addAbsent(learner.marks().absent(i, task.round(), offset / LogicalBlock.BYTES,
+                    end / LogicalBlock.BYTES));
             } finally {
                 block.unlock();
             }
@@ -144,10 +146,10 @@ final class ImmediatePushes {
                 // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
                 // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
-                learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 if (task.isAbsent()) {
-                    task.addMarked(end - from);
+                    task.addMarked(marks.leaveOut(index, round, from, end));
                 }
+                learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 if (records != null) {
                     record(task, learner, block, start, data, dataOffset + start - offset,
                         (end - from) * LogicalBlock.BYTES);

@@ -20,6 +20,8 @@ public final class RoundMarks {
     private final long[] clock;
     private final long[] markedRound;
     private final long[] marks;
+    /** The marks of logical blocks without a gradient in the last started round; null before the first one. */
+    private volatile long[] absent;
 
     /** Creates empty marks for all blocks of a shard. */
     public RoundMarks(BlockLayout layout) {
@@ -77,13 +79,55 @@ public final class RoundMarks {
         return i;
     }
 
-    /** The number of logical blocks from {@code from} to {@code end} (exclusive) without a mark for this round. */
-    int unmarked(int block, long round, int from, int end) {
+    /**
+     * Records that the learner has no gradient for the logical blocks of a range that have no mark for this round. Called before
+     * {@link #mark}. A repeated ABSENT must return the same number as the first one, whose response may be lost. These marks are
+     * not in the records, so a restarted shard may return a lower number.
+     *
+     * @return the number of these logical blocks
+     */
+    int leaveOut(int block, long round, int from, int end) {
+        begin(block, round);
+        long[] words = absentWords();
         int count = 0;
         for (int i = from; i < end; i++) {
-            count += isMarked(block, round, i) ? 0 : 1;
+            if (!isMarked(block, round, i)) {
+                words[word(block, i)] |= 1L << i;
+                count++;
+            }
         }
         return count;
+    }
+
+    /** The number of logical blocks from {@code from} to {@code end} (exclusive) without a gradient in this round. */
+    int absent(int block, long round, int from, int end) {
+        long[] words = absent;
+        int count = 0;
+        for (int i = from; i < end && words != null && markedRound[block] == round; i++) {
+            count += (words[word(block, i)] & 1L << i) != 0 ? 1 : 0;
+        }
+        return count;
+    }
+
+    private long[] absentWords() {
+        // The caller holds the lock of one block, and the words are those of all blocks.
+        synchronized (marks) {
+            if (absent == null) {
+                absent = new long[marks.length];
+            }
+            return absent;
+        }
+    }
+
+    private void begin(int block, long round) {
+        if (markedRound[block] != round) {
+            Arrays.fill(marks, block * wordsPerBlock, (block + 1) * wordsPerBlock, 0);
+            long[] words = absent;
+            if (words != null) {
+                Arrays.fill(words, block * wordsPerBlock, (block + 1) * wordsPerBlock, 0);
+            }
+            markedRound[block] = round;
+        }
     }
 
     private boolean isMarked(int block, long round, int logicalBlock) {
@@ -96,10 +140,7 @@ public final class RoundMarks {
      * @return whether the clock of the block has changed
      */
     boolean mark(int block, long round, int from, int end, int logicalBlocks) {
-        if (markedRound[block] != round) {
-            Arrays.fill(marks, block * wordsPerBlock, (block + 1) * wordsPerBlock, 0);
-            markedRound[block] = round;
-        }
+        begin(block, round);
         for (int i = from; i < end; i++) {
             marks[word(block, i)] |= 1L << i;
         }

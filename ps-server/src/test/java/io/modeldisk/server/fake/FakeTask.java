@@ -28,6 +28,7 @@ public final class FakeTask implements IoTask {
     private boolean absent;
     private boolean declaredNonFinite;
     private int marked;
+    private int absentBlocks;
     private ValueType type = ValueType.FLOAT32;
     private long progress;
     private final Semaphore resumed = new Semaphore(0);
@@ -147,6 +148,16 @@ public final class FakeTask implements IoTask {
     @Override
     public int marked() {
         return marked;
+    }
+
+    @Override
+    public void addAbsent(int logicalBlocks) {
+        absentBlocks += logicalBlocks;
+    }
+
+    @Override
+    public int absentBlocks() {
+        return absentBlocks;
     }
 
     @Override

@@ -23,6 +23,8 @@ final class DecodedCommand {
     boolean nonFinite;
     /** The number of logical blocks that an ABSENT has marked as pushed. */
     int marked;
+    /** The number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    int absent;
     /** The number of bytes that the command moves, or the length of the range of an ABSENT. */
     int moveBytes;
     /** The number of bytes that the command needs, minus the number that the initiator expects. Negative for an underflow. */
@@ -49,6 +51,7 @@ final class DecodedCommand {
         finite = false;
         nonFinite = false;
         marked = 0;
+        absent = 0;
         moveBytes = 0;
         residual = 0;
         expectedBytes = command.expectedDataTransferBytes();

@@ -63,6 +63,16 @@ public interface IoTask {
         return 0;
     }
 
+    /** Adds to the number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    default void addAbsent(int logicalBlocks) {
+        throw new IllegalStateException("only an ABSENT counts the logical blocks without a gradient");
+    }
+
+    /** Returns the number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    default int absentBlocks() {
+        return 0;
+    }
+
     /** Returns the memory that contains the data of a write, or the scratch memory of a read. */
     DataMemory memory();
 

@@ -369,6 +369,16 @@ final class TaskSlot implements IoTask {
     }
 
     @Override
+    public void addAbsent(int logicalBlocks) {
+        command.absent += logicalBlocks;
+    }
+
+    @Override
+    public int absentBlocks() {
+        return command.absent;
+    }
+
+    @Override
     public DataMemory memory() {
         return command.access.takesData() ? transfer.memory() : memory;
     }

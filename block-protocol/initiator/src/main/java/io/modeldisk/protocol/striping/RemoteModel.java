@@ -131,7 +131,7 @@ public interface RemoteModel extends AutoCloseable {
      *
      * @param nonFinite whether the gradient is left out because of a NaN or an infinity, and no range of it was absent yet; the
      *     shards count it
-     * @return the number of bytes that have no gradient now; the others have been pushed or were absent before
+     * @return the number of bytes of the range that have no gradient in this round; the others have been pushed
      */
     long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation) throws IOException;
 

@@ -15,7 +15,8 @@ import java.nio.ByteBuffer;
  * instead of FINITE: the initiator has left the gradient out because of a NaN or an infinity. An initiator sets the bit in one
  * command for each such gradient, so that the shard counts gradients. A command with 0 logical blocks and this bit only counts.
  *
- * <p>The command returns 4 bytes: the number of logical blocks that this command has marked as pushed, big-endian.
+ * <p>The command returns 4 bytes: the number of logical blocks of the range that have no gradient in the round, big-endian. A
+ * command that is sent again returns the same number.
  */
 public final class AbsentCommand {
     /** The operation code. */
@@ -63,7 +64,7 @@ public final class AbsentCommand {
     }
 
     /** Encodes the data that ABSENT returns. */
-    public static byte[] data(int markedLogicalBlocks) {
-        return ByteBuffer.allocate(DATA_BYTES).putInt(markedLogicalBlocks).array();
+    public static byte[] data(int absentLogicalBlocks) {
+        return ByteBuffer.allocate(DATA_BYTES).putInt(absentLogicalBlocks).array();
     }
 }
