@@ -1,0 +1,101 @@
+package io.modeldisk.gradient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The weights that follow from the gradients of all learners. Of a dropped gradient, each logical block has either its value or
+ * nothing. Which ones have it is found from the weights.
+ */
+final class ExpectedWeights {
+    /** A gradient that was dropped, and the round that it has for its learner, from 0. */
+    private static final class DroppedGradient {
+        private final Gradient gradient;
+        private long countedBytes;
+        private long doubtfulBytes;
+
+        private DroppedGradient(Gradient gradient) {
+            this.gradient = gradient;
+        }
+    }
+
+    private final List<List<Gradient>> roundsOfLearners = new ArrayList<>();
+    private final boolean means;
+    private final List<DroppedGradient> dropped = new ArrayList<>();
+
+    /**
+     * @param histories the gradients of each learner, in their order
+     * @param means whether a round applies the mean of its gradients instead of their sum
+     */
+    ExpectedWeights(List<List<Gradient>> histories, boolean means) {
+        this.means = means;
+        for (List<Gradient> history : histories) {
+            roundsOfLearners.add(history.stream().filter(Gradient::hasRound).toList());
+            history.stream().filter(each -> each.fate() == Gradient.Fate.DROPPED)
+                .forEach(each -> dropped.add(new DroppedGradient(each)));
+        }
+    }
+
+    /** Checks the weights of a logical block. */
+    void check(int logicalBlock, float weight) {
+        List<Integer> explanations = new ArrayList<>();
+        for (int subset = 0; subset < 1 << dropped.size(); subset++) {
+            if (weight(logicalBlock, subset) == weight) {
+                explanations.add(subset);
+            }
+        }
+        assertThat(explanations)
+            .as("the weights %s of logical block %d; without the dropped gradients %s", weight, logicalBlock,
+                weight(logicalBlock, 0))
+            .isNotEmpty();
+        for (int i = 0; i < dropped.size(); i++) {
+            if (!dropped.get(i).gradient.has(logicalBlock)) {
+                continue;
+            }
+            int bit = i;
+            long with = explanations.stream().filter(subset -> (subset >> bit & 1) != 0).count();
+            dropped.get(i).countedBytes += with == explanations.size() ? LogicalBlock.BYTES : 0;
+            dropped.get(i).doubtfulBytes += with > 0 && with < explanations.size() ? LogicalBlock.BYTES : 0;
+        }
+    }
+
+    private float weight(int logicalBlock, int subset) {
+        float weight = 0;
+        int rounds = roundsOfLearners.stream().mapToInt(List::size).max().orElse(0);
+        for (int round = 0; round < rounds; round++) {
+            float sum = 0;
+            int count = 0;
+            for (List<Gradient> each : roundsOfLearners) {
+                if (round < each.size() && counts(each.get(round), subset)) {
+                    sum += each.get(round).value(logicalBlock);
+                    count++;
+                }
+            }
+            weight += means && count > 0 ? sum / count : sum;
+        }
+        return weight;
+    }
+
+    private boolean counts(Gradient gradient, int subset) {
+        if (gradient.fate() != Gradient.Fate.DROPPED) {
+            return gradient.fate() == Gradient.Fate.COUNTED;
+        }
+        for (int i = 0; i < dropped.size(); i++) {
+            if (dropped.get(i).gradient == gradient) {
+                return (subset >> i & 1) != 0;
+            }
+        }
+        throw new AssertionError(gradient);
+    }
+
+    /** Checks the bytes of the dropped gradients that the weights have. Called after all logical blocks were checked. */
+    void checkDropped() {
+        for (DroppedGradient each : dropped) {
+            assertThat(each.gradient.acceptedBytes()).as("the accepted bytes of %s", each.gradient)
+                .isBetween(each.countedBytes, each.countedBytes + each.doubtfulBytes);
+        }
+    }
+}

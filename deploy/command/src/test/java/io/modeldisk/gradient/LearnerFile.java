@@ -1,0 +1,152 @@
+package io.modeldisk.gradient;
+
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.SplittableRandom;
+
+/** The three ways in which a learner reads weights and writes gradients. */
+final class LearnerFile implements AutoCloseable {
+    /** How a learner uses its exchange. */
+    enum Way {
+        /** With read(2) and write(2) of the file {@code model}. */
+        FILE,
+        /** Directly in the buffers of an exchange in the same process. */
+        LOCAL,
+        /** In buffers that the learner maps. */
+        MAPPED
+    }
+
+    private static final float[] NON_FINITE = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY};
+
+    final Way way;
+    private final LocalExchange exchange;
+    private final SplittableRandom random;
+    private final int sizeBytes;
+    private final ValueType dtype;
+    private final DataMemory memory = DataMemory.allocate(DataRequest.MEMORY_BYTES);
+
+    LearnerFile(Way way, LocalExchange exchange, SplittableRandom random, Scenario scenario) {
+        this.way = way;
+        this.exchange = exchange;
+        this.random = random;
+        this.sizeBytes = scenario.gradientBytes();
+        this.dtype = scenario.dtype();
+    }
+
+    private byte[] bytes(Gradient gradient) {
+        ByteBuffer bytes = ByteBuffer.allocate(Math.min(sizeBytes, gradient.end * LogicalBlock.BYTES) - start(gradient))
+            .order(ByteOrder.LITTLE_ENDIAN);
+        for (int block = gradient.from; bytes.hasRemaining(); block++) {
+            float value = gradient.value(block);
+            for (int i = 0; i < LogicalBlock.BYTES && bytes.hasRemaining(); i += dtype.bytes()) {
+                put(bytes, bytes.position(), value);
+                bytes.position(bytes.position() + dtype.bytes());
+            }
+        }
+        if (!gradient.finite) {
+            SplittableRandom places = new SplittableRandom(gradient.number);
+            for (int i = places.nextInt(1, 3); i > 0; i--) {
+                put(bytes, places.nextInt(bytes.capacity() / dtype.bytes()) * dtype.bytes(),
+                    NON_FINITE[places.nextInt(NON_FINITE.length)]);
+            }
+        }
+        return bytes.array();
+    }
+
+    private void put(ByteBuffer bytes, int at, float value) {
+        if (dtype == ValueType.FLOAT32) {
+            bytes.putFloat(at, value);
+        } else {
+            // A bfloat16 is the upper half of a float32.
+            bytes.putShort(at, (short) (Float.floatToRawIntBits(value) >>> Short.SIZE));
+        }
+    }
+
+    private static int start(Gradient gradient) {
+        return gradient.from * LogicalBlock.BYTES;
+    }
+
+    /** Writes a gradient to where the learner computes now. */
+    void write(Gradient gradient) throws IOException {
+        byte[] bytes = bytes(gradient);
+        switch (way) {
+            case FILE -> writePieces(bytes, start(gradient));
+            case LOCAL -> {
+                Memories.copy(bytes, 0, exchange.gradient(), start(gradient), bytes.length);
+                exchange.written(start(gradient), bytes.length);
+            }
+            case MAPPED -> Memories.copy(bytes, 0, exchange.buffer(exchange.activeSet(), true, Cancellation.NONE), 0,
+                bytes.length);
+        }
+    }
+
+    /** Replaces the gradient that the last fsync has begun to push with overlap. */
+    void writeToOtherSet(Gradient gradient) throws IOException {
+        byte[] bytes = bytes(gradient);
+        Memories.copy(bytes, 0, exchange.buffer(1 - exchange.activeSet(), true, Cancellation.NONE), 0, bytes.length);
+    }
+
+    /** Writes in two pieces that may divide a logical block, in any order. */
+    private void writePieces(byte[] bytes, int start) throws IOException {
+        int cut = random.nextInt(bytes.length / dtype.bytes()) * dtype.bytes();
+        boolean first = random.nextBoolean();
+        writeRange(bytes, start, first ? 0 : cut, first ? cut : bytes.length);
+        writeRange(bytes, start, first ? cut : 0, first ? bytes.length : cut);
+    }
+
+    private void writeRange(byte[] bytes, int start, int from, int end) throws IOException {
+        for (int at = from; at < end; at += DataRequest.MAX_REQUEST_BYTES) {
+            int length = Math.min(end - at, DataRequest.MAX_REQUEST_BYTES);
+            Memories.copy(bytes, at, memory, 0, length);
+            exchange.write(start + at, length, request());
+        }
+    }
+
+    /** Reads a part of the weights, or waits for them. */
+    void read() throws IOException {
+        if (way == Way.FILE) {
+            exchange.read(0, Math.min(sizeBytes, 4096), request());
+        } else {
+            exchange.awaitWeights(Cancellation.NONE);
+        }
+    }
+
+    private DataRequest request() {
+        return new DataRequest() {
+            @Override
+            public DataMemory memory() {
+                return memory;
+            }
+
+            @Override
+            public long memoryOffset() {
+                return 0;
+            }
+
+            @Override
+            public Cancellation cancellation() {
+                return Cancellation.NONE;
+            }
+
+            @Override
+            public void reply(DataMemory weights, long offset, int lengthBytes) {
+                // The last weights of the job are compared, not those of each read.
+                weights.slab(0).get(ValueLayout.JAVA_BYTE, offset);
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

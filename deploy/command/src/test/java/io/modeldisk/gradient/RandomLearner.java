@@ -1,0 +1,410 @@
+package io.modeldisk.gradient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.gradient.Gradient.Fate;
+import io.modeldisk.gradient.LearnerFile.Way;
+import io.modeldisk.mount.exchange.Dropped;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.server.consistency.NonFinite;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A learner that pushes a gradient in each round, and does random things after a failed fsync: it repeats the fsync, drops the
+ * gradient, or tries to replace it. It records what it knows about each gradient, and fails if a call fails without a reason.
+ */
+final class RandomLearner implements AutoCloseable {
+    private static final int MAX_DROPS = 2;
+    private static final String DISCARDED = "so the gradient is discarded";
+    private static final String REFUSED = "has a NaN or an infinity";
+
+    private final Scenario scenario;
+    private final StripedModel model;
+    private final ScheduledExecutorService timer;
+    private final SplittableRandom random;
+    private final boolean overlaps;
+    private final LocalExchange exchange;
+    private final LearnerFile file;
+    private final List<Gradient> history = new ArrayList<>();
+    private final List<String> trace = new ArrayList<>();
+    /** With overlap, the gradient of the last successful fsync; null if its fate is known. */
+    private Gradient pushing;
+    private int drops;
+    private boolean lastCancelled;
+
+    RandomLearner(Scenario scenario, StripedModel model, ScheduledExecutorService timer, SplittableRandom random)
+        throws IOException {
+        this.scenario = scenario;
+        this.model = model;
+        this.timer = timer;
+        this.random = random;
+        this.overlaps = random.nextBoolean();
+        Way way = Way.values()[random.nextInt(Way.values().length)];
+        this.exchange = (LocalExchange) ExchangeScheme.named(overlaps ? "overlap" : "sync").create(model);
+        this.file = new LearnerFile(way, exchange, random.split(), scenario);
+        trace.add(way + (overlaps ? " overlap" : " sync"));
+    }
+
+    /** Joins the job. All learners join before the first one trains, so that all have the same rounds. */
+    void join() throws IOException {
+        if (file.way == Way.MAPPED) {
+            exchange.prepareMapped(Cancellation.NONE);
+        } else {
+            exchange.prepare(true, Cancellation.NONE);
+        }
+        retried("first pull", () -> exchange.awaitWeights(Cancellation.NONE));
+        model.join();
+    }
+
+    List<Gradient> history() {
+        return history;
+    }
+
+    /** Returns what the learner did, for the message of a failed test. */
+    String trace() {
+        return String.join("\n  ", trace);
+    }
+
+    /** Trains until all rounds of the job have a gradient, or are known to have none. */
+    void train() throws Exception {
+        while (true) {
+            while (rounds() + (pushing == null ? 0 : 1) < scenario.rounds()) {
+                pause();
+                iterate();
+            }
+            if (pushing == null) {
+                break;
+            }
+            settle();
+        }
+        if (!scenario.parts()) {
+            assertThat(model.nextRound()).as("the next round after %s", trace()).isEqualTo(rounds() + 1);
+        }
+    }
+
+    private long rounds() {
+        return history.stream().filter(Gradient::hasRound).count();
+    }
+
+    private void pause() throws InterruptedException {
+        if (scenario.pauses() && random.nextInt(4) == 0) {
+            TimeUnit.NANOSECONDS.sleep(random.nextLong(2 * scenario.waitTimeout().toNanos()));
+        }
+    }
+
+    private Gradient next(boolean finite) {
+        int from = 0;
+        int end = scenario.logicalBlocks();
+        if (scenario.parts() && file.way != Way.MAPPED) {
+            from = random.nextInt(end);
+            end = random.nextInt(from, end) + 1;
+        }
+        return next(from, end, finite);
+    }
+
+    private Gradient next(int from, int end, boolean finite) {
+        int values = scenario.dtype() == ValueType.FLOAT32 ? Gradient.FLOAT32_VALUES : Gradient.BFLOAT16_VALUES;
+        Gradient gradient = new Gradient(history.size(), from, end, finite, values, random.nextLong());
+        history.add(gradient);
+        return gradient;
+    }
+
+    /** Returns a gradient for the same blocks. Writes of other blocks would add to the first gradient. */
+    private Gradient instead(Gradient gradient) {
+        return next(gradient.from, gradient.end, true);
+    }
+
+    private void iterate() throws IOException {
+        if (random.nextInt(3) > 0) {
+            retried("read", file::read);
+        }
+        Gradient gradient = next(random.nextDouble() >= scenario.nonFiniteShare());
+        file.write(gradient);
+        while (gradient != null) {
+            IOException failure = fsync(scenario.interrupts() && random.nextInt(2) == 0);
+            gradient = failure == null ? succeeded(gradient) : failed(gradient, failure);
+        }
+    }
+
+    /** Calls fsync, and cancels it at a random time. Returns the failure; null if it has succeeded. */
+    private IOException fsync(boolean interrupts) {
+        Cancellation cancellation = interrupts ? new Cancellation() : Cancellation.NONE;
+        Future<?> cancelling = null;
+        if (interrupts) {
+            long delayUs = random.nextInt(4) == 0 ? 0 : random.nextInt(3000);
+            if (delayUs == 0) {
+                cancellation.cancel();
+            } else {
+                cancelling = timer.schedule(cancellation::cancel, delayUs, TimeUnit.MICROSECONDS);
+            }
+        }
+        try {
+            exchange.synchronize(cancellation);
+            trace.add("fsync");
+            return null;
+        } catch (IOException e) {
+            trace.add("fsync: " + e);
+            lastCancelled = e instanceof CancelledException;
+            return e;
+        } finally {
+            if (cancelling != null) {
+                cancelling.cancel(false);
+            }
+        }
+    }
+
+    private Gradient succeeded(Gradient gradient) {
+        if (!overlaps) {
+            pushed(gradient);
+            return null;
+        }
+        if (pushing != null) {
+            pushed(pushing);
+        }
+        pushing = gradient;
+        return null;
+    }
+
+    private void pushed(Gradient gradient) {
+        if (!gradient.finite && scenario.policy() == NonFinite.REFUSE) {
+            throw new AssertionError(gradient + " was not refused");
+        }
+        gradient.becomes(gradient.finite ? Fate.COUNTED : Fate.LEFT_OUT);
+    }
+
+    /** Handles a failed fsync. Returns the gradient of the next fsync of the iteration; null if the iteration has ended. */
+    private Gradient failed(Gradient gradient, IOException failure) throws IOException {
+        if (isRefusal(failure)) {
+            return refused(gradient);
+        }
+        if (failure.getMessage().contains(DISCARDED)) {
+            gradient.becomes(Fate.NOTHING);
+            return null;
+        }
+        checkExpected(failure);
+        return switch (random.nextInt(6)) {
+            case 0 -> {
+                // Replaces bytes by the same bytes. A learner must not touch a mapped gradient that an fsync may push.
+                if (file.way == Way.FILE || overlaps) {
+                    file.write(gradient);
+                }
+                yield gradient;
+            }
+            case 1 -> overlaps ? replaceUnbegun(gradient) : replace(gradient);
+            case 2 -> overlaps && file.way == Way.MAPPED && pushing != null ? replacePushing(gradient) : gradient;
+            case 3 -> mayDrop() ? drop(gradient) : gradient;
+            default -> gradient;
+        };
+    }
+
+    private boolean isRefusal(IOException failure) {
+        return failure.getMessage().contains(REFUSED);
+    }
+
+    private Gradient refused(Gradient gradient) {
+        Gradient wrong = overlaps ? pushing : gradient;
+        assertThat(scenario.policy()).isEqualTo(NonFinite.REFUSE);
+        assertThat(wrong.finite).as("%s was refused", wrong).isFalse();
+        wrong.becomes(Fate.NOTHING);
+        if (overlaps) {
+            pushing = null;
+            return gradient;
+        }
+        return null;
+    }
+
+    /** With overlap, the gradient of a failed fsync is not begun: the failure is that of the gradient before. */
+    private Gradient replaceUnbegun(Gradient gradient) throws IOException {
+        gradient.becomes(Fate.NOTHING);
+        Gradient other = instead(gradient);
+        file.write(other);
+        trace.add("other gradient " + other.number);
+        return other;
+    }
+
+    /** Pushes another gradient instead of one that may have begun. It is refused, or the shards have nothing of the first. */
+    private Gradient replace(Gradient gradient) throws IOException {
+        if (file.way != Way.FILE && lastCancelled) {
+            return gradient;
+        }
+        Gradient other = instead(gradient);
+        trace.add("replaces " + gradient.number + " by " + other.number);
+        file.write(other);
+        IOException failure = fsync(false);
+        if (failure != null && isBusy(failure)) {
+            other.becomes(Fate.NOTHING);
+            if (random.nextBoolean() && mayDrop()) {
+                return drop(gradient);
+            }
+            file.write(gradient);
+            return gradient;
+        }
+        gradient.becomes(Fate.NOTHING);
+        return failure == null ? succeeded(other) : failed(other, failure);
+    }
+
+    /** Changes the mapped gradient that the last successful fsync has begun to push, after its push has failed. */
+    private Gradient replacePushing(Gradient gradient) throws IOException {
+        if (lastCancelled) {
+            return gradient;
+        }
+        Gradient before = pushing;
+        Gradient other = instead(before);
+        trace.add("replaces " + before.number + " by " + other.number + " in the other set");
+        file.writeToOtherSet(other);
+        IOException failure = fsync(false);
+        if (failure != null && isBusy(failure)) {
+            other.becomes(Fate.NOTHING);
+            if (random.nextBoolean() && mayDrop()) {
+                return drop(gradient);
+            }
+            file.writeToOtherSet(before);
+            return gradient;
+        }
+        if (failure != null && isRefusal(failure)) {
+            throw new AssertionError(other + " is finite", failure);
+        }
+        before.becomes(Fate.NOTHING);
+        pushing = other;
+        return failure == null ? succeeded(gradient) : failed(gradient, failure);
+    }
+
+    private static boolean isBusy(IOException failure) {
+        return failure instanceof ErrnoException errno && errno.errno() == Errno.EBUSY;
+    }
+
+    private boolean mayDrop() {
+        return drops < MAX_DROPS;
+    }
+
+    private Gradient drop(Gradient gradient) throws IOException {
+        Dropped dropped = dropRetried();
+        if (overlaps) {
+            gradient.becomes(Fate.NOTHING);
+            dropped(pushing, dropped);
+            pushing = pushing != null && pushing.fate() == Fate.OPEN ? pushing : null;
+        } else {
+            dropped(gradient, dropped);
+        }
+        return null;
+    }
+
+    private Dropped dropRetried() throws IOException {
+        Dropped[] result = new Dropped[1];
+        retried("drop", () -> result[0] = exchange.drop(Cancellation.NONE));
+        trace.add("drop: " + result[0]);
+        return result[0];
+    }
+
+    /** Records what a drop has reported about the gradient that may have begun. */
+    private void dropped(Gradient begun, Dropped report) {
+        long bytes = report.acceptedBytes() + report.leftOutBytes();
+        if (bytes == 0) {
+            if (begun != null && !overlaps) {
+                begun.becomes(Fate.NOTHING);
+            }
+            return;
+        }
+        drops++;
+        assertThat(bytes).as("the bytes that %s reports", report)
+            .isEqualTo((long) (begun.end - begun.from) * LogicalBlock.BYTES);
+        if (!begun.finite) {
+            assertThat(report.acceptedBytes()).as("the accepted bytes of %s", begun).isZero();
+        }
+        begun.dropped(report.acceptedBytes());
+    }
+
+    /** Waits with overlap until the fate of the last gradient is known. */
+    private void settle() throws IOException {
+        try {
+            exchange.flush(Cancellation.NONE);
+            trace.add("flush");
+            pushed(pushing);
+            pushing = null;
+            return;
+        } catch (IOException e) {
+            trace.add("flush: " + e);
+            if (isRefusal(e)) {
+                refused(null);
+                return;
+            }
+            checkExpected(e);
+        }
+        if (file.way == Way.MAPPED || random.nextBoolean() && mayDrop()) {
+            dropped(pushing, dropRetried());
+            pushing = pushing.fate() == Fate.OPEN ? pushing : null;
+            return;
+        }
+        // Nothing was written, so this fsync only repeats the push.
+        IOException failure = fsync(false);
+        if (failure == null) {
+            succeeded(null);
+        } else if (isRefusal(failure)) {
+            refused(null);
+        } else if (!failure.getMessage().contains(DISCARDED)) {
+            checkExpected(failure);
+        }
+    }
+
+    /** A call that can be repeated. */
+    private interface Call {
+        void run() throws IOException;
+    }
+
+    private void retried(String name, Call call) throws IOException {
+        while (true) {
+            try {
+                call.run();
+                return;
+            } catch (IOException e) {
+                trace.add(name + ": " + e);
+                checkExpected(e);
+            }
+        }
+    }
+
+    /** Throws a failure for which the job has no reason. */
+    private void checkExpected(IOException failure) throws IOException {
+        if (scenario.interrupts() && failure instanceof CancelledException) {
+            return;
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ShardException ofShard && isExpected(ofShard.kind())) {
+                return;
+            }
+        }
+        throw failure;
+    }
+
+    private boolean isExpected(ShardException.Kind kind) {
+        return switch (kind) {
+            case ROUND_TIMEOUT -> scenario.pauses();
+            case PATH_LOST -> scenario.cuts();
+            default -> false;
+        };
+    }
+
+    /** Leaves the job. */
+    @Override
+    public void close() {
+        exchange.abandon();
+        exchange.close();
+        file.close();
+        model.close();
+    }
+}

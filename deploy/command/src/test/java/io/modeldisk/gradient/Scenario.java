@@ -1,0 +1,62 @@
+package io.modeldisk.gradient;
+
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.server.consistency.NonFinite;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/**
+ * A random job.
+ *
+ * @param waitTimeout the time that a call waits for other learners
+ * @param pauses whether learners pause so long that others wait in vain
+ * @param interrupts whether calls are cancelled
+ * @param cuts whether connections are lost
+ * @param reconnectTimeout the time that a call tries to reach a lost shard
+ * @param parts whether a gradient is only a part of the model, so that the blocks have different rounds
+ * @param nonFiniteShare the share of the gradients that are not finite
+ * @param dtype the type of the gradients, float32 or bfloat16
+ */
+record Scenario(long seed, int learners, int shards, int blockBytes, int sizeBytes, String consistency,
+    NonFinite policy, int rounds, Duration waitTimeout, boolean pauses, boolean interrupts, boolean cuts,
+    Duration reconnectTimeout, boolean parts, double nonFiniteShare, ValueType dtype) {
+    private static final int[] BLOCK_BYTES = {4096, 8192, 16384, 262_144};
+    private static final String[] CONSISTENCIES = {"asp", "ssp:1", "bsp"};
+    private static final int[] RECONNECT_MS = {0, 20, 200};
+
+    static Scenario random(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        int blockBytes = BLOCK_BYTES[random.nextInt(BLOCK_BYTES.length)];
+        int wholeBlocks = random.nextInt(6);
+        int lastBytes = wholeBlocks == 0 || random.nextBoolean()
+            ? Float.BYTES * random.nextInt(1, blockBytes / Float.BYTES + 1)
+            : 0;
+        int shards = 1 + random.nextInt(Math.min(3, wholeBlocks + (lastBytes > 0 ? 1 : 0)));
+        boolean pauses = random.nextInt(3) == 0;
+        boolean cuts = random.nextInt(3) == 0;
+        // A network path of the tests delays small packets by 40 ms (Nagle's algorithm).
+        int waitMs = cuts ? random.nextInt(60, 100) : random.nextInt(20, 60);
+        String consistency = CONSISTENCIES[random.nextInt(CONSISTENCIES.length)];
+        return new Scenario(seed, random.nextInt(1, 4), shards, blockBytes, wholeBlocks * blockBytes + lastBytes,
+            consistency, random.nextBoolean() ? NonFinite.REFUSE : NonFinite.SKIP, random.nextInt(1, 6),
+            pauses ? Duration.ofMillis(waitMs) : Duration.ofMinutes(1), pauses, random.nextInt(3) == 0, cuts,
+            Duration.ofMillis(RECONNECT_MS[random.nextInt(RECONNECT_MS.length)]),
+            consistency.equals("asp") && random.nextInt(3) == 0, random.nextBoolean() ? 0.3 : 0,
+            ValueType.BFLOAT16.fits(blockBytes) && random.nextInt(4) == 0 ? ValueType.BFLOAT16 : ValueType.FLOAT32);
+    }
+
+    /** The number of logical blocks of a gradient. The last one may be short. */
+    int logicalBlocks() {
+        return Math.ceilDiv(gradientBytes(), LogicalBlock.BYTES);
+    }
+
+    int gradientBytes() {
+        return sizeBytes / dtype.widening();
+    }
+
+    /** Whether no call may fail, except for a gradient that is not finite. */
+    boolean isCalm() {
+        return !pauses && !interrupts && !cuts;
+    }
+}
