@@ -35,8 +35,7 @@ record Scenario(long seed, int learners, int shards, int blockBytes, int sizeByt
         int shards = 1 + random.nextInt(Math.min(3, wholeBlocks + (lastBytes > 0 ? 1 : 0)));
         boolean pauses = random.nextInt(3) == 0;
         boolean cuts = random.nextInt(3) == 0;
-        // A network path of the tests delays small packets by 40 ms (Nagle's algorithm).
-        int waitMs = cuts ? random.nextInt(60, 100) : random.nextInt(20, 60);
+        int waitMs = random.nextInt(40, 100);
         String consistency = CONSISTENCIES[random.nextInt(CONSISTENCIES.length)];
         return new Scenario(seed, random.nextInt(1, 4), shards, blockBytes, wholeBlocks * blockBytes + lastBytes,
             consistency, random.nextBoolean() ? NonFinite.REFUSE : NonFinite.SKIP, random.nextInt(1, 6),
