@@ -53,7 +53,7 @@ final class OutgoingGradient {
     private volatile boolean givenUp;
     /** Guarded by {@code this}. */
     private boolean countsLeftOut;
-    /** The number of bytes that {@link #giveUp} has marked as absent. */
+    /** The number of bytes of the gradient that are absent: it was left out, or {@link #giveUp} has marked them. */
     private long absentBytes;
     /** 0 if no gradient is remembered. */
     private volatile long fingerprint;
@@ -87,26 +87,27 @@ final class OutgoingGradient {
 
     /**
      * Prepares logical blocks for a write. A push sends whole logical blocks, so bytes that the learner does not write must be
-     * zero. A logical block that the write covers only in part is set to zero here, if it has bytes of an earlier gradient.
+     * zero. If a logical block that the write covers only in part has bytes of an earlier gradient, its other bytes are set to
+     * zero here. The bytes of the write are not changed, because a learner in this process has already written them.
      */
     private void renew(long offset, long lengthBytes) {
         if (!old.any(offset, lengthBytes)) {
             return;
         }
         synchronized (old) {
-            long end = offset + lengthBytes;
-            clearIfOld(LogicalBlocks.down(offset), offset);
-            clearIfOld(LogicalBlocks.down(end), end);
             long from = LogicalBlocks.down(offset);
-            old.clear(from, LogicalBlocks.up(end) - from);
+            long end = offset + lengthBytes;
+            long to = LogicalBlocks.up(end);
+            zeroIfOld(from, offset);
+            zeroIfOld(end, to);
+            old.clear(from, to - from);
         }
     }
 
-    /** Sets a logical block to zero if it has old bytes, unless the write begins or ends where the block begins. */
-    private void clearIfOld(long block, long edge) {
-        if (edge != block && !buffer.isWhole() && old.any(block, LogicalBlock.BYTES)) {
-            Memories.zero(memory(), block, LogicalBlock.BYTES);
-            old.clear(block, LogicalBlock.BYTES);
+    /** Sets a part of a logical block to zero if the block has old bytes. */
+    private void zeroIfOld(long from, long end) {
+        if (from < end && !buffer.isWhole() && old.any(from, end - from)) {
+            Memories.zero(memory(), from, end - from);
         }
     }
 
@@ -123,11 +124,6 @@ final class OutgoingGradient {
     /** Returns the number of bytes of the gradient that have not reached the shards. */
     long unpushedBytes() {
         return dirty.bytes() - pushed.bytes();
-    }
-
-    /** Returns the size of the gradient when its push began, in bytes. */
-    long begunBytes() {
-        return marksAtBegin.bytes();
     }
 
     /** Returns whether a part of the gradient may have reached the shards, so that the rest belongs to the same round. */
@@ -161,8 +157,10 @@ final class OutgoingGradient {
 
     /** Records that an exchange begins to push the gradient, or the rest of it. No write is in progress. */
     void pushBegins() {
-        if (!begun) {
+        // An fsync that is repeated after its exchange has succeeded has nothing to push, and the gradient stays the same.
+        if (!begun && (!ended || isDirty())) {
             ended = false;
+            absentBytes = 0;
             marksAtBegin.copy(dirty);
         }
     }
@@ -200,6 +198,11 @@ final class OutgoingGradient {
             giveCount(counts);
             throw e;
         }
+        addAbsent(length);
+    }
+
+    private synchronized void addAbsent(long lengthBytes) {
+        absentBytes += lengthBytes;
     }
 
     /** Returns true to one caller for each gradient that is left out: the shards count gradients, not requests. */
@@ -226,10 +229,14 @@ final class OutgoingGradient {
             absentBytes += model.absent(from, length, false, cancellation);
             pushed.mark(from, length);
         }
-        long writtenLater = dirty.bytes() - begunBytes();
-        Dropped dropped = new Dropped(iteration, begunBytes() - absentBytes, absentBytes, writtenLater);
+        Dropped dropped = outcome(iteration).and(dirty.bytes() - marksAtBegin.bytes());
         end();
         return dropped;
+    }
+
+    /** Returns what has become of a gradient of which the shards have each block, with a gradient or as absent. */
+    Dropped outcome(long iteration) {
+        return new Dropped(iteration, marksAtBegin.bytes() - absentBytes, absentBytes, 0);
     }
 
     /** Returns whether {@link #giveUp} was called for the gradient. The rest of it must not be pushed any more. */
@@ -327,7 +334,6 @@ final class OutgoingGradient {
         judged = false;
         leftOut = false;
         givenUp = false;
-        absentBytes = 0;
         fingerprint = 0;
     }
 

@@ -16,6 +16,8 @@ final class SyncExchange extends BufferedExchange {
     // Guarded by {@code turn}.
     private long stalledSinceNs;
     private boolean pushing;
+    /** What a drop has given up before it failed, for its repetition; null if there is nothing. */
+    private Dropped unreported;
 
     SyncExchange(RemoteModel model, ExchangeSettings settings) {
         super(model, settings, new ExchangeCounters(), Pacing.AFTER_AGGREGATION);
@@ -31,6 +33,7 @@ final class SyncExchange extends BufferedExchange {
             checkSameGradient();
             if (!foreground.repeatsInterrupted(true)) {
                 computationEnded(startedNs);
+                unreported = null;
                 stalledSinceNs = startedNs;
                 pushing = active().outgoing().isDirty();
             }
@@ -50,20 +53,26 @@ final class SyncExchange extends BufferedExchange {
     }
 
     @Override
+    protected void activateFirst(Cancellation cancellation) {
+        unreported = null;
+    }
+
+    @Override
     protected Dropped dropBegun(Cancellation cancellation) throws IOException {
         foreground.endLeft();
         OutgoingGradient gradient = active().outgoing();
-        Dropped dropped = new Dropped(iteration, 0, 0, 0);
         if (gradient.isBegun()) {
-            dropped = gradient.giveUp(model, iteration, cancellation);
+            unreported = gradient.giveUp(model, iteration, cancellation);
         } else if (gradient.hasEnded()) {
-            dropped = new Dropped(iteration, gradient.begunBytes(), 0, 0);
+            unreported = gradient.outcome(iteration);
         }
-        boolean begun = dropped.acceptedBytes() + dropped.leftOutBytes() > 0;
-        dropped = dropped.and(dropActive());
-        if (begun) {
-            renewWeights(cancellation);
+        long discardedBytes = dropActive();
+        if (unreported == null) {
+            return new Dropped(iteration, 0, 0, discardedBytes);
         }
+        renewWeights(cancellation);
+        Dropped dropped = unreported.and(discardedBytes);
+        unreported = null;
         return dropped;
     }
 
