@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
@@ -165,7 +166,7 @@ class JoinCommandTest {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
                 RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE, CheckpointCommand.USAGE,
                 HandOverCommand.USAGE, AwaitCommand.USAGE, KeepRoundCommand.USAGE, TensorsCommand.USAGE,
-                LearningRateCommand.USAGE);
+                LearningRateCommand.USAGE, AbsentCommand.USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }

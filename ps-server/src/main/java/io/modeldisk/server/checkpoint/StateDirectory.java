@@ -5,18 +5,24 @@ import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -41,6 +47,8 @@ final class StateDirectory {
     private static final String WANTED = "checkpoint-wanted-by-";
     private static final String PARTIAL = ".partial";
     private static final String IDENTITY = "identity";
+    private static final int IDENTITY_READS = 100;
+    private static final long IDENTITY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern IDENTITY_TEXT = Pattern.compile("[0-9a-f]{32}");
 
     private static final Logger LOG = LogManager.getLogger(StateDirectory.class);
@@ -97,11 +105,15 @@ final class StateDirectory {
         if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
             createIdentity(file);
         }
-        String text = new String(PrivateFiles.readAllBytes(file), StandardCharsets.US_ASCII).strip();
-        if (!IDENTITY_TEXT.matcher(text).matches()) {
-            throw new IOException(file + " is damaged; stop all shards, and delete the file");
+        // Without hard links, another shard may have created the file and not have written it yet.
+        for (int attempt = 0; attempt < IDENTITY_READS; attempt++) {
+            String text = new String(PrivateFiles.readAllBytes(file), StandardCharsets.US_ASCII).strip();
+            if (IDENTITY_TEXT.matcher(text).matches()) {
+                return text;
+            }
+            LockSupport.parkNanos(IDENTITY_PAUSE_NS);
         }
-        return text;
+        throw new IOException(file + " is damaged; stop all shards, and delete the file");
     }
 
     /** Creates the file with its contents. Several processes may do this at the same time, and one of them succeeds. */
@@ -113,10 +125,22 @@ final class StateDirectory {
             Files.createLink(file, own);
         } catch (FileAlreadyExistsException e) {
             LOG.debug("another shard has just chosen the identity of {}", path);
+        } catch (FileSystemException | UnsupportedOperationException e) {
+            LOG.debug("{} has no hard links", path, e);
+            createInPlace(file, text);
         } finally {
             Files.delete(own);
         }
         DurableFiles.sync(path);
+    }
+
+    private static void createInPlace(Path file, String text) throws IOException {
+        try (FileChannel channel = PrivateFiles.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap((text + "\n").getBytes(StandardCharsets.US_ASCII)));
+            channel.force(true);
+        } catch (FileAlreadyExistsException e) {
+            LOG.debug("another shard has just chosen the identity of {}", file);
+        }
     }
 
     /** The folder of a checkpoint, which may be incomplete. */
