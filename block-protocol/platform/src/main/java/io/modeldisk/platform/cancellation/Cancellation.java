@@ -95,7 +95,7 @@ public final class Cancellation {
         kept = this != NONE;
     }
 
-    /** Lets the caller of a cancelled call no longer wait for its result. Returns false if the call is {@linkplain #keep kept}. */
+    /** Lets the caller of a cancelled call no longer wait for its result. Returns false if the call is {@link #keep kept}. */
     public synchronized boolean abandon() {
         abandoned = !kept;
         return abandoned;
