@@ -160,8 +160,9 @@ final class OverlapExchange extends BufferedExchange {
     protected Dropped dropBegun(Cancellation cancellation) throws IOException {
         Dropped dropped = new Dropped(iteration, 0, 0, 0);
         // An exchange in progress belongs to an fsync that has succeeded.
-        if (background.hasEnded() && other.outgoing().isBegun()) {
-            dropped = other.outgoing().giveUp(model, iteration, cancellation);
+        OutgoingGradient failed = other.outgoing();
+        if (background.hasEnded() && failed.isDirty()) {
+            dropped = failed.isBegun() ? failed.giveUp(model, iteration, cancellation) : dropped.and(failed.drop());
             background.takeFailure();
         }
         return dropped.and(dropActive());

@@ -263,6 +263,20 @@ class WholeGradientTest {
     }
 
     @Test
+    void withOverlapADropDiscardsAFailedGradientOfWhichNothingWasSent() throws IOException {
+        open("overlap", "refuse", false);
+        gradient(false, 1, NAN);
+        fsync();
+        gradient(false, 2, 2);
+        Await.await("the gradient is refused", () -> model.calls.contains("count"));
+        assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(2, 0, 0, 2 * SIZE));
+        gradient(false, 3, 3);
+        fsync();
+        awaitPushed();
+        assertWeights(3, 3);
+    }
+
+    @Test
     void dropWithoutAFailureDiscardsWhatWasWrittenAndSendsNothing() throws IOException {
         open("sync", "refuse", false);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
