@@ -374,7 +374,6 @@ final class BackgroundExchange implements AutoCloseable {
             job.set().outgoing().judge(finite);
         } else if (failure == null) {
             failure = new NonFiniteGradientException(job.iteration());
-            counters.failed(failure);
         }
         if (!finite) {
             LOG.warn("the gradient of iteration {} has a NaN or an infinity, so it is {} (--non-finite)",

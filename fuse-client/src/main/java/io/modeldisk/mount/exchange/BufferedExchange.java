@@ -43,7 +43,7 @@ abstract class BufferedExchange implements LocalExchange {
     protected final CancellableLock turn = new CancellableLock();
 
     // A thread that lends or replaces the set holds {@code turn}.
-    private final ActiveSet inUse;
+    protected final ActiveSet inUse;
     private final OnRollback onRollback;
     protected final ExchangeSettings.Buffers buffers;
     private Milestone milestones = request -> {};
@@ -57,7 +57,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
     private boolean weightsMissed;
     /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
-    private boolean unfinished;
+    protected boolean unfinished;
     /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
     protected volatile long iteration = 1;
     protected long computingSinceNs;
@@ -366,26 +366,12 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Checks that an fsync that ends the iteration of a failed one has the same gradient. The caller holds {@code turn}.
-     *
-     * @throws ErrnoException EBUSY if the gradient is another one
+     * Records that an fsync or a drop does not end as the saved state expects. After a kill, the next process would take the next
+     * gradient for the one that was begun, so it must not use that state. The caller holds {@code turn}.
      */
-    protected final void checkSameGradient() throws ErrnoException {
-        OutgoingGradient gradient = active().outgoing();
-        if (background.hasEnded() && !gradient.isBegun() && !gradient.hasEnded()) {
-            gradient.forget();
-        }
-        gradient.checkRepeatable();
-        if (gradient.isRemembered() && gradient.hasEnded() && inUse.isTouched()) {
-            // The shards have this gradient. The process has only written it again.
-            inUse.alone(set -> set.outgoing().discardWritten());
-        }
-    }
-
-    /** Remembers the gradient of an fsync that fails, if the shards may have a part of it. The caller holds {@code turn}. */
-    protected final void rememberActive() {
-        if (unfinished && (active().outgoing().isBegun() || foreground.isPushLeft())) {
-            active().outgoing().remember();
+    protected final void savedStateIsOld() {
+        if (mapped) {
+            milestones.reached(null);
         }
     }
 
@@ -396,11 +382,12 @@ abstract class BufferedExchange implements LocalExchange {
             if (!learning) {
                 throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
             }
+            savedStateIsOld();
             Dropped dropped = dropBegun(cancellation);
             round = model.nextRound();
             computationBegins();
             counters.dropped(dropped);
-            LOG.warn("the learner has dropped a gradient: {}", dropped);
+            LOG.info("the learner has dropped a gradient: {}", dropped);
             return dropped;
         } catch (IOException e) {
             counters.failed(e);

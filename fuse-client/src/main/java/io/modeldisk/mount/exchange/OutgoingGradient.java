@@ -252,7 +252,7 @@ final class OutgoingGradient {
     }
 
     /** Records which gradient an exchange has begun to push. Only the first call for a gradient has an effect. */
-    void remember() {
+    synchronized void remember() {
         if (fingerprint == 0 && marksAtBegin.nextDirty(0) >= 0) {
             fingerprint = GradientFingerprint.of(memory(), marksAtBegin);
         }
@@ -308,7 +308,7 @@ final class OutgoingGradient {
     }
 
     /** Records that the exchange of the gradient has succeeded. A fingerprint stays until {@link #forget}. */
-    void exchanged() {
+    synchronized void exchanged() {
         long remembered = fingerprint;
         end();
         fingerprint = remembered;

@@ -1,7 +1,9 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -108,6 +110,7 @@ final class OverlapExchange extends BufferedExchange {
             milestone(cancellation);
             background.start(job);
         } catch (IOException e) {
+            savedStateIsOld();
             counters.failed(e);
             startOver(e, cancellation);
         } finally {
@@ -148,9 +151,7 @@ final class OverlapExchange extends BufferedExchange {
             throw failure;
         }
         if (failure != null) {
-            if (other.outgoing().isBegun()) {
-                other.outgoing().remember();
-            }
+            other.outgoing().remember();
             throw new IOException("the exchange of the previous iteration failed: " + failure.getMessage()
                 + "; the next fsync repeats the exchange", failure);
         }
@@ -159,10 +160,20 @@ final class OverlapExchange extends BufferedExchange {
     @Override
     protected Dropped dropBegun(Cancellation cancellation) throws IOException {
         Dropped dropped = new Dropped(iteration, 0, 0, 0);
-        // An exchange in progress belongs to an fsync that has succeeded.
         OutgoingGradient failed = other.outgoing();
-        if (background.hasEnded() && failed.isDirty()) {
-            dropped = failed.isBegun() ? failed.giveUp(model, iteration, cancellation) : dropped.and(failed.drop());
+        // An exchange in progress belongs to an fsync that has succeeded, unless it repeats one that has failed.
+        if (failed.isRemembered() && !background.end(0)) {
+            throw new ErrnoException(Errno.EAGAIN, "the push of the gradient could not be stopped yet; drop it again");
+        }
+        if (background.hasEnded()) {
+            if (failed.isBegun()) {
+                dropped = failed.giveUp(model, iteration, cancellation);
+            } else if (failed.isRemembered() && failed.hasEnded()) {
+                dropped = failed.outcome(iteration);
+                failed.forget();
+            } else {
+                dropped = dropped.and(failed.drop());
+            }
             background.takeFailure();
         }
         return dropped.and(dropActive());
@@ -174,8 +185,9 @@ final class OverlapExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             IOException failure = background.failure();
+            // Any descriptor may be closed, such as that of a child process, so the next fsync reports the failure too.
             if (learning && failure instanceof NonFiniteGradientException && other.outgoing().isDirty()) {
-                throwFailure();
+                throw failure;
             }
             if (learning && failure != null && other.outgoing().hasUnpushed() && !ignores(failure)) {
                 throw new IOException(
@@ -191,8 +203,8 @@ final class OverlapExchange extends BufferedExchange {
         scheduler.computationIsAbandoned();
         other = unlessLent(other);
         long lostBytes = other.outgoing().drop();
-        if (lostBytes > 0) {
-            IOException failure = background.failure();
+        IOException failure = background.failure();
+        if (lostBytes > 0 && !(failure instanceof NonFiniteGradientException)) {
             String reason = PlainText.format("%d bytes of the gradient of iteration %d are lost,"
                 + " because the learner left before the push completed: %s", lostBytes, iteration - 1,
                 failure == null ? "the push was cancelled" : failure.getMessage());

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -44,11 +45,36 @@ final class SyncExchange extends BufferedExchange {
             computationBegins();
             milestone(cancellation);
         } catch (IOException e) {
+            savedStateIsOld();
             rememberActive();
             counters.failed(e);
             startOver(e, cancellation);
         } finally {
             turn.unlock(mine);
+        }
+    }
+
+    /**
+     * Checks that an fsync that ends the iteration of a failed one has the same gradient. The caller holds {@code turn}.
+     *
+     * @throws ErrnoException EBUSY if the gradient is another one
+     */
+    private void checkSameGradient() throws ErrnoException {
+        OutgoingGradient gradient = active().outgoing();
+        if (background.hasEnded() && !gradient.isBegun() && !gradient.hasEnded()) {
+            gradient.forget();
+        }
+        gradient.checkRepeatable();
+        if (gradient.isRemembered() && gradient.hasEnded() && inUse.isTouched()) {
+            // The shards have this gradient. The process has only written it again.
+            inUse.alone(set -> set.outgoing().discardWritten());
+        }
+    }
+
+    /** Remembers the gradient of an fsync that fails, if the shards may have a part of it. The caller holds {@code turn}. */
+    private void rememberActive() {
+        if (unfinished && (active().outgoing().isBegun() || foreground.isPushLeft())) {
+            active().outgoing().remember();
         }
     }
 

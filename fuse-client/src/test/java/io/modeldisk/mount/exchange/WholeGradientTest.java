@@ -116,12 +116,19 @@ class WholeGradientTest {
     }
 
     @Test
-    void closeReportsARefusedGradientThatNoFsyncHasReported() throws IOException {
+    void closeReportsARefusedGradientAndSoDoesTheNextFsync() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();
-        assertThatThrownBy(this::awaitPushed).isInstanceOf(NonFiniteGradientException.class);
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(this::awaitPushed).as("close of any descriptor, such as a child's")
+                .isInstanceOf(NonFiniteGradientException.class);
+        }
+        gradient(false, 2, 2);
+        assertThatThrownBy(this::fsync).isInstanceOf(NonFiniteGradientException.class);
+        fsync();
         awaitPushed();
+        assertWeights(2, 2);
     }
 
     @ParameterizedTest
@@ -260,6 +267,53 @@ class WholeGradientTest {
         assertThat(heard.abandon()).isFalse();
         awaitPushed();
         assertWeights(1, 1);
+    }
+
+    @Test
+    void withOverlapADropEndsTheRepetitionOfAFailedPush() throws IOException {
+        open("overlap", "refuse", true);
+        gradient(true, 1, 1);
+        model.failPushAfter(1);
+        fsync();
+        gradient(true, 2, 2);
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        model.pushesWait(true);
+        Cancellation interrupted = new Cancellation();
+        interrupted.cancel();
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        Await.await("the repetition waits", () -> model.waiting.get() > 0);
+        // The ABSENT of the drop waits as a push does, so it is released as soon as the repetition has ended.
+        Thread.ofVirtual().start(() -> {
+            Await.await("the repetition ends", () -> model.waiting.get() == 0);
+            model.pushesWait(false);
+        });
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.leftOutBytes()).isPositive();
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sync", "overlap"})
+    void failedFsyncAndDropDiscardTheStateThatAKilledProcessWouldLeave(String scheme) throws IOException {
+        open(scheme, "refuse", true);
+        boolean[] saved = new boolean[1];
+        exchange.onMilestone(request -> saved[0] = request != null);
+        gradient(true, 1, 1);
+        fsync();
+        assertThat(saved[0]).isTrue();
+        gradient(true, 1, NAN);
+        if (scheme.equals("overlap")) {
+            fsync();
+            gradient(true, 1, 1);
+        }
+        assertThatThrownBy(this::fsync).isInstanceOf(NonFiniteGradientException.class);
+        assertThat(saved[0]).as("state after a failed fsync").isFalse();
+        gradient(true, 1, 1);
+        fsync();
+        assertThat(saved[0]).isTrue();
+        exchange.drop(Cancellation.NONE);
+        assertThat(saved[0]).as("state after a drop").isFalse();
     }
 
     @Test
