@@ -58,7 +58,6 @@ def places(model, folder, count):
 class Learner(contextlib.AbstractContextManager):
     """A learner of the model that is mounted at `folder` with --exchange sync or overlap, until close() or the process ends."""
     alive = weakref.WeakSet()
-
     def __init__(self, model, folder):
         self.model, self.folder, self.tied = model, folder, {}
         with contextlib.ExitStack() as undo:
@@ -78,8 +77,7 @@ class Learner(contextlib.AbstractContextManager):
             self.begin(self.parameters())
             undo.pop_all()
 
-    def views(self, number, name):
-        """Returns new tensors over the weights and the gradient in a set, each with a storage, which share_memory() would move."""
+    def views(self, number, name):  # new tensors over a set, each with a storage of its own, which share_memory() would move
         (begin, end), shape = self.places[name]
         return [torch.from_numpy(np.asarray(map)[begin:end]).view(self.dtype).view(shape) for map in self.maps[number]]
 
@@ -96,7 +94,8 @@ class Learner(contextlib.AbstractContextManager):
         return found
 
     def begin(self, parameters):
-        self.set = json.loads(os.pread(self.control.fileno(), 4096, 0))["set"]
+        state = json.loads(os.pread(self.control.fileno(), 4096, 0))
+        self.set = state["set"]
         self.maps[self.set][1][:] = 0
         for name, p in parameters.items():
             if (address(p), address(p.grad)) != tuple(map(address, self.sets[self.set][name])):
@@ -104,10 +103,13 @@ class Learner(contextlib.AbstractContextManager):
                 same = (p.dtype, p.device, p.is_shared()) == (weight.dtype, weight.device, False)
                 p.data, p.grad = (weight, gradient) if same else (p.data.copy_(weight), None)
             self.tied[name] = [p, p.data_ptr(), p._version]
+        self.iteration, self.pending = state.get("iteration"), False
 
     def step(self):
-        """Ends an iteration. After an OSError, step() pushes the same gradient again, and drop() gives it up."""
+        """Ends an iteration. After an exception, step() pushes the gradient again unless it counts, and drop() gives it up."""
         parameters = self.parameters()
+        if self.pending and json.loads(os.pread(self.control.fileno(), 4096, 0)).get("iteration") != self.iteration:
+            return self.begin(parameters)  # Ctrl-C came after the fsync had succeeded
         for name, p in parameters.items():
             (weight, gradient), (known, *state) = self.sets[self.set][name], self.tied.get(name, [None])
             same = known is p and state == [p.data_ptr(), p._version]
@@ -115,13 +117,15 @@ class Learner(contextlib.AbstractContextManager):
                 raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps the change, drop() loses it")
             if address(p.grad) != address(gradient):
                 gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
+        self.pending = True
         try:
             os.fsync(self.control)
         except OSError as error:
             reason, remedy = error.strerror, "call step() again with the same gradient, or drop() it"
             with contextlib.suppress(OSError, ValueError, KeyError), open(f"{self.folder}/status.json") as file:
                 reason = json.load(file)["mount"]["lastError"] or reason
-            if error.errno == errno.EIO and not all(g.isfinite().all() for _, g in self.sets[self.set].values()):
+            lost = error.errno == errno.ESTALE or "discarded" in reason or "gone back" in reason
+            if lost or error.errno == errno.EIO and not all(g.isfinite().all() for _, g in self.sets[self.set].values()):
                 self.begin(parameters)
                 remedy = "continue with the next batch"
             raise OSError(error.errno, f"{reason}; {remedy}") from None
@@ -129,11 +133,7 @@ class Learner(contextlib.AbstractContextManager):
 
     def drop(self):
         """Gives up the gradient, also after a step() that has failed or was interrupted."""
-        try:
-            os.setxattr(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
-        except OSError as error:
-            if error.errno not in (errno.ENODATA, errno.EINVAL):  # no shard has a part of the gradient
-                raise
+        os.setxattr(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
         self.begin(self.parameters())
 
     def push_weights(self):

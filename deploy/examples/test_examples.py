@@ -49,8 +49,8 @@ class Mounted:
     def close(self):
         self.attribute.stop()
 
-    def switch(self, number):
-        (self.folder / "mapped" / "control").write_text(json.dumps({"set": number}) + "\n")
+    def switch(self, number, iteration=0):
+        (self.folder / "mapped" / "control").write_text(json.dumps({"set": number, "iteration": iteration}) + "\n")
 
     def read(self, file):
         return np.fromfile(self.folder / "mapped" / file, np.float32)
@@ -429,18 +429,44 @@ class EndTest(MountedTest):
         self.assertIn("; call step() again", self.failed(learner, errno.EIO))
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
+    def test_gradient_of_a_step_that_is_interrupted_after_its_fsync_counts_once(self):
+        net = nn.Linear(3, 1)
+        mount = self.mounted(net)
+        learner = self.learner(net)
+
+        def fsync(_):
+            mount.switch(0, 1)
+            raise KeyboardInterrupt
+
+        net(torch.ones(1, 3)).sum().backward()
+        with mock.patch("os.fsync", fsync), self.assertRaises(KeyboardInterrupt):
+            learner.step()
+        with mock.patch("os.fsync") as repeated:
+            learner.step()
+        repeated.assert_not_called()
+        net(torch.ones(1, 3)).sum().backward()
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+
+    def test_gradient_of_a_shard_that_went_back_is_gone(self):
+        net = nn.Linear(3, 1)
+        self.mounted(net)
+        learner = self.learner(net)
+        net(torch.ones(1, 3)).sum().backward()
+        self.assertIn("; continue with the next batch", self.failed(learner, errno.ESTALE))
+        net(torch.ones(1, 3)).sum().backward()
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+
     def test_dropped_gradient_is_given_up_in_the_mount_and_in_the_network(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
-        for number in (None, errno.ENODATA):
-            net(torch.ones(1, 3)).sum().backward()
-            self.failed(learner, errno.ETIMEDOUT)
-            with mock.patch("os.setxattr", side_effect=number and OSError(number, "nothing to drop")) as dropped:
-                learner.drop()
-            dropped.assert_called_once_with(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
-            net(torch.ones(1, 3)).sum().backward()
-            np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
+        net(torch.ones(1, 3)).sum().backward()
+        self.failed(learner, errno.ETIMEDOUT)
+        with mock.patch("os.setxattr") as dropped:
+            learner.drop()
+        dropped.assert_called_once_with(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
+        net(torch.ones(1, 3)).sum().backward()
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
         with mock.patch("os.setxattr", side_effect=OSError(errno.EIO, "")), self.assertRaises(OSError):
             learner.drop()
 
