@@ -3,6 +3,7 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -122,7 +123,7 @@ final class CollectIT {
         assertThat(files.get(process + ".txt")).contains("MODELDISK_CONFIG=" + settings);
         assertThat(files.get("settings" + settings + ".txt"))
             .contains("serve.model=m", "serve.secrets=" + ofShard, "serve.size=1MiB").doesNotContain("# the token");
-        assertThat(files.get("shards/127.0.0.1_" + port + ".json")).contains("\"protocol\":1",
+        assertThat(files.get("shards/127.0.0.1_" + port + ".json")).contains("\"protocol\":" + ModelFacts.PROTOCOL,
             "\"version\":{\"min\":0");
         assertThat(files.get("mounts" + mount + "/status.json")).contains("\"datamover\"", "\"learner\"");
         assertThat(files.get("units/files.txt")).contains("cat --no-pager modeldisk*",
