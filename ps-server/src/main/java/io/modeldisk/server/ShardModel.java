@@ -513,7 +513,10 @@ public final class ShardModel implements AutoCloseable {
         // another thread, which nobody interrupts, writes the files.
         FutureTask<Void> save = new FutureTask<>(() -> {
             gate.close();
-            checkpointer.saveLast(disconnect);
+            checkpointer.saveLast(() -> {
+                gate.refuse();
+                disconnect.run();
+            });
             return null;
         });
         Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(save);

@@ -2,6 +2,8 @@ package io.modeldisk.server;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.record.RoomTasks;
 import java.time.Duration;
 import java.util.List;
@@ -11,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Admits the writes of a shard until the shard saves its weights for the last time. Later writes wait, so that the shard
- * acknowledges no write that the last checkpoint lacks. They wait until their connections are closed, or end with BUSY. The
- * initiators send them again when the shard serves again. Thread-safe.
+ * acknowledges no write that the last checkpoint lacks. When the checkpoint is complete, they {@linkplain #refuse end without an
+ * effect}, or before with BUSY. The initiators send them again when the shard serves again. Thread-safe.
  */
 final class WriteGate {
     /** The time for which {@link #close} waits for the writes in progress. */
@@ -26,13 +28,18 @@ final class WriteGate {
     /** The writes that wait. Guarded by the lock. */
     private final RoomTasks held = new RoomTasks();
     private volatile boolean closed;
+    private volatile boolean refusing;
 
     WriteGate(NanoClock clock) {
         this.clock = clock;
     }
 
-    /** Returns whether a write may proceed; the caller then calls {@link #leave}. Otherwise the write waits. */
-    boolean enter(IoTask write) {
+    /**
+     * Returns whether a write may proceed; the caller then calls {@link #leave}. Otherwise the write waits.
+     *
+     * @throws ScsiException if the shard is about to close its connections; the initiator sends the write again
+     */
+    boolean enter(IoTask write) throws ScsiException {
         inside.incrementAndGet();
         if (!closed) {
             return true;
@@ -40,6 +47,9 @@ final class WriteGate {
         leave();
         lock.lock();
         try {
+            if (refusing) {
+                throw new ScsiException(Sense.ACCESS_STATE_CHANGED, "the shard stops");
+            }
             held.add(write);
         } finally {
             lock.unlock();
@@ -73,6 +83,25 @@ final class WriteGate {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Ends all writes, those that wait and later ones, with a unit attention: they have had no effect. A write that got no answer
+     * before its connection is closed would leave its initiator in doubt. Called before the connections are closed.
+     */
+    void refuse() {
+        List<IoTask> waiting;
+        lock.lock();
+        try {
+            refusing = true;
+            waiting = held.writes();
+        } finally {
+            lock.unlock();
+        }
+        waiting.forEach(write -> {
+            forget(write);
+            write.resume();
+        });
     }
 
     /** Removes a task. Does nothing if the task does not wait here. */

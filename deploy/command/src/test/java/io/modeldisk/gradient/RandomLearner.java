@@ -340,6 +340,12 @@ final class RandomLearner implements AutoCloseable {
         } catch (IOException e) {
             trace.add("flush: " + e);
             if (isRefusal(e)) {
+                // A close may be that of any descriptor, so the next fsync reports the refusal too.
+                IOException again = fsync(false);
+                while (!isRefusal(again)) {
+                    checkExpected(again);
+                    again = fsync(false);
+                }
                 refused(null);
                 return;
             }

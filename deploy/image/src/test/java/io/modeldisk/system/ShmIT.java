@@ -73,6 +73,7 @@ final class ShmIT {
     @Test
     void statusOfAMountShowsWhyTheMountUsesTcp() throws Exception {
         Programs.requireMounting();
+        sandbox.directory("run");
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), sockets());
@@ -84,6 +85,7 @@ final class ShmIT {
     @Test
     void mountFailsIfTheRequestedSharedMemoryIsUnavailable() throws Exception {
         Programs.requireMounting();
+        sandbox.directory("run");
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), "--datamover", "shm", sockets()[0],
