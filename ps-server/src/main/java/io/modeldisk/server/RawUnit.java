@@ -48,11 +48,6 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     }
 
     @Override
-    boolean isGated() {
-        return true;
-    }
-
-    @Override
     boolean take(IoTask task) {
         shard().store().visit(task, assignment, this);
         shard().traffic().rawWrite();
@@ -117,18 +112,6 @@ final class RawUnit extends ShardUnit implements DiskUnit {
 
     @Override
     public boolean fill(IoTask task, long offset, int lengthBytes, MemorySegment logicalBlock) throws ScsiException {
-        if (!shard().gate().enter(task)) {
-            return false;
-        }
-        try {
-            return fillWithRoom(task, offset, lengthBytes, logicalBlock);
-        } finally {
-            shard().gate().leave();
-        }
-    }
-
-    private boolean fillWithRoom(IoTask task, long offset, int lengthBytes, MemorySegment logicalBlock)
-        throws ScsiException {
         RecordLog records = shard().records();
         if (records != null && !records.reserve(task)) {
             return false;

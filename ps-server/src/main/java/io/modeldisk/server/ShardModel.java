@@ -64,7 +64,6 @@ public final class ShardModel implements AutoCloseable {
     private final Consistency consistency;
     private final RoundKeeper keeper;
     private final Traffic traffic = new Traffic();
-    private final WriteGate gate;
     private final Set<Nexus> followers = ConcurrentHashMap.newKeySet();
     /** The checkpoint from which the shard has started. */
     private final CheckpointStatus restored;
@@ -98,7 +97,6 @@ public final class ShardModel implements AutoCloseable {
         this.tensorsText = SafetensorsText.of(settings.source().tensors(), settings.source().metadata());
         this.lease = settings.lease();
         this.clock = settings.clock();
-        this.gate = new WriteGate(clock);
         this.mayServe = settings.mayServe();
         this.handOver = settings.handOver();
         this.aggregator = settings.aggregator();
@@ -462,11 +460,6 @@ public final class ShardModel implements AutoCloseable {
         return records;
     }
 
-    /** Admits the writes until the shard stops. */
-    WriteGate gate() {
-        return gate;
-    }
-
     Traffic traffic() {
         return traffic;
     }
@@ -503,7 +496,7 @@ public final class ShardModel implements AutoCloseable {
     /**
      * Takes a last checkpoint before the shard stops. Does nothing if the shard takes none.
      *
-     * @param disconnect disconnects all learners
+     * @param disconnect disconnects all learners; may be called twice
      */
     void saveLast(Runnable disconnect) {
         if (checkpointer == null || !mayServe()) {
@@ -512,11 +505,7 @@ public final class ShardModel implements AutoCloseable {
         // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
         // another thread, which nobody interrupts, writes the files.
         FutureTask<Void> save = new FutureTask<>(() -> {
-            gate.close();
-            checkpointer.saveLast(() -> {
-                gate.refuse();
-                disconnect.run();
-            });
+            checkpointer.saveLast(disconnect);
             return null;
         });
         Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(save);

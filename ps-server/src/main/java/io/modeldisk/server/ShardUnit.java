@@ -98,7 +98,7 @@ abstract class ShardUnit implements LogicalUnit {
         RecordLog records = shard.records();
         try {
             // A write that is resumed after it was taken is not taken again.
-            boolean taken = task.progress() != 0 || takeThroughGate(task, records);
+            boolean taken = task.progress() != 0 || (records == null ? take(task) : takeWithRoom(task, records));
             return taken && hasLastingEffect(task, records);
         } catch (DeviceException e) {
             throw lost(e);
@@ -117,23 +117,6 @@ abstract class ShardUnit implements LogicalUnit {
         return new ScsiException(Sense.INTERNAL_TARGET_FAILURE, e.getMessage());
     }
 
-    /** Whether writes wait at the gate of the shard. Otherwise {@link #take} decides alone which writes wait. */
-    abstract boolean isGated();
-
-    private boolean takeThroughGate(IoTask task, RecordLog records) throws ScsiException {
-        boolean gated = isGated();
-        if (gated && !shard.gate().enter(task)) {
-            return false;
-        }
-        try {
-            return records == null ? take(task) : takeWithRoom(task, records);
-        } finally {
-            if (gated) {
-                shard.gate().leave();
-            }
-        }
-    }
-
     private boolean takeWithRoom(IoTask task, RecordLog records) throws ScsiException {
         if (!records.reserve(task)) {
             return false;
@@ -149,10 +132,9 @@ abstract class ShardUnit implements LogicalUnit {
     public final boolean synchronizeCache(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
         try {
-            // A write waits at the gate first, then for room, then for its round, and then for its records and for the device. So
-            // it is looked for in this order.
-            return (task.progress() != 0 || shard.gate().admitSynchronization(task)
-                && (records == null || records.admitSynchronization(task)) && allTaken(task))
+            // A write waits for room first, then for its round, and then for its records and for the device. So it is looked for
+            // in this order.
+            return (task.progress() != 0 || (records == null || records.admitSynchronization(task)) && allTaken(task))
                 && hasLastingEffect(task, records);
         } catch (DeviceException e) {
             throw lost(e);
@@ -161,7 +143,6 @@ abstract class ShardUnit implements LogicalUnit {
 
     @Override
     public void forget(IoTask task) {
-        shard.gate().forget(task);
         if (shard.records() != null) {
             shard.records().forget(task);
         }

@@ -7,7 +7,6 @@ import io.modeldisk.platform.text.LogThinning;
 import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
-import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.HandOverCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.KeepRoundCommand;
@@ -128,12 +127,6 @@ final class TrainUnit extends ShardUnit {
     @Override
     public boolean takesDeviceData(IoTask task) {
         return shard().records() == null && (nonFinite == NonFinite.PASS || task.declaredFinite());
-    }
-
-    /** In bsp, the rounds decide which pushes the last checkpoint contains. */
-    @Override
-    boolean isGated() {
-        return shard().facts().consistencyMode().kind() != ConsistencyMode.Kind.BSP;
     }
 
     @Override

@@ -4,33 +4,17 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.aggregator.LearningRate;
-import io.modeldisk.platform.time.NanoClock;
-import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.fake.FakeTask;
-import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.test.ManualClock;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Starts and stops the shards of a model with checkpoints, together and alone. */
 class CheckpointRestartTest extends CheckpointFixture {
@@ -186,166 +170,23 @@ class CheckpointRestartTest extends CheckpointFixture {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"asp", "ssp:1"})
-    void shardHoldsWritesAndKeepsItsLearnersConnectedUntilItsLastCheckpointIsComplete(String mode) throws Exception {
-        consistency = mode;
+    @Test
+    void shardDisconnectsItsLearnersBeforeItsLastCheckpointInAsp() throws Exception {
+        consistency = "asp";
         List<ShardModel> shards = start(1);
-        ShardModel shard = shards.getFirst();
-        push(shard, 1, 1);
-        long before = shard.checkpointer().history();
-        AtomicReference<Path> newestWhenDisconnected = new AtomicReference<>();
+        push(shards.getFirst(), 1, 1);
+        checkpoint(shards);
+        push(shards.getFirst(), 2, 1);
+        long before = shards.getFirst().checkpointer().history();
         CompletableFuture<Void> stopping = inBackground(
-            () -> shard.saveLast(() -> newestWhenDisconnected.set(newestQuietly())));
-        await("the shard waits for its last checkpoint", () -> clock.waitingThreads() == 1);
-        FakeTask held = new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(1).ofRound(2);
-        LogicalUnit unit = shard.target().units().getFirst();
-        assertThat(unit.write(held)).isFalse();
-        assertThat(shard.target().units().get(1).write(new FakeTask(LEARNER, 0, BLOCK).fill(5))).as("a raw write")
-            .isFalse();
-        FakeTask synchronization = new FakeTask(LEARNER, 0, 0);
-        assertThat(unit.synchronizeCache(synchronization)).as("a synchronization after the write").isFalse();
+            // The last pushes are acknowledged while the connections are closed.
+            () -> shards.getFirst().saveLast(() -> tryPush(shards.getFirst(), 3, 1)));
         awaitStopped(shards, List.of(stopping));
-        assertThat(newestWhenDisconnected.get().getFileName()).hasToString("checkpoint-000001");
-        unit.forget(held);
-        assertThat(synchronization.resumes()).isEqualTo(1);
         closeShards();
         open.clear();
         ShardModel again = start(1).getFirst();
-        assertThat(weights(again)).containsOnly(1);
+        assertThat(weights(again)).containsOnly(3);
         assertThat(again.checkpointer().history()).isEqualTo(before);
-    }
-
-    private Path newestQuietly() {
-        try {
-            return newest();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Counts how often the thread that stops a shard has begun to sleep. */
-    private static final class StopClock implements NanoClock {
-        private final ManualClock clock;
-        private final AtomicInteger sleeps = new AtomicInteger();
-
-        StopClock(ManualClock clock) {
-            this.clock = clock;
-        }
-
-        @Override
-        public long nanoTime() {
-            return clock.nanoTime();
-        }
-
-        @Override
-        public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
-            return clock.awaitUntil(condition, deadlineNs);
-        }
-
-        @Override
-        public void sleepUntil(long deadlineNs) throws InterruptedException {
-            sleeps.incrementAndGet();
-            clock.sleepUntil(deadlineNs);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shardWaitsForItsLastCheckpointAsLongAsAnyShardWritesBlocks(int count) throws Exception {
-        consistency = "asp";
-        StopClock stopClock = new StopClock(clock);
-        List<ShardModel> shards = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            shards.add(start(context(i, count).clock(stopClock)));
-            push(shards.get(i), 1, 1);
-        }
-        ShardModel slow = shards.getFirst();
-        ShardModel stopped = shards.getLast();
-        long before = stopped.checkpointer().history();
-        slow.store().block(0).lock();
-        CompletableFuture<Void> stopping = inBackground(() -> stopped.saveLast(() -> {}));
-        List<Thread> steppers = shards.stream().map(shard -> Thread.ofPlatform().daemon().start(() -> {
-            while (!stopping.isDone()) {
-                shard.checkpointer().step();
-                Thread.onSpinWait();
-            }
-        })).toList();
-        int blocks = slow.store().layout().blocks();
-        AtomicReference<Object> blocker = new AtomicReference<>();
-        for (int i = 0; i < blocks; i++) {
-            String message = "block " + i + " is about to be written";
-            await(message, () -> {
-                // Shard 0 waits a moment whether the other shards stop too, and then requests the checkpoint.
-                clock.advance(Duration.ofMillis(1));
-                Object now = LockSupport.getBlocker(steppers.getFirst());
-                return now != null && now != blocker.getAndSet(now) || stopping.isDone();
-            });
-            for (int pass = 0; pass < 16; pass++) {
-                int sleeps = stopClock.sleeps.get();
-                clock.advance(Duration.ofMillis(500));
-                await("the shard that stops has looked",
-                    () -> stopClock.sleeps.get() > sleeps || stopping.isDone());
-            }
-            if (i + 1 < blocks) {
-                slow.store().block(i + 1).lock();
-            }
-            slow.store().block(i).unlock();
-        }
-        await("the shard has stopped", () -> {
-            clock.advance(Duration.ofMillis(1));
-            return stopping.isDone();
-        });
-        stopping.join();
-        for (Thread stepper : steppers) {
-            stepper.join();
-        }
-        closeShards();
-        open.clear();
-        assertThat(histories(start(count)).getLast()).isEqualTo(before);
-    }
-
-    @Test
-    void stepThatOutlastsTheCloseStillFinishesItsPart() throws Exception {
-        consistency = "asp";
-        CountDownLatch reached = new CountDownLatch(1);
-        CountDownLatch released = new CountDownLatch(1);
-        aggregator = new SumAggregator() {
-            @Override
-            public LearningRate learningRate() {
-                // The thread asks for the rate between the last block and the end of the file.
-                if (Thread.currentThread().getName().startsWith("modeldisk-checkpoint")) {
-                    reached.countDown();
-                    awaitQuietly(released);
-                }
-                return super.learningRate();
-            }
-        };
-        ShardModel shard = start(context(0, 1));
-        push(shard, 1, 1);
-        shard.checkpointer().request();
-        shard.startCheckpoints();
-        awaitAdvancing("the thread has written all blocks", () -> reached.getCount() == 0);
-        CompletableFuture<Void> closing = inBackground(() -> shard.checkpointer().close());
-        awaitAdvancing("the shard does not wait for the thread any longer", closing::isDone);
-        released.countDown();
-        await("the part is complete",
-            () -> !checkpoints().isEmpty() && Files.exists(newest().resolve("state-00001-of-00001.safetensors")));
-    }
-
-    private void awaitAdvancing(String message, BooleanSupplier condition) {
-        await(message, () -> {
-            clock.advance(Duration.ofMillis(100));
-            return condition.getAsBoolean();
-        });
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     @Test

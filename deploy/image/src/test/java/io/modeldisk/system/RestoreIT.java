@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,7 +92,12 @@ final class RestoreIT {
             shard.awaitLine("ready: ");
         }
         byte[] saved = new byte[4 * MIB];
-        new Random(7).nextBytes(saved);
+        // serve --from refuses a weight that is not finite.
+        FloatBuffer values = ByteBuffer.wrap(saved).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        Random random = new Random(7);
+        while (values.hasRemaining()) {
+            values.put(random.nextFloat());
+        }
         Path directory = sandbox.directory("first");
         sandbox.run(modeldisk("mount", model, directory)).succeeded();
         Path file = Files.write(sandbox.path("saved"), saved);

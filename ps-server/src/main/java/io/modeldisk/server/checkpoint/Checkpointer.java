@@ -68,7 +68,6 @@ public final class Checkpointer implements AutoCloseable {
     /** Null except on shard 0. */
     private final CheckpointRequests requests;
     private final PlannedStop stop;
-    private final DiskProgress onDisk;
     private final long changesAtStart;
     private final long startedFrom;
     private volatile CheckpointStatus status;
@@ -131,7 +130,6 @@ public final class Checkpointer implements AutoCloseable {
         this.changesAtStart = history == 0 ? progress.changes() : CHANGED;
         this.startedFrom = newest.number();
         this.stop = new PlannedStop(state, facts, progress, clock, newest.number(), history);
-        this.onDisk = new DiskProgress(state, facts.shards(), stop::isAwaited, clock);
         this.requests = facts.shard() == 0
             ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
             : null;
@@ -276,10 +274,6 @@ public final class Checkpointer implements AutoCloseable {
                 withdrawn();
             } else {
                 fail(e);
-            }
-        } finally {
-            if (closing) {
-                drop();
             }
         }
     }
@@ -447,7 +441,7 @@ public final class Checkpointer implements AutoCloseable {
     private void goOn() throws IOException {
         if (!isCurrent()) {
             withdrawn();
-        } else if (snapshot.sweep(() -> onDisk.wrote(writer)) && (log == null || log.isDurable())) {
+        } else if (snapshot.sweep() && (log == null || log.isDurable())) {
             store.watch(null);
             LearningRate rate = aggregator.learningRate();
             writer.finish(rate == null ? List.of() : rate.changes());
@@ -550,21 +544,23 @@ public final class Checkpointer implements AutoCloseable {
 
     /**
      * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
-     * pushes wait. In the other modes, the caller has made all pushes wait before. So no push that the shard has acknowledged is
-     * lost. The learners stay connected until the checkpoint is complete.
+     * pushes wait. In the other modes, the learners are disconnected before. So no push that the shard has acknowledged is lost.
      *
-     * <p>Waits until all shards have written the checkpoint. If no shard has written a block for 10 s, the newest complete
-     * checkpoint stays the newest one, and a shard that starts from it has another {@link #history}.
+     * <p>Waits at most 10 s until all shards have written the checkpoint. If they have not, the newest complete checkpoint stays
+     * the newest one, and a shard that starts from it has another {@link #history}.
      *
-     * @param disconnect disconnects all learners
+     * @param disconnect disconnects all learners; may be called twice
      */
     public void saveLast(Runnable disconnect) throws InterruptedException {
+        if (!inRounds) {
+            disconnect.run();
+        }
         boolean complete = false;
         try {
             if (!goneBack && !stop.isSaved()) {
                 stop.begin();
                 thread.wake();
-                stop.await(() -> goneBack, onDisk);
+                stop.await(() -> goneBack);
             }
             disconnect.run();
             close();
@@ -576,14 +572,12 @@ public final class Checkpointer implements AutoCloseable {
             LOG.info("checkpoint {} has all updates of the shard", status.number());
         } else {
             LOG.warn("the shard stops without a last checkpoint ({}); the newest complete checkpoint is {} of round {}",
-                status.failure() != null
-                    ? status.failure()
-                    : "no shard has written a block of it for " + PlannedStop.TIMEOUT.toSeconds() + " s",
+                status.failure() != null ? status.failure() : "not all shards have written it within 10 s",
                 status.path(), status.round());
         }
     }
 
-    /** Stops the thread, and abandons an incomplete checkpoint. A step that waits for the disk for 5 s keeps its files. */
+    /** Stops the thread. A checkpoint that is not complete is abandoned. */
     @Override
     public void close() {
         closing = true;
@@ -592,8 +586,6 @@ public final class Checkpointer implements AutoCloseable {
             current.stop();
         }
         thread.close();
-        if (thread.hasEnded()) {
-            drop();
-        }
+        drop();
     }
 }

@@ -10,15 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
 
 /**
@@ -27,7 +24,6 @@ import java.util.zip.CRC32C;
  */
 final class PartWriter implements AutoCloseable {
     private static final String UNFINISHED = ".partial";
-    private static final long FINISHED = -1;
 
     private final StateDirectory.Folder folder;
     private final CheckpointFacts facts;
@@ -41,8 +37,6 @@ final class PartWriter implements AutoCloseable {
     private final FileChannel partChannel;
     private final long[] versions;
     private final int[] checksums;
-    private final AtomicInteger blocks = new AtomicInteger();
-    private final AtomicLong unsyncedBytes = new AtomicLong();
 
     PartWriter(
         StateDirectory.Folder folder, CheckpointFacts facts, int shard, BlockLayout layout,
@@ -119,40 +113,6 @@ final class PartWriter implements AutoCloseable {
         }
         versions[index] = version;
         checksums[index] = (int) checksum.getValue();
-        unsyncedBytes.addAndGet(weights.byteSize() + (stateBytesPerLogicalBlock > 0 ? state.byteSize() : 0));
-        blocks.incrementAndGet();
-    }
-
-    /** The number of bytes that were written after the last {@link #sync}. */
-    long unsyncedBytes() {
-        return unsyncedBytes.get();
-    }
-
-    /**
-     * Waits until the blocks that were written are on disk, and publishes their number for {@link #synced}. The number takes the
-     * place of the head of the file until {@link #finish}.
-     */
-    void sync() throws IOException {
-        int onDisk = blocks.get();
-        unsyncedBytes.set(0);
-        for (FileChannel channel : channels) {
-            channel.force(false);
-        }
-        writeFully(partChannel, ByteBuffer.allocate(Long.BYTES).putLong(0, onDisk), 0);
-        partChannel.force(false);
-    }
-
-    /**
-     * Returns a number that changes with each {@link #sync} of a shard after which more blocks are on disk, and when the shard
-     * has finished.
-     */
-    static long synced(StateDirectory.Folder folder, int shard, int shards) throws IOException {
-        ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
-        try (FileChannel channel = FileChannel.open(unfinished(folder, shard, shards))) {
-            return channel.read(number, 0) == Long.BYTES ? number.getLong(0) : 0;
-        } catch (NoSuchFileException e) {
-            return folder.has(PartFile.name(shard, shards)) ? FINISHED : 0;
-        }
     }
 
     /** The number of updates of all blocks that were written. */

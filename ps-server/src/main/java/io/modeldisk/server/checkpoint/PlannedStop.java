@@ -15,12 +15,8 @@ import java.util.function.BooleanSupplier;
  * methods are thread-safe.
  */
 final class PlannedStop {
-    /** The time after which a shard that stops no longer waits for its last checkpoint, if no shard has written a block of it. */
-    static final Duration TIMEOUT = Duration.ofSeconds(10);
-    /** The number of checkpoints that may prolong the wait. A shard that cannot write may fail again and again. */
-    private static final int MAX_ATTEMPTS = 8;
-    /** The time between two looks at the progress of the checkpoint, which is in the shared directory. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    /** The time for which a shard that stops waits for its last checkpoint. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** The time for which shard 0 waits until the other shards stop too. */
     private static final Duration TOGETHER = Duration.ofSeconds(2);
     /** The time for which a shard looks for the last checkpoint of a shard 0 that has stopped. */
@@ -137,36 +133,19 @@ final class PlannedStop {
         stopping = true;
     }
 
-    /** Returns whether this or another shard waits for its last checkpoint, or has stopped. */
-    boolean isAwaited() throws IOException {
-        return stopping || stops.hasOther();
-    }
-
     /**
-     * Waits until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if the shard
-     * must go back, or if no shard has written a block of the checkpoint for 10 s.
+     * Waits at most 10 s until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if
+     * the shard must go back.
      */
-    void await(BooleanSupplier goneBack, DiskProgress progressOnDisk) throws IOException, InterruptedException {
+    void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
         boolean alone = false;
-        DiskProgress.OnDisk last = null;
-        long lookedNs = sinceNs;
-        int attempts = 0;
         while (!goneBack.getAsBoolean() && !(isSaved() && (saved.held() || !inRounds))
             && clock.nanoTime() - endNs < 0) {
             if (!alone && !first && stops.isFirstStopped()) {
                 // Shard 0 may have published the last checkpoint just now. It will not request another one.
                 alone = true;
                 endNs = Math.min(endNs, clock.nanoTime() + SEEN.toNanos());
-            }
-            if (!alone && clock.nanoTime() - lookedNs >= LOOK.toNanos()) {
-                lookedNs = clock.nanoTime();
-                DiskProgress.OnDisk now = progressOnDisk.now();
-                attempts += last == null || now.checkpoint() != last.checkpoint() ? 1 : 0;
-                if (!now.equals(last) && attempts <= MAX_ATTEMPTS) {
-                    endNs = lookedNs + TIMEOUT.toNanos();
-                }
-                last = now;
             }
             clock.sleep(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
         }

@@ -125,16 +125,10 @@ final class Snapshot implements ChangeListener {
         }
     }
 
-    /** Is called after a block is written. */
-    @FunctionalInterface
-    interface AfterBlock {
-        void written() throws IOException;
-    }
-
-    /** Saves all blocks that have reached the point. Returns whether all blocks are written. */
-    boolean sweep(AfterBlock after) throws IOException {
+    /** Saves all blocks that have reached the point. Returns whether all blocks are on disk. */
+    boolean sweep() throws IOException {
         for (int i = 0; i < saved.length && left.get() > 0 && !stopped; i++) {
-            writeCopies(after);
+            writeCopies();
             // Without the lock, the value may be out of date. Then isDue() returns the right one.
             if (saved[i]) {
                 continue;
@@ -151,29 +145,28 @@ final class Snapshot implements ChangeListener {
                 block.unlock();
             }
             if (due) {
-                write(copies.own(), after);
+                write(copies.own());
             }
             if (failure != null) {
                 throw failure;
             }
         }
-        writeCopies(after);
+        writeCopies();
         return left.get() == 0 && !stopped;
     }
 
-    private void writeCopies(AfterBlock after) throws IOException {
+    private void writeCopies() throws IOException {
         for (BlockCopy copy = full.poll(); copy != null; copy = full.poll()) {
             try {
-                write(copy, after);
+                write(copy);
             } finally {
                 copies.release(copy);
             }
         }
     }
 
-    private void write(BlockCopy copy, AfterBlock after) throws IOException {
+    private void write(BlockCopy copy) throws IOException {
         copy.writeTo(writer);
         left.decrementAndGet();
-        after.written();
     }
 }

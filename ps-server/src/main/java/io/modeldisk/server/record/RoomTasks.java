@@ -6,27 +6,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The writes that wait until they are admitted, for example for room in the buffers of a {@link RecordLog}, and the
- * synchronizations that wait for these writes. A write stays here until it is accepted, refused or forgotten, even while it is
- * tried again. So no synchronization overtakes an earlier write of its nexus. Guarded by the lock of the owner.
+ * The writes that wait for room in the buffers of a {@link RecordLog}, and the synchronizations that wait for these writes. A
+ * write stays here until it is accepted, refused or forgotten, even while it is tried again. So no synchronization overtakes an
+ * earlier write of its nexus. Guarded by the lock of the log.
  */
-public final class RoomTasks {
+final class RoomTasks {
     private final List<IoTask> writes = new ArrayList<>();
     private final List<IoTask> synchronizations = new ArrayList<>();
 
     /** Adds a write that must wait. Does nothing if the write was added before. */
-    public void add(IoTask write) {
+    void add(IoTask write) {
         if (indexOf(writes, write) < 0) {
             writes.add(write);
         }
     }
 
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return writes.isEmpty();
     }
 
     /** Returns whether no write of this nexus waits. Otherwise, keeps the synchronization until {@link #remove}. */
-    public boolean admit(IoTask synchronization) {
+    boolean admit(IoTask synchronization) {
         Nexus nexus = synchronization.nexus();
         for (int i = 0; i < writes.size(); i++) {
             if (writes.get(i).nexus().equals(nexus)) {
@@ -40,7 +40,7 @@ public final class RoomTasks {
     }
 
     /** Removes a task. Returns the synchronizations that must be tried again. */
-    public List<IoTask> remove(IoTask task) {
+    List<IoTask> remove(IoTask task) {
         int synchronization = indexOf(synchronizations, task);
         if (synchronization >= 0) {
             synchronizations.remove(synchronization);
@@ -59,7 +59,7 @@ public final class RoomTasks {
     }
 
     /** Returns all writes that wait. */
-    public List<IoTask> writes() {
+    List<IoTask> writes() {
         return List.copyOf(writes);
     }
 

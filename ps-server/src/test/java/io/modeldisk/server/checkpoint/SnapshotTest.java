@@ -120,7 +120,7 @@ class SnapshotTest {
             }
             return -1;
         });
-        assertThat(snapshot.sweep(() -> {})).isTrue();
+        assertThat(snapshot.sweep()).isTrue();
         assertSavedBeforeTheChanges();
     }
 
@@ -132,7 +132,7 @@ class SnapshotTest {
             change(i, 2000);
         }
         assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
-        assertThat(snapshot.sweep(() -> {})).isTrue();
+        assertThat(snapshot.sweep()).isTrue();
         assertSavedBeforeTheChanges();
     }
 
@@ -146,7 +146,7 @@ class SnapshotTest {
         }
         assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
         change(20, 1000);
-        assertThatThrownBy(() -> snapshot.sweep(() -> {})).isInstanceOf(IOException.class);
+        assertThatThrownBy(snapshot::sweep).isInstanceOf(IOException.class);
     }
 
     @Test
@@ -159,7 +159,7 @@ class SnapshotTest {
             change(5, 1000);
         });
         change(3, 1000);
-        assertThat(next.get().sweep(() -> {})).isTrue();
+        assertThat(next.get().sweep()).isTrue();
         assertSaved(5, 5);
         assertAllCopiesAreFree();
     }
@@ -174,7 +174,7 @@ class SnapshotTest {
         }));
         whenFilled.set(() -> {
             try {
-                assertThat(next.get().sweep(() -> {})).isTrue();
+                assertThat(next.get().sweep()).isTrue();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
