@@ -266,7 +266,6 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation)
         throws IOException {
-        awaitWhile(() -> pushesWait, cancellation);
         checkNotBack();
         absents.add(offset + "+" + lengthBytes + (nonFinite ? " counted" : ""));
         return lengthBytes;

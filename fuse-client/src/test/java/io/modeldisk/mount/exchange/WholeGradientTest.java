@@ -282,11 +282,6 @@ class WholeGradientTest {
         interrupted.cancel();
         assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
         Await.await("the repetition waits", () -> model.waiting.get() > 0);
-        // The ABSENT of the drop waits as a push does, so it is released as soon as the repetition has ended.
-        Thread.ofVirtual().start(() -> {
-            Await.await("the repetition ends", () -> model.waiting.get() == 0);
-            model.pushesWait(false);
-        });
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertThat(dropped.leftOutBytes()).isPositive();
         assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
