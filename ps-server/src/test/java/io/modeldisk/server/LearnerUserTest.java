@@ -155,7 +155,7 @@ class LearnerUserTest {
         try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new)) {
             Nexus other = nexus(OTHER_ISID, "other", Right.LEARN);
             again.connect(other);
-            again.play(shard.sink.records());
+            again.play(shard.records());
             assertThat(learner(again).key().user()).isEqualTo("seven");
             assertNameInUse(again, other, "belongs to user seven");
             again.connect(SEVEN);
@@ -169,7 +169,7 @@ class LearnerUserTest {
         MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
         int userBytes = Short.BYTES + "seven".length();
         try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new)) {
-            for (RecordHeader record : shard.sink.records()) {
+            for (RecordHeader record : shard.records()) {
                 boolean hasUser = record.kind() == RecordKind.LEARNER
                     || record.kind() == RecordKind.ROSTER && record.position() > 1;
                 if (hasUser) {
@@ -193,10 +193,10 @@ class LearnerUserTest {
         shard.join(unknown, 0, true);
         try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new);
             RecordedShard third = new RecordedShard("asp", 1, SumAggregator::new)) {
-            again.play(shard.sink.records());
+            again.play(shard.records());
             again.connect(SEVEN);
             assertThat(learner(again).key().user()).isEqualTo("seven");
-            third.play(again.sink.records());
+            third.play(again.records());
             assertNameInUse(third, nexus(OTHER_ISID, "other", Right.LEARN), "belongs to user seven");
         }
     }

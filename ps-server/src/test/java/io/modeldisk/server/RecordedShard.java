@@ -60,6 +60,12 @@ final class RecordedShard implements AutoCloseable {
         }
     }
 
+    /** Returns all records that the shard has appended, after the sink has kept them. */
+    List<RecordHeader> records() {
+        sink.await(shard.records().status().appended());
+        return sink.records();
+    }
+
     ShardState state() throws Exception {
         return ShardState.of(shard, sink);
     }

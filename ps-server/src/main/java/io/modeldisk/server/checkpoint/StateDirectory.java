@@ -3,7 +3,9 @@ package io.modeldisk.server.checkpoint;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -22,7 +24,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -48,7 +49,7 @@ final class StateDirectory {
     private static final String PARTIAL = ".partial";
     private static final String IDENTITY = "identity";
     private static final int IDENTITY_READS = 100;
-    private static final long IDENTITY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long IDENTITY_PAUSE_MS = 50;
     private static final Pattern IDENTITY_TEXT = Pattern.compile("[0-9a-f]{32}");
 
     private static final Logger LOG = LogManager.getLogger(StateDirectory.class);
@@ -111,7 +112,12 @@ final class StateDirectory {
             if (IDENTITY_TEXT.matcher(text).matches()) {
                 return text;
             }
-            LockSupport.parkNanos(IDENTITY_PAUSE_NS);
+            try {
+                NanoClock.SYSTEM.sleep(IDENTITY_PAUSE_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while another shard writes " + file);
+            }
         }
         throw new IOException(file + " is damaged; stop all shards, and delete the file");
     }

@@ -12,29 +12,30 @@ import java.util.concurrent.atomic.AtomicInteger;
  * @param <C> the type of a connection
  */
 final class ChannelUses<I, C> {
-    /** The number of requests that are neither refused nor a connection yet. */
-    private final AtomicInteger requests = new AtomicInteger();
+    /** The number of requests and connections. A request that becomes a connection remains counted. */
+    private final AtomicInteger uses = new AtomicInteger();
     private final Map<I, C> connections = new ConcurrentHashMap<>();
 
     /** Records a connection request. {@link #refused} or {@link #opened} follows. */
     void requested() {
-        requests.incrementAndGet();
+        uses.incrementAndGet();
     }
 
     /** Records that the identifier of a request was destroyed. */
     void refused() {
-        requests.decrementAndGet();
+        uses.decrementAndGet();
     }
 
     /** Records that a request has become a connection. {@link #ended} follows. */
     void opened(I id, C connection) {
         connections.put(id, connection);
-        requests.decrementAndGet();
     }
 
     /** Records that the identifier of a connection was destroyed. */
     void ended(I id) {
-        connections.remove(id);
+        if (connections.remove(id) != null) {
+            uses.decrementAndGet();
+        }
     }
 
     /** Returns the connection with this identifier, or null if there is none. */
@@ -44,7 +45,6 @@ final class ChannelUses<I, C> {
 
     /** Returns whether nothing uses the channel. */
     boolean isEmpty() {
-        // In this order, because a request becomes a connection before it stops to count as a request.
-        return requests.get() == 0 && connections.isEmpty();
+        return uses.get() == 0;
     }
 }
