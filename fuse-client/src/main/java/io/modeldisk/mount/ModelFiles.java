@@ -96,7 +96,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         try {
             text = model.tensors();
         } catch (ShardException e) {
-            if (e.kind() != ShardException.Kind.REFUSED) {
+            if (e.kind() != ShardException.Kind.REFUSED && e.kind() != ShardException.Kind.ACCESS_DENIED) {
                 throw e;
             }
             LOG.warn(
@@ -247,6 +247,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     @Override
     public Errno errno(IOException failure) {
+        counters().failed(failure);
         return FailureErrno.of(failure);
     }
 

@@ -9,10 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -34,7 +32,10 @@ final class MountUsers {
     private final String device;
     private final List<Path> servers;
 
-    /** Finds the process that serves a mount. Must be called before the unmount. */
+    /**
+     * Finds the process that serves a mount. Must be called before the unmount. Reads no links of other programs: the kernel
+     * lets a reader wait while such a program is in exec(2), and there it may wait for this mount.
+     */
     MountUsers(Path directory, String device) throws IOException {
         this.directory = directory;
         this.device = device;
@@ -81,11 +82,8 @@ final class MountUsers {
             if (here.isPresent()) {
                 return Optional.of("it is still mounted on " + here.get().mountPoint());
             }
-            Set<Path> namespaces = new HashSet<>();
             for (Path process : all()) {
-                Optional<MountTable.Entry> there = namespaces.add(namespace(process))
-                    ? inTableOf(process)
-                    : Optional.empty();
+                Optional<MountTable.Entry> there = inTableOf(process);
                 if (there.isPresent()) {
                     return Optional.of("process " + process.getFileName() + " (" + name(process)
                         + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
@@ -112,14 +110,6 @@ final class MountUsers {
             processes.forEach(found::add);
         }
         return found;
-    }
-
-    private static Path namespace(Path process) {
-        try {
-            return Files.readSymbolicLink(process.resolve("ns/mnt"));
-        } catch (IOException e) {
-            return process;
-        }
     }
 
     private static String name(Path process) {

@@ -33,6 +33,7 @@ public final class ExchangeCounters {
     private volatile long lastSynchronizeNs;
     private final LongAdder failures = new LongAdder();
     private volatile String lastError = "";
+    private Exception lastFailure;
     private volatile Dropped lastDropped = Dropped.NOTHING;
 
     void pushed(long bytes, long durationNs) {
@@ -80,8 +81,17 @@ public final class ExchangeCounters {
         lastStaleness = rounds;
     }
 
-    /** Records the failure of a request to the shards. */
-    public void failed(Exception e) {
+    /**
+     * Records the failure of a request to the shards. The failure of a push in the background counts when it happens, and not
+     * again when the calls of the learner report it.
+     */
+    public synchronized void failed(Exception e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause == lastFailure) {
+                return;
+            }
+        }
+        lastFailure = e;
         failures.increment();
         lastError = String.valueOf(e.getMessage());
     }

@@ -510,7 +510,9 @@ final class Dispatcher {
                 "write of " + request.sizeBytes() + " bytes to " + name + " at byte " + request.offset();
             case Opcode.FSYNC -> "fsync of " + name;
             case Opcode.OPEN -> "open of " + name;
+            case Opcode.FLUSH -> "close of " + name;
             case Opcode.RELEASE -> "release of " + name;
+            case Opcode.SETXATTR -> "a change of an extended attribute of " + name;
             default -> "request with opcode " + request.opcode() + " on " + name;
         };
     }

@@ -170,6 +170,7 @@ final class OverlapExchangeTest {
         write(BLOCK);
         assertThatThrownBy(this::fsync).hasMessageContaining("the previous iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
+        assertThat(exchange.counters().failures()).isEqualTo(1);
         // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are unchanged.
         assertThat(read(0)).isEqualTo(FIRST);
         fsync();

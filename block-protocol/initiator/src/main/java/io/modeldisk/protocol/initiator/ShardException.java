@@ -38,7 +38,7 @@ public final class ShardException extends IOException {
         NAME_IN_USE,
         /** The shard has gone back to earlier weights: it was restarted and has lost pushes that it had acknowledged. */
         WENT_BACK,
-        /** The target refused the login because the secret is wrong or the user does not have the necessary right. */
+        /** The target refused the login or the command because the secret is wrong or the user lacks the necessary right. */
         ACCESS_DENIED,
         /** The target at the address is another shard or belongs to another model. */
         WRONG_SHARD,
@@ -108,6 +108,9 @@ public final class ShardException extends IOException {
         }
         if (data.equals(RoundSense.NAME_IN_USE.sense())) {
             return Kind.NAME_IN_USE;
+        }
+        if (data.equals(RoundSense.NO_RIGHT.sense())) {
+            return Kind.ACCESS_DENIED;
         }
         if (data.key() == UNIT_ATTENTION) {
             return Kind.BUSY;
