@@ -14,6 +14,8 @@ public final class Await {
     private static final long LONGEST_PAUSE_NS = 5_000_000;
     /** A pause is this part of the time that has passed, so that a long wait takes little processor time from the others. */
     private static final int PAUSE_PART = 16;
+    /** A pause after a check that takes long, such as a command, is as long as the check, but not longer than this. */
+    private static final long LONGEST_PAUSE_AFTER_CHECK_NS = 500_000_000;
 
     private Await() {}
 
@@ -39,15 +41,19 @@ public final class Await {
      */
     public static void await(Supplier<String> message, Duration bound, Callable<Boolean> condition) {
         long startedNs = System.nanoTime();
+        long checkedNs = startedNs;
         while (!holds(message, condition)) {
-            long passedNs = System.nanoTime() - startedNs;
+            long nowNs = System.nanoTime();
+            long passedNs = nowNs - startedNs;
             if (passedNs > bound.toNanos()) {
                 throw new AssertionError("this condition was false for " + bound.toSeconds() + " s: " + message.get());
             }
             if (Thread.currentThread().isInterrupted()) {
                 throw new AssertionError("the thread was interrupted before this condition was true: " + message.get());
             }
-            LockSupport.parkNanos(Math.clamp(passedNs / PAUSE_PART, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS));
+            long pauseNs = Math.clamp(passedNs / PAUSE_PART, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS);
+            LockSupport.parkNanos(Math.max(pauseNs, Math.min(nowNs - checkedNs, LONGEST_PAUSE_AFTER_CHECK_NS)));
+            checkedNs = System.nanoTime();
         }
     }
 
