@@ -12,6 +12,7 @@ import io.modeldisk.fault.coordination.ShardRoleContext;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -150,6 +151,7 @@ class ReplicaServerTest {
                 .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
                 .access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
+                .network(new TargetContext().maxFailureDelay(Duration.ZERO))
                 .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state,
                     secrets == null ? null : secrets.ofPrimary(), 1 << 20));
             return checkpoints == null ? context : context.checkpoints(checkpoints.startingAtMost(startAtMost));

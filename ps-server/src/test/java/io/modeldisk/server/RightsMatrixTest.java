@@ -17,6 +17,7 @@ import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.dialect.VpdPage;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Isid;
@@ -90,7 +91,8 @@ class RightsMatrixTest {
     private static ServerContext context() {
         return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(2 * PAGE)
             .aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5"))
-            .access(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS)).listen(new InetSocketAddress("127.0.0.1", 0));
+            .access(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS)).listen(new InetSocketAddress("127.0.0.1", 0))
+            .network(new TargetContext().maxFailureDelay(Duration.ZERO));
     }
 
     @AfterEach
