@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("interleavings")
 final class InterleavingsTest {
-    private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 100);
+    private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 30);
     // The checker does not interleave these classes. They are immutable, or used by one thread at a time.
     private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
         .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
