@@ -4,16 +4,20 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** Starts and stops the shards of a model with checkpoints, together and alone. */
@@ -187,6 +191,49 @@ class CheckpointRestartTest extends CheckpointFixture {
         ShardModel again = start(1).getFirst();
         assertThat(weights(again)).containsOnly(3);
         assertThat(again.checkpointer().history()).isEqualTo(before);
+    }
+
+    @Test
+    void stepThatOutlastsTheCloseStillFinishesItsPart() throws Exception {
+        consistency = "asp";
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        aggregator = new SumAggregator() {
+            @Override
+            public LearningRate learningRate() {
+                // The thread asks for the rate between the last block and the end of the file.
+                if (Thread.currentThread().getName().startsWith("modeldisk-checkpoint")) {
+                    reached.countDown();
+                    awaitQuietly(released);
+                }
+                return super.learningRate();
+            }
+        };
+        ShardModel shard = start(context(0, 1));
+        push(shard, 1, 1);
+        shard.checkpointer().request();
+        shard.startCheckpoints();
+        awaitAdvancing("the thread has written all blocks", () -> reached.getCount() == 0);
+        CompletableFuture<Void> closing = inBackground(() -> shard.checkpointer().close());
+        awaitAdvancing("the shard does not wait for the thread any longer", closing::isDone);
+        released.countDown();
+        await("the part is complete",
+            () -> !checkpoints().isEmpty() && Files.exists(newest().resolve("state-00001-of-00001.safetensors")));
+    }
+
+    private void awaitAdvancing(String message, BooleanSupplier condition) {
+        await(message, () -> {
+            clock.advance(Duration.ofMillis(100));
+            return condition.getAsBoolean();
+        });
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

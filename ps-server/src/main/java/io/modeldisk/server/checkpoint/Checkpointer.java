@@ -275,6 +275,10 @@ public final class Checkpointer implements AutoCloseable {
             } else {
                 fail(e);
             }
+        } finally {
+            if (closing) {
+                drop();
+            }
         }
     }
 
@@ -577,7 +581,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Stops the thread. A checkpoint that is not complete is abandoned. */
+    /** Stops the thread, and abandons an incomplete checkpoint. A step that waits for the disk for 5 s keeps its files. */
     @Override
     public void close() {
         closing = true;
@@ -586,6 +590,8 @@ public final class Checkpointer implements AutoCloseable {
             current.stop();
         }
         thread.close();
-        drop();
+        if (thread.hasEnded()) {
+            drop();
+        }
     }
 }

@@ -126,6 +126,16 @@ public final class PeriodicThread implements AutoCloseable {
         }
     }
 
+    /** Returns whether no run is in progress and none follows, because the thread was closed and has ended or never started. */
+    public boolean hasEnded() {
+        lock.lock();
+        try {
+            return ended || stopped && thread.getState() == Thread.State.NEW;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void awaitEnd() throws InterruptedException {
         long deadlineNs = clock.nanoTime() + STOP_TIMEOUT.toNanos();
         while (!ended && clock.nanoTime() - deadlineNs < 0) {
