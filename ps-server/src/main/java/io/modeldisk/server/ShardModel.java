@@ -44,6 +44,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -54,6 +56,9 @@ import org.apache.logging.log4j.Logger;
  */
 public final class ShardModel implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
+    /** The time for which a shard that stops waits for a directory that does not answer, such as one on a disk that hangs. */
+    private static final Duration HANG = Duration.ofSeconds(30);
+    private static final long POLL_MS = 100;
 
     private final ServerSettings settings;
     private final ModelFacts facts;
@@ -509,12 +514,19 @@ public final class ShardModel implements AutoCloseable {
             return null;
         });
         Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(save);
+        long begunNs = clock.nanoTime();
         boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
             try {
-                save.get();
+                save.get(POLL_MS, TimeUnit.MILLISECONDS);
                 ended = true;
+            } catch (TimeoutException e) {
+                ended = clock.nanoTime() - Math.max(begunNs, checkpointer.lastAdvanceNs()) >= HANG.toNanos();
+                if (ended) {
+                    LOG.error("the shard stops without a last checkpoint: {} has not answered for {} s",
+                        settings.checkpoints().state(), HANG.toSeconds());
+                }
             } catch (InterruptedException e) {
                 interrupted = true;
             } catch (ExecutionException e) {

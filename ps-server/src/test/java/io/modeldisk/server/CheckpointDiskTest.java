@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -10,13 +11,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Takes checkpoints on a disk that is full or read-only. */
+/** Takes checkpoints on a disk that is full or read-only, or hangs. */
 @Timeout(60)
 @Tag("mount")
 class CheckpointDiskTest extends CheckpointFixture {
@@ -86,6 +90,26 @@ class CheckpointDiskTest extends CheckpointFixture {
         assertThat(first.status().failure()).contains("failed-1");
         disk.capacityBytes(ENOUGH_BYTES);
         assertNextPeriodicCheckpointIsComplete(shards);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "bsp"})
+    void shardStopsAlsoIfTheDiskDoesNotAnswer(String mode) throws Exception {
+        consistency = mode;
+        ShardModel shard = start(1).getFirst();
+        push(shard, 1, 1);
+        shard.startCheckpoints();
+        CompletableFuture<Void> stopping = new CompletableFuture<>();
+        disk.hangWhile(() -> {
+            Thread.ofPlatform().daemon().start(() -> {
+                shard.saveLast(() -> {});
+                stopping.complete(null);
+            });
+            await("the shard does not wait for the disk any longer", () -> {
+                clock.advance(Duration.ofMillis(100));
+                return stopping.isDone();
+            });
+        });
     }
 
     @Test

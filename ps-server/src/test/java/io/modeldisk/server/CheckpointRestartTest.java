@@ -5,20 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Starts and stops the shards of a model with checkpoints, together and alone. */
 class CheckpointRestartTest extends CheckpointFixture {
@@ -191,6 +200,110 @@ class CheckpointRestartTest extends CheckpointFixture {
         ShardModel again = start(1).getFirst();
         assertThat(weights(again)).containsOnly(3);
         assertThat(again.checkpointer().history()).isEqualTo(before);
+    }
+
+    /** Counts how often the thread that stops a shard has begun to sleep. */
+    private static final class StopClock implements NanoClock {
+        private final ManualClock clock;
+        private final AtomicInteger sleeps = new AtomicInteger();
+
+        StopClock(ManualClock clock) {
+            this.clock = clock;
+        }
+
+        @Override
+        public long nanoTime() {
+            return clock.nanoTime();
+        }
+
+        @Override
+        public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
+            return clock.awaitUntil(condition, deadlineNs);
+        }
+
+        @Override
+        public void sleepUntil(long deadlineNs) throws InterruptedException {
+            sleeps.incrementAndGet();
+            clock.sleepUntil(deadlineNs);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shardWaitsForItsLastCheckpointAsLongAsAnyShardWritesBlocks(int count) throws Exception {
+        consistency = "asp";
+        StopClock stopClock = new StopClock(clock);
+        List<ShardModel> shards = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            shards.add(start(context(i, count).clock(stopClock)));
+            push(shards.get(i), 1, 1);
+        }
+        ShardModel slow = shards.getFirst();
+        ShardModel stopped = shards.getLast();
+        long before = stopped.checkpointer().history();
+        slow.store().block(0).lock();
+        CompletableFuture<Void> stopping = inBackground(() -> stopped.saveLast(() -> {}));
+        List<Thread> steppers = shards.stream().map(shard -> Thread.ofPlatform().daemon().start(() -> {
+            while (!stopping.isDone()) {
+                shard.checkpointer().step();
+                Thread.onSpinWait();
+            }
+        })).toList();
+        int blocks = slow.store().layout().blocks();
+        AtomicReference<Object> blocker = new AtomicReference<>();
+        for (int i = 0; i < blocks; i++) {
+            String message = "block " + i + " is about to be written";
+            await(message, () -> {
+                // Shard 0 waits a moment whether the other shards stop too, and then requests the checkpoint.
+                clock.advance(Duration.ofMillis(1));
+                Object now = LockSupport.getBlocker(steppers.getFirst());
+                return now != null && now != blocker.getAndSet(now) || stopping.isDone();
+            });
+            for (int pass = 0; pass < 16; pass++) {
+                int sleeps = stopClock.sleeps.get();
+                clock.advance(Duration.ofMillis(500));
+                await("the shard that stops has looked",
+                    () -> stopClock.sleeps.get() > sleeps || stopping.isDone());
+            }
+            if (i + 1 < blocks) {
+                slow.store().block(i + 1).lock();
+            }
+            slow.store().block(i).unlock();
+        }
+        await("the shard has stopped", () -> {
+            clock.advance(Duration.ofMillis(1));
+            return stopping.isDone();
+        });
+        stopping.join();
+        for (Thread stepper : steppers) {
+            stepper.join();
+        }
+        closeShards();
+        open.clear();
+        ShardModel again = start(count).getLast();
+        assertThat(weights(again)).containsOnly(1);
+        assertThat(again.checkpointer().history()).isEqualTo(before);
+    }
+
+    @Test
+    void shardWhoseDiskMakesNoMoreProgressStopsAndHasAnotherHistory() throws Exception {
+        consistency = "asp";
+        ShardModel shard = start(1).getFirst();
+        push(shard, 1, 1);
+        checkpoint(List.of(shard));
+        push(shard, 2, 1);
+        long before = shard.checkpointer().history();
+        // The disk hangs before the fourth block.
+        shard.store().block(3).lock();
+        CompletableFuture<Void> stopping = inBackground(() -> shard.saveLast(() -> {}));
+        shard.startCheckpoints();
+        awaitAdvancing("the shard has stopped", stopping::isDone);
+        shard.store().block(3).unlock();
+        closeShards();
+        open.clear();
+        ShardModel again = start(1).getFirst();
+        assertThat(weights(again)).containsOnly(1);
+        assertThat(again.checkpointer().history()).isNotEqualTo(before);
     }
 
     @Test

@@ -425,7 +425,7 @@ public final class Checkpointer implements AutoCloseable {
         held = must;
         stop.begun(partial.number(), wanted.round(), held);
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(),
-            aggregator.stateBytesPerLogicalBlock(), weights);
+            aggregator.stateBytesPerLogicalBlock(), weights, clock);
         if (log != null) {
             log.begin(begun);
         }
@@ -550,8 +550,8 @@ public final class Checkpointer implements AutoCloseable {
      * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
      * pushes wait. In the other modes, the learners are disconnected before. So no push that the shard has acknowledged is lost.
      *
-     * <p>Waits at most 10 s until all shards have written the checkpoint. If they have not, the newest complete checkpoint stays
-     * the newest one, and a shard that starts from it has another {@link #history}.
+     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with it for 10 s, the newest complete
+     * checkpoint stays the newest one, and a shard that starts from it has another {@link #history}.
      *
      * @param disconnect disconnects all learners; may be called twice
      */
@@ -559,6 +559,7 @@ public final class Checkpointer implements AutoCloseable {
         if (!inRounds) {
             disconnect.run();
         }
+        stop.advanced();
         boolean complete = false;
         try {
             if (!goneBack && !stop.isSaved()) {
@@ -568,17 +569,17 @@ public final class Checkpointer implements AutoCloseable {
             }
             disconnect.run();
             close();
+            stop.advanced();
             complete = stop.end();
         } catch (IOException e) {
             LOG.warn("the stop of the shard cannot be recorded in {}: {}", state.path(), e.toString());
         }
-        if (complete) {
-            LOG.info("checkpoint {} has all updates of the shard", status.number());
-        } else {
-            LOG.warn("the shard stops without a last checkpoint ({}); the newest complete checkpoint is {} of round {}",
-                status.failure() != null ? status.failure() : "not all shards have written it within 10 s",
-                status.path(), status.round());
-        }
+        stop.report(complete, status, log != null);
+    }
+
+    /** The time ({@link NanoClock}) at which {@link #saveLast} was last seen to go on. A disk that hangs stops it. */
+    public long lastAdvanceNs() {
+        return stop.lastAdvanceNs();
     }
 
     /** Stops the thread, and abandons an incomplete checkpoint. A step that waits for the disk for 5 s keeps its files. */

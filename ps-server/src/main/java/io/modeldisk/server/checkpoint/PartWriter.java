@@ -3,6 +3,8 @@ package io.modeldisk.server.checkpoint;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.files.PrivateFiles;
+import io.modeldisk.platform.linux.WriteBack;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockLayout;
 import java.io.IOException;
@@ -10,20 +12,25 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
 
 /**
  * Writes the blocks of one shard to a checkpoint. All shards write to the same files of weights, each at the places of its own
- * blocks. Thread-safe: several threads may write different blocks at the same time.
+ * blocks. Several threads may write different blocks at the same time. One thread calls the other methods.
  */
 final class PartWriter implements AutoCloseable {
     private static final String UNFINISHED = ".partial";
+    private static final Duration SHOW_EVERY = Duration.ofSeconds(1);
+    private static final long FINISHED = -1;
 
     private final StateDirectory.Folder folder;
     private final CheckpointFacts facts;
@@ -37,12 +44,18 @@ final class PartWriter implements AutoCloseable {
     private final FileChannel partChannel;
     private final long[] versions;
     private final int[] checksums;
+    private final NanoClock clock;
+    /** The number of blocks that were written, and of parts of files that have reached the disk. */
+    private final AtomicLong progress = new AtomicLong();
+    private long shownNs;
 
     PartWriter(
         StateDirectory.Folder folder, CheckpointFacts facts, int shard, BlockLayout layout,
         int stateBytesPerLogicalBlock,
-        WeightFiles weights)
+        WeightFiles weights, NanoClock clock)
         throws IOException {
+        this.clock = clock;
+        this.shownNs = clock.nanoTime();
         this.folder = folder;
         this.facts = facts;
         this.shard = shard;
@@ -113,6 +126,31 @@ final class PartWriter implements AutoCloseable {
         }
         versions[index] = version;
         checksums[index] = (int) checksum.getValue();
+        progress.incrementAndGet();
+    }
+
+    /**
+     * Shows to the shards that wait for this checkpoint, at most once a second, that this shard makes progress. Waits for the
+     * disk, so that no progress is shown on a disk that hangs. The number takes the place of the head of the file until
+     * {@link #finish}.
+     */
+    void showProgress() throws IOException {
+        if (clock.nanoTime() - shownNs < SHOW_EVERY.toNanos()) {
+            return;
+        }
+        writeFully(partChannel, ByteBuffer.allocate(Long.BYTES).putLong(0, progress.get()), 0);
+        WriteBack.of(unfinished(folder, shard, facts.shards()), Long.BYTES, () -> {});
+        shownNs = clock.nanoTime();
+    }
+
+    /** Returns a number that differs from that of a previous call if the shard has shown progress meanwhile, or has finished. */
+    static long shownProgress(StateDirectory.Folder folder, int shard, int shards) throws IOException {
+        ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
+        try (FileChannel channel = PrivateFiles.open(unfinished(folder, shard, shards), StandardOpenOption.READ)) {
+            return channel.read(number, 0) == Long.BYTES ? number.getLong(0) : 0;
+        } catch (NoSuchFileException e) {
+            return folder.has(PartFile.name(shard, shards)) ? FINISHED : 0;
+        }
     }
 
     /** The number of updates of all blocks that were written. */
@@ -126,15 +164,24 @@ final class PartWriter implements AutoCloseable {
      * @param changes the changes of the learning rate
      */
     void finish(List<LearningRate.Change> changes) throws IOException {
-        for (FileChannel channel : channels) {
-            channel.force(true);
+        for (int i = 0; i < files.size(); i++) {
+            writeBack(folder.file(files.get(i).name()), channels.get(i));
+            channels.get(i).force(true);
         }
+        writeBack(unfinished(folder, shard, facts.shards()), partChannel);
         writeFully(partChannel, ByteBuffer.wrap(head), 0);
         writeFully(partChannel, part.encode(versions, changes, checksums), head.length);
         partChannel.force(true);
         Files.move(unfinished(folder, shard, facts.shards()), folder.file(PartFile.name(shard, facts.shards())),
             StandardCopyOption.ATOMIC_MOVE);
         DurableFiles.sync(folder.path());
+    }
+
+    private void writeBack(Path file, FileChannel channel) throws IOException {
+        WriteBack.of(file, channel.size(), () -> {
+            progress.incrementAndGet();
+            showProgress();
+        });
     }
 
     private static void writeFully(FileChannel channel, ByteBuffer data, long start) throws IOException {

@@ -5,9 +5,14 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The planned end of a shard, which waits for a last checkpoint, and what the newest checkpoint has of the shard's updates. The
@@ -15,8 +20,13 @@ import java.util.function.BooleanSupplier;
  * methods are thread-safe.
  */
 final class PlannedStop {
-    /** The time for which a shard that stops waits for its last checkpoint. */
+    private static final Logger LOG = LogManager.getLogger(PlannedStop.class);
+    /** The time after which a shard that stops gives up its last checkpoint, if no shard makes progress with it. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    /** The number of checkpoints that may prolong the wait. A shard that cannot write may fail again and again. */
+    private static final int MAX_ATTEMPTS = 8;
+    /** The time between two looks at the progress of the shards, which is in the shared directory. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
     /** The time for which shard 0 waits until the other shards stop too. */
     private static final Duration TOGETHER = Duration.ofSeconds(2);
     /** The time for which a shard looks for the last checkpoint of a shard 0 that has stopped. */
@@ -25,6 +35,8 @@ final class PlannedStop {
     /** It is not known how many updates the newest checkpoint has. */
     private static final long UNKNOWN = -1;
 
+    private final StateDirectory state;
+    private final int shards;
     private final boolean inRounds;
     private final boolean first;
     private final Progress progress;
@@ -34,6 +46,7 @@ final class PlannedStop {
     private volatile Saved saved;
     private volatile boolean stopping;
     private volatile long sinceNs;
+    private volatile long lastAdvanceNs;
 
     // Used only by the thread of the checkpoints.
     private Saved pending;
@@ -49,6 +62,14 @@ final class PlannedStop {
     private record Saved(long number, long updates, long rawWrites, long round, boolean held) {}
 
     /**
+     * How far a checkpoint is.
+     *
+     * @param folder the checkpoint that is being written; null if there is none
+     * @param shards the {@link PartWriter#shownProgress} of each shard
+     */
+    private record Written(StateDirectory.Folder folder, List<Long> shards) {}
+
+    /**
      * Begins to record the progress of a shard.
      *
      * @param newest the number of the newest checkpoint
@@ -57,10 +78,13 @@ final class PlannedStop {
      */
     PlannedStop(StateDirectory state, ModelFacts facts, Progress progress, NanoClock clock, long newest, long ofOther)
         throws IOException {
+        this.state = state;
+        this.shards = facts.shards();
         this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
         this.first = facts.shard() == 0;
         this.progress = progress;
         this.clock = clock;
+        this.lastAdvanceNs = clock.nanoTime();
         this.stops = new ShardStops(state, facts.shard(), facts.shards());
         this.saved = new Saved(newest, ofOther == 0 ? progress.updates() : UNKNOWN, progress.rawWrites().getAsLong(),
             progress.openedRound(), false);
@@ -134,21 +158,68 @@ final class PlannedStop {
     }
 
     /**
-     * Waits at most 10 s until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if
-     * the shard must go back.
+     * Waits until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if the shard
+     * must go back, or if no shard has made progress with the checkpoint for 10 s.
      */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
         boolean alone = false;
+        Written last = null;
+        long lookedNs = sinceNs;
+        int attempts = 0;
         while (!goneBack.getAsBoolean() && !(isSaved() && (saved.held() || !inRounds))
             && clock.nanoTime() - endNs < 0) {
+            advanced();
             if (!alone && !first && stops.isFirstStopped()) {
                 // Shard 0 may have published the last checkpoint just now. It will not request another one.
                 alone = true;
                 endNs = Math.min(endNs, clock.nanoTime() + SEEN.toNanos());
             }
+            if (!alone && clock.nanoTime() - lookedNs >= LOOK.toNanos()) {
+                lookedNs = clock.nanoTime();
+                Written now = written();
+                attempts += last == null || !Objects.equals(now.folder(), last.folder()) ? 1 : 0;
+                if (!now.equals(last) && attempts <= MAX_ATTEMPTS) {
+                    endNs = lookedNs + TIMEOUT.toNanos();
+                }
+                last = now;
+            }
             clock.sleep(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Records that the thread which stops the shard goes on. */
+    void advanced() {
+        lastAdvanceNs = clock.nanoTime();
+    }
+
+    /** See {@link Checkpointer#lastAdvanceNs}. */
+    long lastAdvanceNs() {
+        return lastAdvanceNs;
+    }
+
+    /** Logs how the shard stops. */
+    void report(boolean complete, CheckpointStatus status, boolean hasJournal) {
+        if (complete) {
+            LOG.info("checkpoint {} has all updates of the shard", status.number());
+        } else {
+            LOG.warn(
+                "the shard stops without a last checkpoint ({}); the newest complete checkpoint is {} of round {}, and the"
+                    + " pushes after it are {}",
+                status.failure() != null
+                    ? status.failure()
+                    : "no shard has made progress with it for " + TIMEOUT.toSeconds() + " s",
+                status.path(), status.round(), hasJournal ? "only in the journal" : "lost");
+        }
+    }
+
+    private Written written() throws IOException {
+        StateDirectory.Folder partial = state.partial();
+        List<Long> progressOfShards = new ArrayList<>();
+        for (int i = 0; i < shards && partial != null; i++) {
+            progressOfShards.add(PartWriter.shownProgress(partial, i, shards));
+        }
+        return new Written(partial, progressOfShards);
     }
 
     /** Records for the next start of this shard whether the newest checkpoint has all updates. Returns whether it has. */

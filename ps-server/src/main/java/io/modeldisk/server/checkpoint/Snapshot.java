@@ -168,5 +168,6 @@ final class Snapshot implements ChangeListener {
     private void write(BlockCopy copy) throws IOException {
         copy.writeTo(writer);
         left.decrementAndGet();
+        writer.showProgress();
     }
 }

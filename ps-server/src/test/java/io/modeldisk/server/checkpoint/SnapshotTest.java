@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
@@ -14,10 +15,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,6 +44,7 @@ class SnapshotTest {
     private final AtomicInteger wakes = new AtomicInteger();
     private final AtomicReference<Runnable> whenFilled = new AtomicReference<>();
     private final BlockCopies copies = new BlockCopies(BLOCK, LogicalBlock.BYTES, this::filled);
+    private final ReadClock clock = new ReadClock();
     private StateDirectory state;
     private StateDirectory.Folder checkpoint;
     private PartWriter writer;
@@ -53,7 +58,8 @@ class SnapshotTest {
         state = StateDirectory.open(folder);
         CheckpointFacts facts = CheckpointFacts.of(model, 1);
         checkpoint = state.request(facts, 0);
-        writer = new PartWriter(checkpoint, facts, 0, store.layout(), LogicalBlock.BYTES, files);
+        writer = new PartWriter(checkpoint, facts, 0, store.layout(), LogicalBlock.BYTES, files,
+            clock);
         for (int i = 0; i < BLOCKS; i++) {
             change(i, i);
         }
@@ -122,6 +128,53 @@ class SnapshotTest {
         });
         assertThat(snapshot.sweep()).isTrue();
         assertSavedBeforeTheChanges();
+    }
+
+    @Test
+    void progressIsShownWhileBlocksAreWrittenAndWhileTheyReachTheDisk() throws IOException {
+        Snapshot snapshot = snapshot(NO_ROUNDS);
+        List<Long> shown = new ArrayList<>();
+        clock.whenRead = () -> {
+            clock.nowNs += Duration.ofSeconds(1).toNanos();
+            shown.add(shownProgress());
+        };
+        assertThat(snapshot.sweep()).isTrue();
+        assertThat(shown.stream().distinct()).hasSize(BLOCKS + 1);
+        shown.clear();
+        writer.finish(List.of());
+        assertThat(shown.stream().distinct()).as("while a file of weights and the file of the part reach the disk")
+            .hasSize(3);
+        assertThat(shownProgress()).as("after the end").isNotIn(shown);
+    }
+
+    private long shownProgress() {
+        try {
+            return PartWriter.shownProgress(checkpoint, 0, 1);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A clock that calls an action when it is read. */
+    private static final class ReadClock implements NanoClock {
+        private long nowNs;
+        private Runnable whenRead = () -> {};
+
+        @Override
+        public long nanoTime() {
+            whenRead.run();
+            return nowNs;
+        }
+
+        @Override
+        public boolean awaitUntil(Condition condition, long deadlineNs) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void sleepUntil(long deadlineNs) {
+            throw new UnsupportedOperationException();
+        }
     }
 
     @Test

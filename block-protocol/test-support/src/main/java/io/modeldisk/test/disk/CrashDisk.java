@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A file system in memory, mounted with FUSE, that loses at a {@link #crash} everything that was not synchronized: the data of
  * files after their last fsync, and the entries of directories after the last fsync of the directory. It can also be full, be
- * read-only, and fail at an fsync. Needs root. Thread-safe.
+ * read-only, hang, and fail at an fsync. Needs root. Thread-safe.
  */
 public final class CrashDisk implements AutoCloseable {
     private static final String DEVICE = "/dev/fuse";
@@ -127,6 +127,11 @@ public final class CrashDisk implements AutoCloseable {
             pages += node.pageCount();
             node.entries().values().forEach(this::found);
         }
+    }
+
+    /** Answers no request of the system while an action runs. */
+    public void hangWhile(Runnable action) {
+        locked(action);
     }
 
     private void locked(Runnable action) {
