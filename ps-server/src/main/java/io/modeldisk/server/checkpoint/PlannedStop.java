@@ -47,6 +47,8 @@ final class PlannedStop {
     private volatile boolean stopping;
     private volatile long sinceNs;
     private volatile long lastAdvanceNs;
+    /** Whether shard 0 has stopped before, so that nobody requests a checkpoint. Used only by the thread that stops. */
+    private boolean alone;
 
     // Used only by the thread of the checkpoints.
     private Saved pending;
@@ -163,7 +165,6 @@ final class PlannedStop {
      */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
-        boolean alone = false;
         Written last = null;
         long lookedNs = sinceNs;
         int attempts = 0;
@@ -204,13 +205,21 @@ final class PlannedStop {
             LOG.info("checkpoint {} has all updates of the shard", status.number());
         } else {
             LOG.warn(
-                "the shard stops without a last checkpoint ({}); the newest complete checkpoint is {} of round {}, and the"
-                    + " pushes after it are {}",
-                status.failure() != null
-                    ? status.failure()
-                    : "no shard has made progress with it for " + TIMEOUT.toSeconds() + " s",
-                status.path(), status.round(), hasJournal ? "only in the journal" : "lost");
+                "the shard stops without a last checkpoint ({}); the newest complete checkpoint is {}, and the pushes after"
+                    + " it are {}",
+                reason(status.failure()),
+                status.number() == 0 ? "none" : status.path() + " of round " + status.round(),
+                hasJournal ? "only in the journal" : "lost");
         }
+    }
+
+    private String reason(String failure) {
+        if (failure != null) {
+            return failure;
+        }
+        return alone
+            ? "shard 0 has stopped before"
+            : "no shard has made progress with it for " + TIMEOUT.toSeconds() + " s";
     }
 
     private Written written() throws IOException {
