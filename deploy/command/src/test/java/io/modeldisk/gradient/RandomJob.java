@@ -44,7 +44,8 @@ final class RandomJob implements AutoCloseable {
     private final List<ParameterServer> servers = new ArrayList<>();
     private final List<NetworkPath> paths = new ArrayList<>();
     private final List<RandomLearner> learners = new ArrayList<>();
-    private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
+    /** One thread, so that a path which is cut and mended within a moment is mended in the end. */
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger breaksLeft = new AtomicInteger();
 
