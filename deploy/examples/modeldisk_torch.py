@@ -6,18 +6,11 @@
             loss(model(images), labels).backward()
             learner.step()                       # pushes the gradient, pulls the new weights, and sets .grad to zero
 
-The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Frozen parameters and buffers, such as
-running means, stay local. Parameters on a GPU, in shared memory or of another type than the mount are copied in each step. step()
-ties moved, replaced and thawed parameters to the mount again. Limits: it does not see stores through `.data`; biases and norms
-decay like all parameters; a parameter without a gradient pushes zeros, so momentum and weight decay still move it.
+The optimizer is the aggregator of the shards, such as `serve --aggregator adam:lr=0.001`. Frozen parameters and buffers (running
+means) stay local. Parameters on a GPU, in shared memory or of another type than the mount are copied in each step. Limits: stores
+through `.data` are not seen; all parameters decay, also biases and those without a gradient, which push zeros.
 """
-import contextlib
-import errno
-import fcntl
-import json
-import os
-import warnings
-import weakref
+import contextlib, errno, fcntl, json, os, warnings, weakref
 import numpy as np
 import torch
 
@@ -33,7 +26,6 @@ def layout(model):
 
 def address(tensor):
     return None if tensor is None or tensor.is_sparse else tensor.data_ptr()
-
 def content(parameter):
     return parameter.detach().cpu().float().contiguous().numpy().tobytes()
 
@@ -77,9 +69,9 @@ class Learner(contextlib.AbstractContextManager):
             self.begin(self.parameters())
             undo.pop_all()
 
-    def views(self, number, name):  # new tensors over a set, each with a storage of its own, which share_memory() would move
+    def views(self, number, name, array=np.asarray):  # each has a storage of its own, which share_memory() would move
         (begin, end), shape = self.places[name]
-        return [torch.from_numpy(np.asarray(map)[begin:end]).view(self.dtype).view(shape) for map in self.maps[number]]
+        return [torch.from_numpy(array(map[begin:end])).view(self.dtype).view(shape) for map in self.maps[number]]
 
     def parameters(self):
         """Returns the parameters that the network has now, by name. Those that were frozen after they were tied stay tied."""
@@ -105,36 +97,43 @@ class Learner(contextlib.AbstractContextManager):
             self.tied[name] = [p, p.data_ptr(), p._version]
         self.iteration, self.pending = state.get("iteration"), False
 
+    def check(self, parameters):
+        for name, p in parameters.items():
+            weight, (known, *state) = self.sets[self.set][name][0], self.tied.get(name, [None])
+            same = known is p and state == [p.data_ptr(), p._version]
+            if not same and (p.data_ptr() == weight.data_ptr() or not torch.equal(p.detach(), weight.to(p))):
+                raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps it, a new Learner loses it")
+
     def step(self):
         """Ends an iteration. After an exception, step() pushes the gradient again unless it counts, and drop() gives it up."""
         parameters = self.parameters()
         if self.pending and json.loads(os.pread(self.control.fileno(), 4096, 0)).get("iteration") != self.iteration:
             return self.begin(parameters)  # Ctrl-C came after the fsync had succeeded
+        self.check(parameters)
         for name, p in parameters.items():
-            (weight, gradient), (known, *state) = self.sets[self.set][name], self.tied.get(name, [None])
-            same = known is p and state == [p.data_ptr(), p._version]
-            if not same and (p.data_ptr() == weight.data_ptr() or not torch.equal(p.detach(), weight.to(p))):
-                raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps the change, drop() loses it")
-            if address(p.grad) != address(gradient):
+            gradient, replaced = self.sets[self.set][name][1], self.tied.get(name, [p])[0] is not p
+            if address(p.grad) != address(gradient) and not (replaced and p.grad is None):  # it has the gradient of the old one
                 gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
         self.pending = True
         try:
             os.fsync(self.control)
         except OSError as error:
-            reason, remedy = error.strerror, "call step() again with the same gradient, or drop() it"
+            ended = f"the mount has ended: run `modeldisk unmount {self.folder}`, mount again, and make a new Learner"
+            remedy = ended if error.errno == errno.ENOTCONN else "call step() again with the same gradient, or drop() it"
             with contextlib.suppress(OSError, ValueError, KeyError), open(f"{self.folder}/status.json") as file:
-                reason = json.load(file)["mount"]["lastError"] or reason
-            lost = error.errno == errno.ESTALE or "discarded" in reason or "gone back" in reason
+                error.strerror = json.load(file)["mount"]["lastError"] or error.strerror
+            lost = error.errno == errno.ESTALE or "discarded" in error.strerror or "gone back" in error.strerror
             if lost or error.errno == errno.EIO and not all(g.isfinite().all() for _, g in self.sets[self.set].values()):
                 self.begin(parameters)
                 remedy = "continue with the next batch"
-            raise OSError(error.errno, f"{reason}; {remedy}") from None
+            raise OSError(error.errno, f"{error.strerror}; {remedy}") from None
         self.begin(parameters)
 
     def drop(self):
-        """Gives up the gradient, also after a step() that has failed or was interrupted."""
-        os.setxattr(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
-        self.begin(self.parameters())
+        """Gives up the gradient of a step() that failed or was interrupted, but for what shards have accepted of it."""
+        self.check(parameters := self.parameters())
+        os.setxattr(self.control.fileno(), "user.modeldisk.drop", b"")
+        self.begin(parameters)
 
     def push_weights(self):
         """Gives the weights of the network to the model. Needs the right `raw`. No learner may step at the same time."""
@@ -148,13 +147,14 @@ class Learner(contextlib.AbstractContextManager):
     def close(self, *_):
         """Leaves: the other learners continue without this one. The network keeps its weights."""
         if not self.control.closed:
-            for p, *_ in self.tied.values():
-                p.data, p.grad = p.data.clone(), None
+            for name, (p, *_) in self.tied.items():  # copies with numpy: a forked child has no threads with which torch copies
+                if p.data_ptr() == self.sets[self.set][name][0].data_ptr():
+                    p.data, p.grad = self.views(self.set, name, np.array)
             self.control.close()
     __exit__ = close
 
 def leave_in_child():  # such as a worker of a DataLoader, which would keep a killed learner alive
     for learner in Learner.alive:
         with contextlib.suppress(OSError):
-            learner.control.close()
+            learner.close()
 os.register_at_fork(after_in_child=leave_in_child)

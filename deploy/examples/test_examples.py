@@ -350,13 +350,23 @@ class ChangeTest(MountedTest):
                 self.assertEqual(self.pushed(learner)[-1], 0 if way == "another module" else 1)
                 np.testing.assert_array_equal(flat(net.parameters()), changed)
 
-    def test_change_can_be_dropped(self):
+    def test_drop_does_not_train_on_changed_weights(self):
         net, mount = self.two_layers()
         learner = self.learner(net)
         self.backward(net)
         nn.init.ones_(net[1].weight)
-        with mock.patch("os.setxattr"):
+        with mock.patch("os.setxattr") as dropped, self.assertRaisesRegex(RuntimeError, "a new Learner loses it"):
             learner.drop()
+        dropped.assert_not_called()
+        with self.assertRaisesRegex(RuntimeError, "1.weight was changed"):
+            learner.step()
+
+    def test_gradient_of_a_replaced_parameter_counts(self):
+        net, mount = self.two_layers()
+        learner = self.learner(net)
+        self.backward(net)
+        net[1].weight = nn.Parameter(net[1].weight.detach().clone())
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(6))
         np.testing.assert_array_equal(self.pushed(learner), np.zeros(6))
 
     def test_pushed_weights_lie_at_their_places_in_a_model_of_another_type(self):
@@ -464,7 +474,7 @@ class EndTest(MountedTest):
         self.failed(learner, errno.ETIMEDOUT)
         with mock.patch("os.setxattr") as dropped:
             learner.drop()
-        dropped.assert_called_once_with(f"{self.folder}/mapped/control", "user.modeldisk.drop", b"")
+        dropped.assert_called_once_with(learner.control.fileno(), "user.modeldisk.drop", b"")
         net(torch.ones(1, 3)).sum().backward()
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
         with mock.patch("os.setxattr", side_effect=OSError(errno.EIO, "")), self.assertRaises(OSError):
@@ -481,9 +491,10 @@ class EndTest(MountedTest):
         np.testing.assert_array_equal(flat(net.parameters()), range(4))
         (self.folder / "weights").touch()
         learner.close()
-        for call in (learner.step, learner.push_weights):
-            with self.assertRaisesRegex(ValueError, "closed file"):
+        for call in (learner.step, learner.push_weights, learner.drop):
+            with mock.patch("os.setxattr") as dropped, self.assertRaisesRegex(ValueError, "closed file"):
                 call()
+            dropped.assert_not_called()
 
     def test_folder_has_one_learner(self):
         net = nn.Linear(3, 1)
@@ -500,15 +511,20 @@ class EndTest(MountedTest):
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         control = f"/proc/self/fd/{learner.control.fileno()}"
+        net(torch.ones(1, 3)).sum().backward()
+        before = flat(net.parameters()).copy()
         child = os.fork()
         if not child:
             with contextlib.suppress(OSError):
                 os.write(writer, os.readlink(control).encode())
+            net(torch.ones(1, 3)).sum().backward()
+            nn.init.constant_(net.weight, 5)
             os._exit(0)
         os.close(writer)
-        self.addCleanup(os.waitpid, child, 0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(os.read(reader, 100), b"")
-        self.pushed(learner)
+        np.testing.assert_array_equal(flat(net.parameters()), before)
+        np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
 
 @unittest.skipUnless(os.access("/dev/fuse", os.W_OK) and IMAGE.is_dir(), "needs /dev/fuse, and the image of a build")
