@@ -100,7 +100,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
                 throw e;
             }
             LOG.warn(
-                "the mount has no model.safetensors, tensors and tensors.json, because the shard does not name them: {}",
+                "the mount has no model.safetensors, tensors and tensors.json, because the shard does not give their names: {}",
                 e.getMessage());
             return List.of();
         }

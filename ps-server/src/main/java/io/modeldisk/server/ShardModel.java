@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
@@ -40,12 +41,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -58,7 +56,7 @@ public final class ShardModel implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
     /** The time for which a shard that stops waits for a directory that does not answer, such as one on a disk that hangs. */
     private static final Duration HANG = Duration.ofSeconds(30);
-    private static final long POLL_MS = 100;
+    private static final Duration POLL = Duration.ofSeconds(1);
 
     private final ServerSettings settings;
     private final ModelFacts facts;
@@ -509,29 +507,29 @@ public final class ShardModel implements AutoCloseable {
         }
         // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
         // another thread, which nobody interrupts, writes the files.
-        FutureTask<Void> save = new FutureTask<>(() -> {
-            checkpointer.saveLast(disconnect);
-            return null;
+        CompletableFuture<Void> save = new CompletableFuture<>();
+        Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(() -> {
+            try {
+                checkpointer.saveLast(disconnect);
+            } catch (InterruptedException | RuntimeException e) {
+                LOG.error("the shard stops without a last checkpoint because of an error in modeldisk", e);
+            } finally {
+                save.complete(null);
+            }
         });
-        Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(save);
         long begunNs = clock.nanoTime();
         boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
             try {
-                save.get(POLL_MS, TimeUnit.MILLISECONDS);
-                ended = true;
-            } catch (TimeoutException e) {
-                ended = clock.nanoTime() - Math.max(begunNs, checkpointer.lastAdvanceNs()) >= HANG.toNanos();
-                if (ended) {
+                ended = FutureWait.isDoneWithin(save, POLL, clock);
+                if (!ended && clock.nanoTime() - Math.max(begunNs, checkpointer.lastAdvanceNs()) >= HANG.toNanos()) {
                     LOG.error("the shard stops without a last checkpoint: {} has not answered for {} s",
                         settings.checkpoints().state(), HANG.toSeconds());
+                    ended = true;
                 }
             } catch (InterruptedException e) {
                 interrupted = true;
-            } catch (ExecutionException e) {
-                LOG.error("the shard stops without a last checkpoint because of an error in modeldisk", e.getCause());
-                ended = true;
             }
         }
         if (interrupted) {

@@ -8,6 +8,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
+import java.util.Locale;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
 import java.util.Set;
@@ -37,6 +38,8 @@ public final class Main {
 
     /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */
     public static void main(String[] arguments) {
+        // Libraries format numbers too: jnr-ffi does not find its native library if its name has the digits of another script.
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
         System.exit(run(arguments));
     }
 

@@ -99,6 +99,17 @@ final class LocaleIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"ar_EG", "my_MM"})
+    @Tag("mount")
+    void jnrFindsItsLibraryInALocaleWithOtherDigits(String locale) throws Exception {
+        Programs.requireMounting();
+        Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
+        Path directory = sandbox.directory("m");
+        sandbox.run(in(locale), modeldisk("mount", "--binding", "jnr", shards.address(), directory)).succeeded();
+        sandbox.run(in(locale), modeldisk("unmount", directory)).succeeded();
+    }
+
     private static StripedModel connect(Shards shards) throws Exception {
         StripedModel model = StripedModel.connect(new StripedModelContext(ModelAddress.parse(shards.address())));
         model.join();

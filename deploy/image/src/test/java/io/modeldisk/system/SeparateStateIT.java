@@ -8,6 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -41,6 +44,19 @@ final class SeparateStateIT {
         isRefused(shards, "has another directory as --state than shard 0");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains(
             "have different directories as --state, or only some have one, so no checkpoint is ever complete");
+    }
+
+    @Test
+    void learnersRefuseShardsWhoseDirectoriesAreCopies() throws Exception {
+        for (String name : List.of("a", "b")) {
+            Path directory = Files.createDirectory(sandbox.path(name));
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+            Path identity = Files.writeString(directory.resolve("identity"), "0123456789abcdef".repeat(2) + "\n");
+            Files.setPosixFilePermissions(identity, PosixFilePermissions.fromString("rw-------"));
+        }
+        Shards shards = Command.ready("m",
+            List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
+        isRefused(shards, "has another directory as --state than shard 0");
     }
 
     @Test

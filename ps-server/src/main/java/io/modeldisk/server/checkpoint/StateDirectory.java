@@ -110,7 +110,8 @@ final class StateDirectory {
         for (int attempt = 0; attempt < IDENTITY_READS; attempt++) {
             String text = new String(PrivateFiles.readAllBytes(file), StandardCharsets.US_ASCII).strip();
             if (IDENTITY_TEXT.matcher(text).matches()) {
-                return text;
+                // A copy of the directory has this text too, but in another file.
+                return text + "-" + Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
             }
             try {
                 NanoClock.SYSTEM.sleep(IDENTITY_PAUSE_MS, TimeUnit.MILLISECONDS);
