@@ -515,11 +515,14 @@ class EndTest(MountedTest):
         before = flat(net.parameters()).copy()
         child = os.fork()
         if not child:
-            with contextlib.suppress(OSError):
-                os.write(writer, os.readlink(control).encode())
-            net(torch.ones(1, 3)).sum().backward()
-            nn.init.constant_(net.weight, 5)
-            os._exit(0)
+            try:
+                with contextlib.suppress(OSError):
+                    os.write(writer, os.readlink(control).encode())
+                net.weight.grad.add_(1)
+                nn.init.constant_(net.weight, 5)
+                os._exit(0)
+            finally:
+                os._exit(1)
         os.close(writer)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(os.read(reader, 100), b"")
