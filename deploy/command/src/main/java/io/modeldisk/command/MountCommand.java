@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -57,6 +58,8 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
+    private static final String OBSERVER = "status-";
+
     @Parameters(index = "0", paramLabel = ModelLocators.FORMS, descriptionKey = "address",
         description = ModelLocators.DESCRIPTION)
     private String address;
@@ -178,6 +181,10 @@ final class MountCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         if (readOnly) {
             checkFollower();
+        }
+        if (learner != null && learner.toLowerCase(Locale.ROOT).startsWith(OBSERVER)) {
+            throw new ParameterException(spec.commandLine(), "--learner " + learner
+                + " is reserved: no learner has a name that begins with " + OBSERVER + "; choose another name");
         }
         if (restartable && !foreground) {
             throw new ParameterException(spec.commandLine(),

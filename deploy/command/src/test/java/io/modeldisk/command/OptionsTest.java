@@ -60,4 +60,15 @@ final class OptionsTest {
         assertThat(errors.toString()).startsWith("modeldisk mount: " + option
             + " is for learners: a mount with --read-only only follows the model; leave the option out");
     }
+
+    @Test
+    void nameOfALearnerIsNotThatOfAnObserver() throws IOException {
+        StringWriter errors = new StringWriter();
+        CommandLine line = commandLine().setErr(new PrintWriter(errors));
+
+        assertThat(line.execute("mount", "modeldisk://h:1/m", "d", "--learner", "Status-1")).isEqualTo(2);
+        assertThat(errors.toString())
+            .startsWith("modeldisk mount: --learner Status-1 is reserved: no learner has a name that"
+                + " begins with status-; choose another name");
+    }
 }
