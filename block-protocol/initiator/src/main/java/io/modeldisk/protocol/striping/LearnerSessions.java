@@ -222,8 +222,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
         }
         ledger.abandon(new ShardException(ShardException.Kind.WENT_BACK, first, first
-            + " was restarted and has gone back to earlier weights, which takes back " + rounds
-            + (rounds == 1 ? " round" : " rounds") + " of this learner"), rounds);
+            + " has gone back to earlier weights, which takes back " + rounds + (rounds == 1 ? " round" : " rounds")
+            + " of this learner, because this shard or another one was restarted"), rounds);
     }
 
     /** Lets pushes and pulls succeed again after a gradient was abandoned. Returns the number of rounds that were taken back. */
