@@ -73,11 +73,11 @@ final class ForegroundExchange {
     /**
      * Ends the exchange that an interrupted request has left.
      *
-     * @throws ErrnoException if the exchange does not end within some seconds
+     * @throws ErrnoException EBUSY if the exchange does not end within some seconds
      */
     void endLeft() throws ErrnoException {
         if (left && !background.end(0)) {
-            throw new ErrnoException(Errno.EAGAIN, "the push of the gradient could not be stopped yet; drop it again");
+            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop it again");
         }
         left = false;
         background.takeFailure();

@@ -163,7 +163,7 @@ final class OverlapExchange extends BufferedExchange {
         OutgoingGradient failed = other.outgoing();
         // An exchange in progress belongs to an fsync that has succeeded, unless it repeats one that has failed.
         if (failed.isRemembered() && !background.end(0)) {
-            throw new ErrnoException(Errno.EAGAIN, "the push of the gradient could not be stopped yet; drop it again");
+            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop it again");
         }
         if (background.hasEnded()) {
             if (failed.isBegun()) {

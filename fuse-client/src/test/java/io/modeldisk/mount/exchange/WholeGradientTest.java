@@ -288,6 +288,35 @@ class WholeGradientTest {
         assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
     }
 
+    /** Pushes a part of a gradient, so that the last fsync fails. */
+    private void beginAGradientThatFails(String scheme, boolean mapped) throws IOException {
+        gradient(mapped, 1, 1);
+        model.failPushAfter(1);
+        if (scheme.equals("overlap")) {
+            fsync();
+            gradient(mapped, 2, 2);
+        }
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sync", "overlap"})
+    void dropThatCannotStopThePushFailsWithEbusyAndIsRepeated(String scheme) throws IOException {
+        open(scheme, "refuse", true);
+        beginAGradientThatFails(scheme, true);
+        model.pushesHang(true);
+        Cancellation interrupted = new Cancellation();
+        interrupted.cancel();
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        Await.await("the push hangs", () -> model.waiting.get() > 0);
+        // setxattr(2) would change EAGAIN to EOPNOTSUPP.
+        assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        model.pushesHang(false);
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sync", "overlap"})
     void failedFsyncAndDropDiscardTheStateThatAKilledProcessWouldLeave(String scheme) throws IOException {
