@@ -49,13 +49,15 @@ abstract class BufferedExchange implements LocalExchange {
     private Milestone milestones = request -> {};
 
     // Guarded by {@code turn}.
-    /** Why a gradient was discarded after a shard had gone back, which the next fsync reports; null if there is no reason. */
+    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if it was not. */
     private IOException rollback;
     protected boolean learning;
     /** Whether the learner maps the buffers. */
     private boolean mapped;
     /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
     private boolean weightsMissed;
+    /** What the drops since the last fsync have given up. The repetition of an interrupted drop reports it again. */
+    private Dropped dropped = Dropped.NOTHING;
     /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
     protected boolean unfinished;
     /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
@@ -112,6 +114,7 @@ abstract class BufferedExchange implements LocalExchange {
             background.start(ExchangeJob.pull(active(), copy));
             rollback = null;
             weightsMissed = false;
+            dropped = Dropped.NOTHING;
             learning = learner;
             mapped = maps;
             unfinished = false;
@@ -229,7 +232,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Throws the failure of a read that the next fsync reports. The caller holds {@code turn}. */
+    /** Throws the rollback that the next fsync or drop reports. The caller holds {@code turn}. */
     protected final void checkNotBack() throws IOException {
         if (rollback != null) {
             throw rollback;
@@ -237,10 +240,10 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Lets the learner go on after an fsync has failed for a reason of {@link OnRollback}. Discards the gradients, and starts to
-     * pull the weights. The caller holds {@code turn}.
+     * Lets the learner go on after an fsync or a drop has failed for a reason of {@link OnRollback}. Discards the gradients, and
+     * starts to pull the weights. The caller holds {@code turn}.
      *
-     * @throws IOException {@code reason}, if another reason has let the fsync fail, or if the learner is to be told; the failure
+     * @throws IOException {@code reason}, if another reason has let the call fail, or if the learner is to be told; the failure
      *     of the pull, if a learner that maps the weights would not have them
      */
     protected final void startOver(IOException reason, Cancellation cancellation) throws IOException {
@@ -383,7 +386,11 @@ abstract class BufferedExchange implements LocalExchange {
                 throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
             }
             savedStateIsOld();
-            Dropped dropped = dropBegun(cancellation);
+            dropped = dropped.and(dropBegun(cancellation));
+            if (mapped && !active().isReadable()) {
+                // A learner that maps the weights cannot wait for them when it reads them.
+                pullActive(cancellation);
+            }
             round = model.nextRound();
             computationBegins();
             counters.dropped(dropped);
@@ -400,14 +407,6 @@ abstract class BufferedExchange implements LocalExchange {
 
     /** Gives up what {@link #drop} gives up. The caller holds {@code turn}. */
     protected abstract Dropped dropBegun(Cancellation cancellation) throws IOException;
-
-    /** Makes the next read pull the weights, or pulls them now for a learner that maps them. The caller holds {@code turn}. */
-    protected final void renewWeights(Cancellation cancellation) throws IOException {
-        inUse.alone(BufferSet::discard);
-        if (mapped) {
-            pullActive(cancellation);
-        }
-    }
 
     @Override
     public final void refresh(Cancellation cancellation) throws IOException {
@@ -428,6 +427,7 @@ abstract class BufferedExchange implements LocalExchange {
             active().outgoing().written(0, bytes);
         }
         unfinished = true;
+        dropped = Dropped.NOTHING;
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }

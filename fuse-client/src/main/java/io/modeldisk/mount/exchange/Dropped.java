@@ -16,6 +16,12 @@ public record Dropped(long iteration, long acceptedBytes, long leftOutBytes, lon
         return new Dropped(iteration, acceptedBytes, leftOutBytes, discardedBytes + moreDiscardedBytes);
     }
 
+    /** Returns the sum of this report and a later one. */
+    Dropped and(Dropped later) {
+        return new Dropped(later.iteration, acceptedBytes + later.acceptedBytes, leftOutBytes + later.leftOutBytes,
+            discardedBytes + later.discardedBytes);
+    }
+
     @Override
     public String toString() {
         return acceptedBytes + " bytes were accepted and count, " + leftOutBytes

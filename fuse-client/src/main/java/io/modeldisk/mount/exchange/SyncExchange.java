@@ -17,8 +17,6 @@ final class SyncExchange extends BufferedExchange {
     // Guarded by {@code turn}.
     private long stalledSinceNs;
     private boolean pushing;
-    /** What a drop has given up before it failed, for its repetition; null if there is nothing. */
-    private Dropped unreported;
 
     SyncExchange(RemoteModel model, ExchangeSettings settings) {
         super(model, settings, new ExchangeCounters(), Pacing.AFTER_AGGREGATION);
@@ -34,7 +32,6 @@ final class SyncExchange extends BufferedExchange {
             checkSameGradient();
             if (!foreground.repeatsInterrupted(true)) {
                 computationEnded(startedNs);
-                unreported = null;
                 stalledSinceNs = startedNs;
                 pushing = active().outgoing().isDirty();
             }
@@ -79,27 +76,18 @@ final class SyncExchange extends BufferedExchange {
     }
 
     @Override
-    protected void activateFirst(Cancellation cancellation) {
-        unreported = null;
-    }
-
-    @Override
     protected Dropped dropBegun(Cancellation cancellation) throws IOException {
         foreground.endLeft();
         OutgoingGradient gradient = active().outgoing();
-        if (gradient.isBegun()) {
-            unreported = gradient.giveUp(model, iteration, cancellation);
-        } else if (gradient.hasEnded()) {
-            unreported = gradient.outcome(iteration);
+        Dropped dropped = new Dropped(iteration, 0, 0, 0);
+        if (gradient.isBegun() || gradient.hasEnded()) {
+            dropped = gradient.isBegun()
+                ? gradient.giveUp(model, iteration, cancellation)
+                : gradient.outcome(iteration);
+            // The shards may have changed the weights, so they are pulled before the next read.
+            inUse.alone(BufferSet::discard);
         }
-        long discardedBytes = dropActive();
-        if (unreported == null) {
-            return new Dropped(iteration, 0, 0, discardedBytes);
-        }
-        renewWeights(cancellation);
-        Dropped dropped = unreported.and(discardedBytes);
-        unreported = null;
-        return dropped;
+        return dropped.and(dropActive());
     }
 
     @Override

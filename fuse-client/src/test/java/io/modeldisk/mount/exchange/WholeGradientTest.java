@@ -288,6 +288,36 @@ class WholeGradientTest {
         assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
     }
 
+    @ParameterizedTest
+    @CsvSource({"sync, false", "sync, true", "overlap, false", "overlap, true"})
+    void dropThatIsRepeatedReportsWhatTheFirstOneHasFound(String scheme, boolean mapped) throws IOException {
+        open(scheme, "refuse", mapped);
+        beginAGradientThatFails(scheme, mapped);
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes()).isPositive();
+        assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(dropped);
+        assertThat(exchange.counters().lastDropped()).isEqualTo(dropped);
+        gradient(mapped, 5, 5);
+        fsync();
+        awaitPushed();
+        dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).as("after the next fsync").isZero();
+    }
+
+    @Test
+    void dropThatIsRepeatedAfterAFailedPullPullsOnceMoreAndReportsTheSame() throws IOException {
+        open("sync", "refuse", true);
+        beginAGradientThatFails("sync", true);
+        model.failPullAfter(0);
+        assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).hasMessageContaining("does not respond");
+        Dropped dropped = exchange.drop(Cancellation.NONE);
+        assertThat(dropped.acceptedBytes()).isPositive();
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        int pulls = model.pulls.get();
+        assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(dropped);
+        assertThat(model.pulls).as("pulls after a drop that has changed nothing").hasValue(pulls);
+    }
+
     /** Pushes a part of a gradient, so that the last fsync fails. */
     private void beginAGradientThatFails(String scheme, boolean mapped) throws IOException {
         gradient(mapped, 1, 1);
