@@ -246,7 +246,7 @@ abstract class BufferedExchange implements LocalExchange {
      * @throws IOException {@code reason}, if another reason has let the call fail, or if the learner is to be told; the failure
      *     of the pull, if a learner that maps the weights would not have them
      */
-    protected final void startOver(IOException reason, Cancellation cancellation) throws IOException {
+    private void startOver(IOException reason, Cancellation cancellation) throws IOException {
         if (!OnRollback.isReason(reason)) {
             throw reason;
         }
@@ -283,8 +283,12 @@ abstract class BufferedExchange implements LocalExchange {
             throw reason;
         }
         rollback = null;
+    }
+
+    /** Ends an fsync that has failed; see {@link #startOver}. For the learner, it has succeeded unless this call throws. */
+    protected final void fsyncFailed(IOException reason, Cancellation cancellation) throws IOException {
+        startOver(reason, cancellation);
         if (mapped) {
-            // For the learner, the fsync has succeeded, so it goes on with the next set.
             activateNext(cancellation);
             iteration++;
         }
@@ -391,6 +395,7 @@ abstract class BufferedExchange implements LocalExchange {
                 // A learner that maps the weights cannot wait for them when it reads them.
                 pullActive(cancellation);
             }
+            checkNotBack();
             round = model.nextRound();
             computationBegins();
             counters.dropped(dropped);

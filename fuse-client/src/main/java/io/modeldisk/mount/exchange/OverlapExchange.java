@@ -112,7 +112,7 @@ final class OverlapExchange extends BufferedExchange {
         } catch (IOException e) {
             savedStateIsOld();
             counters.failed(e);
-            startOver(e, cancellation);
+            fsyncFailed(e, cancellation);
         } finally {
             turn.unlock(mine);
         }

@@ -45,7 +45,7 @@ final class SyncExchange extends BufferedExchange {
             savedStateIsOld();
             rememberActive();
             counters.failed(e);
-            startOver(e, cancellation);
+            fsyncFailed(e, cancellation);
         } finally {
             turn.unlock(mine);
         }

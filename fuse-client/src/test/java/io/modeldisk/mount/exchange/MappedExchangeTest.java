@@ -74,6 +74,31 @@ class MappedExchangeTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"sync, 1", "overlap, 2"})
+    void dropThatFindsARollbackKeepsTheSetAndTheIteration(String scheme, int sets) throws IOException {
+        open(scheme, "continue");
+        openMapped();
+        iterate();
+        exchange.flush(Cancellation.NONE);
+        model.failPushAfter(0);
+        assertThatThrownBy(() -> {
+            iterate();
+            iterate();
+        }).hasMessageContaining("does not respond");
+        model.fill(40);
+        model.goBack();
+        exchange.drop(Cancellation.NONE);
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        for (int n = sets; n < sets + 3; n++) {
+            assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
+            assertThat(exchange.iterations()).isEqualTo(n);
+            iterate();
+        }
+        exchange.flush(Cancellation.NONE);
+        assertThat(model.weight(0)).isEqualTo((byte) 43);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"fail", "continue"})
     void fsyncThatIsInterruptedAfterARollbackPushesNoDiscardedGradient(String onRollback) throws IOException {
         open("sync", onRollback);
@@ -99,6 +124,35 @@ class MappedExchangeTest {
         iterate();
         assertThat(model.weight(0)).isEqualTo((byte) 41);
         assertThat(weight(0)).isEqualTo((byte) 41);
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sync, fail", "sync, continue", "overlap, fail", "overlap, continue"})
+    void dropAfterAnFsyncThatWasInterruptedAfterARollbackEndsIt(String scheme, String onRollback) throws IOException {
+        open(scheme, onRollback);
+        openMapped();
+        iterate();
+        exchange.flush(Cancellation.NONE);
+        model.fill(40);
+        model.goBack();
+        Cancellation interrupted = new Cancellation();
+        model.whenGoingOn(() -> {
+            model.pullsWait(true);
+            interrupted.cancel();
+        });
+        assertThatThrownBy(() -> {
+            exchange.synchronize(interrupted);
+            exchange.synchronize(interrupted);
+        }).isInstanceOf(CancelledException.class);
+        model.pullsWait(false);
+        if (onRollback.equals("fail")) {
+            assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).hasMessageContaining("gone back");
+        }
+        exchange.drop(Cancellation.NONE);
+        iterate();
+        exchange.flush(Cancellation.NONE);
+        assertThat(model.weight(0)).isEqualTo((byte) 41);
         assertThat(exchange.counters().rollbacks()).isEqualTo(1);
     }
 
