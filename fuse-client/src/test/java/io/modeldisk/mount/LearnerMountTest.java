@@ -135,6 +135,41 @@ final class LearnerMountTest {
     }
 
     @Test
+    void callThatIsRefusedHasItsReasonInTheStatus() throws Exception {
+        fixture.launch("direct");
+        fixture.shell.succeed("""
+            python3 - <<'P'
+            import json, os
+            d = os.environ['DIR'] + '/'
+            mount = lambda: json.load(open(d + 'status.json'))['mount']
+            def fails(call, *arguments):
+                try: call(*arguments)
+                except OSError: return
+                raise SystemExit(f'{arguments} succeeded')
+            DROP, LR = 'user.modeldisk.drop', 'user.modeldisk.lr'
+            refused = [
+                ('no gradient to drop', os.setxattr, d + 'model', DROP, b''),
+                ('drop of weights cannot be changed', os.setxattr, d + 'weights', DROP, b''),
+                ('directories', os.setxattr, d, DROP, b''),
+                ('version cannot be changed', os.setxattr, d + 'model', 'user.modeldisk.version', b'1'),
+                ("'abc'", os.setxattr, d + 'model', LR, b'abc'),
+                ('exists', os.setxattr, d + 'model', LR, b'1', os.XATTR_CREATE),
+                ('the size of model is fixed', os.truncate, d + 'model', 10),
+                ('owner and mode', os.chmod, d + 'model', 0o777)]
+            for reason, *call in refused:
+                fails(*call)
+                assert reason in mount()['lastError'], mount()['lastError']
+            fails(os.stat, d + 'none')
+            fails(os.stat, d + 'model/none')
+            fails(os.getxattr, d + 'model', 'security.capability')
+            for path in d + 'model', d + 'weights', d:
+                fails(os.setxattr, path, 'user.x', b'1')
+            assert 'owner and mode' in mount()['lastError'], mount()['lastError']
+            assert mount()['failures'] == len(refused), mount()['failures']
+            P""");
+    }
+
+    @Test
     void removalOfTheModelFailsAtOnceWhileAReadWaits() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);

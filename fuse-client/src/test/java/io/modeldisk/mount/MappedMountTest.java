@@ -146,6 +146,8 @@ final class MappedMountTest {
             + "  except OSError as e: assert e.errno == errno.EBUSY, e\n"
             + "  os.close(f)\n"
             + "P");
+        assertThat(fixture.mount.counters().lastError())
+            .isEqualTo("a learner has mapped/control open for writing; a learner uses either model or mapped/control");
     }
 
     @Test

@@ -82,8 +82,8 @@ public final class ExchangeCounters {
     }
 
     /**
-     * Records the failure of a request to the shards. The failure of a push in the background counts when it happens, and not
-     * again when the calls of the learner report it.
+     * Records that a request to the shards or a call has failed. The failure of a push in the background counts when it happens,
+     * and not again when the calls of the learner report it.
      */
     public synchronized void failed(Exception e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {

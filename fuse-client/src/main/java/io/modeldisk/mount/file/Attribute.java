@@ -1,5 +1,6 @@
 package io.modeldisk.mount.file;
 
+import io.modeldisk.mount.fuse.MountedFile;
 import java.util.Optional;
 
 /**
@@ -45,14 +46,12 @@ public enum Attribute {
             + " or was interrupted. What the shards have accepted of it counts, and the rest is left out, so that the next"
             + " gradient has the next round in all blocks.");
 
-    private static final String PREFIX = "user.modeldisk.";
-
     private final String attributeName;
     private final String unit;
     private final String description;
 
     Attribute(String name, String unit, String description) {
-        this.attributeName = PREFIX + name;
+        this.attributeName = MountedFile.ATTRIBUTE_PREFIX + name;
         this.unit = unit;
         this.description = description;
     }

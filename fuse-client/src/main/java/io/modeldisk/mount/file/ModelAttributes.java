@@ -101,7 +101,8 @@ final class ModelAttributes {
             return;
         }
         if (!name.equals(Attribute.LEARNING_RATE.attributeName())) {
-            throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed");
+            throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed; "
+                + Attribute.LEARNING_RATE.attributeName() + " and " + Attribute.DROP.attributeName() + " can");
         }
         if (!model.facts().hasLearningRate()) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "the aggregator " + model.facts().aggregator()

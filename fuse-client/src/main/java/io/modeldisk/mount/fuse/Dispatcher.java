@@ -300,22 +300,25 @@ final class Dispatcher {
             case Opcode.LISTXATTR -> listAttributes(slot, request);
             case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
             case Opcode.GETXATTR -> attribute(slot, request);
-            case Opcode.SETXATTR -> {
-                tree.setAttribute(request.node(), request.newAttributeName(), request.newAttributeValue(),
-                    request.newAttributeFlags());
-                slot.replyBody();
-            }
+            case Opcode.SETXATTR -> replyIf(slot, tree.setAttribute(request.node(), request.newAttributeName(),
+                request.newAttributeValue(), request.newAttributeFlags()));
             case Opcode.REMOVEXATTR -> answer(slot, Errno.EOPNOTSUPP);
             case Opcode.POLL -> poll(slot, request);
-            case Opcode.FALLOCATE -> {
-                tree.reserve(request.node(), request.rangeMode(), request.offset(), request.rangeBytes());
-                slot.replyBody();
-            }
+            case Opcode.FALLOCATE -> replyIf(slot,
+                tree.reserve(request.node(), request.rangeMode(), request.offset(), request.rangeBytes()));
             case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
                 Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
                 throw FileTree.directoryIsFixed();
             case Opcode.INIT -> throw new ErrnoException(Errno.EPROTO, "the kernel sent FUSE INIT twice on one mount");
             default -> answer(slot, Errno.ENOSYS);
+        }
+    }
+
+    private void replyIf(RequestSlot slot, boolean supported) throws IOException {
+        if (supported) {
+            slot.replyBody();
+        } else {
+            answer(slot, Errno.EOPNOTSUPP);
         }
     }
 
@@ -513,6 +516,10 @@ final class Dispatcher {
             case Opcode.FLUSH -> "close of " + name;
             case Opcode.RELEASE -> "release of " + name;
             case Opcode.SETXATTR -> "a change of an extended attribute of " + name;
+            case Opcode.SETATTR -> "a change of the size, the owner or the mode of " + name;
+            case Opcode.FALLOCATE -> "fallocate of " + name;
+            case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
+                Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE -> "a change of " + name;
             default -> "request with opcode " + request.opcode() + " on " + name;
         };
     }

@@ -19,10 +19,10 @@ final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
-    // These errors are not logged, because they are part of normal use: programs look up missing names, the kernel probes
-    // optional requests, and users lack permissions.
-    private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
-        Errno.EACCES, Errno.EINTR, Errno.ENAMETOOLONG, Errno.EOPNOTSUPP);
+    // These errors are not logged, because they are part of normal use: programs look up missing names, and signals interrupt
+    // calls.
+    private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EINTR,
+        Errno.ENAMETOOLONG);
 
     private final NanoClock clock;
     private final Function<IOException, Errno> errno;
@@ -35,7 +35,7 @@ final class FailureLog {
     /**
      * Creates a log.
      *
-     * @param errno returns the error number for a failure that has none
+     * @param errno see {@link FuseFileSystem#errno}
      */
     FailureLog(NanoClock clock, Function<IOException, Errno> errno) {
         this.clock = clock;
@@ -50,21 +50,24 @@ final class FailureLog {
      */
     Errno answerTo(Supplier<String> what, Throwable failure, boolean cancelled) {
         return switch (failure) {
-            case ErrnoException e -> logged(what, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
-            case IOException e -> cancelled ? Errno.EINTR : logged(what, errno.apply(e), e, true);
+            case ErrnoException e when NOT_LOGGED.contains(e.errno()) -> e.errno();
+            case ErrnoException e -> {
+                errno.apply(e);
+                yield logged(what, e.errno(), e);
+            }
+            case IOException e -> cancelled ? Errno.EINTR : logged(what, errno.apply(e), e);
             default -> {
                 failed(what.get(), failure);
+                errno.apply(new IOException("an error in modeldisk: " + failure, failure));
                 yield Errno.EIO;
             }
         };
     }
 
-    private Errno logged(Supplier<String> what, Errno answer, IOException e, boolean worthALine) {
-        if (worthALine) {
-            String text = what.get() + " failed with " + answer + ": " + e.getMessage();
-            if (isNew(answer + ": " + e.getMessage(), text)) {
-                LOG.warn(text);
-            }
+    private Errno logged(Supplier<String> what, Errno answer, IOException e) {
+        String text = what.get() + " failed with " + answer + ": " + e.getMessage();
+        if (isNew(answer + ": " + e.getMessage(), text)) {
+            LOG.warn(text);
         }
         return answer;
     }

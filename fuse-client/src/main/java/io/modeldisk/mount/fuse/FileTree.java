@@ -182,16 +182,22 @@ final class FileTree {
      * Changes an extended attribute.
      *
      * @param flags the flags of setxattr(2)
+     * @return false if no file has such an attribute; programs that copy the attributes of a file try this, and do without
      */
-    void setAttribute(long node, String name, String value, int flags) throws IOException {
+    boolean setAttribute(long node, String name, String value, int flags) throws IOException {
+        if (!name.startsWith(MountedFile.ATTRIBUTE_PREFIX)) {
+            return false;
+        }
         if ((flags & CREATE_ATTRIBUTE) != 0 && attribute(node, name).isPresent()) {
             throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " exists");
         }
         if (nodes.entries(node) != null) {
-            throw new ErrnoException(Errno.EOPNOTSUPP, "attributes of directories cannot be changed");
+            throw new ErrnoException(Errno.EOPNOTSUPP,
+                "attributes of directories cannot be changed; set them on model");
         }
         ensureWritable(file(node));
         file(node).setAttribute(name, value);
+        return true;
     }
 
     /** Returns the names of the extended attributes, each with a zero byte at its end, as listxattr(2) does. */
@@ -239,16 +245,18 @@ final class FileTree {
      * failed, posix_fallocate(3) would read and write one byte of each block of the file.
      *
      * @param mode the flags of fallocate(2)
+     * @return false if the request is another one, such as to remove a range; programs try this, and do without
      */
-    void reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
+    boolean reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
         MountedFile file = file(node);
         if ((mode & ~KEEP_SIZE) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP, "ranges of " + file.name() + " cannot be removed");
+            return false;
         }
         if (offset > file.sizeBytes() - lengthBytes) {
             throw new ErrnoException(Errno.ENOSPC,
                 "the size of " + file.name() + " is fixed at " + file.sizeBytes() + " bytes");
         }
+        return true;
     }
 
     /** Returns the failure of a request that would change a directory. */

@@ -27,6 +27,9 @@ public interface FuseFileSystem {
     /** Sends what started requests have held back. A thread that has started requests calls this method before it waits. */
     default void flush() {}
 
-    /** Returns the error number for a failed request. Is not called for an {@link ErrnoException} or a cancelled request. */
+    /**
+     * Records that a request has failed, and returns its error number. The result has no effect for an {@link ErrnoException},
+     * which has its own number. Is not called for a failure that is part of normal use, such as a lookup of a missing name.
+     */
     Errno errno(IOException failure);
 }

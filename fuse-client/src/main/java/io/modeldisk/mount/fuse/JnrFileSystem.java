@@ -434,8 +434,8 @@ final class JnrFileSystem extends FuseStubFS {
         return serve(() -> "setxattr of " + path, cancellation -> {
             byte[] text = new byte[(int) sizeBytes];
             value.get(0, text, 0, text.length);
-            tree.setAttribute(tree.node(path), name, new String(text, StandardCharsets.UTF_8), flags);
-            return 0;
+            return supported(
+                tree.setAttribute(tree.node(path), name, new String(text, StandardCharsets.UTF_8), flags));
         });
     }
 
@@ -446,10 +446,12 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int fallocate(String path, int mode, long offset, long lengthBytes, FuseFileInfo info) {
-        return serve(() -> "fallocate of " + name(info), cancellation -> {
-            tree.reserve(node(info), mode, offset, lengthBytes);
-            return 0;
-        });
+        return serve(() -> "fallocate of " + name(info),
+            cancellation -> supported(tree.reserve(node(info), mode, offset, lengthBytes)));
+    }
+
+    private static int supported(boolean supported) {
+        return supported ? 0 : -Errno.EOPNOTSUPP.number();
     }
 
     @Override

@@ -9,6 +9,9 @@ import java.util.Optional;
 
 /** A file of the mount. Thread-safe. */
 public interface MountedFile {
+    /** The beginning of the name of each extended attribute. */
+    String ATTRIBUTE_PREFIX = "user.modeldisk.";
+
     /** Returns the path in the mounted directory: a name, or the name of a subdirectory, a slash and a name. */
     String name();
 
@@ -81,7 +84,8 @@ public interface MountedFile {
      * @throws IOException if the shards refuse the change or do not respond
      */
     default void setAttribute(String name, String value) throws IOException {
-        throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be changed");
+        throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " of " + name()
+            + " cannot be changed; set it on model");
     }
 
     /**
