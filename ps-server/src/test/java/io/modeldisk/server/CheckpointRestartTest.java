@@ -254,7 +254,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         for (int i = 0; i < blocks; i++) {
             String message = "block " + i + " is about to be written";
             await(message, () -> {
-                // Shard 0 waits a moment whether the other shards stop too, and then requests the checkpoint.
+                // Shard 0 waits a moment for the other shards to stop too, and then requests the checkpoint.
                 clock.advance(Duration.ofMillis(1));
                 Object now = LockSupport.getBlocker(steppers.getFirst());
                 return now != null && now != blocker.getAndSet(now) || stopping.isDone();

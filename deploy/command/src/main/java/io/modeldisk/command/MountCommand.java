@@ -15,6 +15,7 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ShardLocator;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
@@ -58,7 +59,9 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
-    private static final String OBSERVER = "status-";
+    /** The beginning of the names that learners cannot have. */
+    private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
+        .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
 
     @Parameters(index = "0", paramLabel = ModelLocators.FORMS, descriptionKey = "address",
         description = ModelLocators.DESCRIPTION)

@@ -152,7 +152,7 @@ final class TensorFilesIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"bsp, 2, 1, 0, 200, true", "bsp, 2, 0, 0, 100, false", "bsp, 1, 20, 0, 100, true",
+    @CsvSource({"bsp, 2, 1, 0, 1000, true", "bsp, 2, 0, 0, 100, false", "bsp, 1, 20, 0, 100, true",
         "asp, 2, 0, 1, 100, false", "ssp:2, 2, 1, 0, 100, true"})
     void openFileHasOneVersionWhileLearnersPush(
         String mode, int count, long pauseMs, long otherPauseMs, int times, boolean waits) throws Exception {

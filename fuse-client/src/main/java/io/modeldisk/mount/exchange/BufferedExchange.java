@@ -49,7 +49,7 @@ abstract class BufferedExchange implements LocalExchange {
     private Milestone milestones = request -> {};
 
     // Guarded by {@code turn}.
-    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if it was not. */
+    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none was. */
     private IOException rollback;
     protected boolean learning;
     /** Whether the learner maps the buffers. */

@@ -98,6 +98,16 @@ class MappedExchangeTest {
         assertThat(model.weight(0)).isEqualTo((byte) 43);
     }
 
+    /** Returns a cancellation that is cancelled when the learner goes on after a rollback. From then on, pulls wait. */
+    private Cancellation interruptedPullAfterTheRollback() {
+        Cancellation interrupted = new Cancellation();
+        model.whenGoingOn(() -> {
+            model.pullsWait(true);
+            interrupted.cancel();
+        });
+        return interrupted;
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"fail", "continue"})
     void fsyncThatIsInterruptedAfterARollbackPushesNoDiscardedGradient(String onRollback) throws IOException {
@@ -106,11 +116,7 @@ class MappedExchangeTest {
         iterate();
         model.fill(40);
         model.goBack();
-        Cancellation interrupted = new Cancellation();
-        model.whenGoingOn(() -> {
-            model.pullsWait(true);
-            interrupted.cancel();
-        });
+        Cancellation interrupted = interruptedPullAfterTheRollback();
         exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 1);
         assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
         model.pullsWait(false);
@@ -136,11 +142,7 @@ class MappedExchangeTest {
         exchange.flush(Cancellation.NONE);
         model.fill(40);
         model.goBack();
-        Cancellation interrupted = new Cancellation();
-        model.whenGoingOn(() -> {
-            model.pullsWait(true);
-            interrupted.cancel();
-        });
+        Cancellation interrupted = interruptedPullAfterTheRollback();
         assertThatThrownBy(() -> {
             exchange.synchronize(interrupted);
             exchange.synchronize(interrupted);

@@ -189,7 +189,7 @@ final class PlannedStop {
         }
     }
 
-    /** Records that the thread which stops the shard goes on. */
+    /** Records the time of the last progress of the thread that stops the shard. */
     void advanced() {
         lastAdvanceNs = clock.nanoTime();
     }

@@ -350,7 +350,7 @@ class CudaBlocksTest {
     void fullQueueMakesThePusherWait() {
         try (Twin twin = new Twin("sum", 1)) {
             MemorySegment gradient = twin.floats(BLOCK);
-            for (int i = 0; i < 5_000; i++) {
+            for (int i = 0; i < 10_000; i++) {
                 twin.device.fold(i % (BLOCKS - 1), 1, 0, gradient, 0, GradientType.FLOAT32, BLOCK, 1);
             }
             assertThat(twin.device.newest() - twin.device.applied()).isLessThanOrEqualTo(4096);

@@ -14,6 +14,7 @@ public final class Descriptors {
     public static final int O_RDWR = 2;
     public static final int O_NONBLOCK = 0x800;
     public static final int O_CLOEXEC = 0x80000;
+    static final int O_NOFOLLOW = System.getProperty("os.arch").equals("aarch64") ? 0x8000 : 0x20000;
     static final int F_SETFL = 4;
     private static final int F_SETFD = 2;
     private static final int FD_CLOEXEC = 1;

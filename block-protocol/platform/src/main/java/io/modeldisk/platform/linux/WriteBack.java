@@ -12,7 +12,6 @@ public final class WriteBack {
     private static final long RANGE_BYTES = 8 << 20;
     /** Waits for writes in progress, writes, and waits for these writes. */
     private static final int WAIT_WRITE_WAIT = 7;
-    private static final int O_NOFOLLOW = System.getProperty("os.arch").equals("aarch64") ? 0x8000 : 0x20000;
 
     private WriteBack() {}
 
@@ -29,7 +28,7 @@ public final class WriteBack {
      */
     public static void of(Path file, long bytes, Progress progress) throws IOException {
         int descriptor = Descriptors.open(file.toString(),
-            Descriptors.O_CLOEXEC | Descriptors.O_NONBLOCK | O_NOFOLLOW);
+            Descriptors.O_CLOEXEC | Descriptors.O_NONBLOCK | Descriptors.O_NOFOLLOW);
         if (descriptor < 0) {
             return;
         }
