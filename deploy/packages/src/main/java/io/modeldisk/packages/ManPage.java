@@ -107,7 +107,8 @@ final class ManPage {
 
     /** Adds the footer of the help text: its examples are indented lines, which stay as they are. */
     private void footer(CommandSpec command) {
-        List<String> lines = Arrays.stream(command.usageMessage().footer()).map(String::formatted).toList();
+        List<String> lines = Arrays.stream(command.usageMessage().footer()).map(line -> PlainText.format(line))
+            .toList();
         if (lines.stream().allMatch(String::isBlank)) {
             return;
         }
