@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 @Execution(ExecutionMode.SAME_THREAD)
 final class HalfIT {
-    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "quickstart.d");
+    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "examples/digits");
     private static final int ITERATIONS = 400;
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;

@@ -195,7 +195,7 @@ final class PeerIT {
         Path root = Path.of(System.getProperty("project.root"));
         Path output = Files.writeString(sandbox.path("tests"),
             sandbox.run("iscsi-test-cu", "-d", "-v", "-V", "-t", "ALL", launch().unit(1)).succeeded());
-        String counts = sandbox.run(root.resolve("deploy/count-iscsi-tests").toString(), output.toString()).succeeded();
+        String counts = sandbox.run(root.resolve(".ci/count-iscsi-tests").toString(), output.toString()).succeeded();
         assertThat(counts).contains("tests: ", " 0 failed");
         assertThat(Files.readString(root.resolve("docs/measurements.md"))).contains(counts.indent(0));
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("mount")
 @Timeout(300)
 final class TrainingTakeoverIT {
-    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "quickstart.d");
+    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "examples/digits");
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
     private static final int ITERATIONS = 800;

@@ -21,7 +21,7 @@ class Inventory:
         try:
             self.tables = tomllib.loads(self.path.read_text())
         except FileNotFoundError as e:
-            raise Invalid(f"the inventory {path} does not exist; deploy/fleet.d/example.toml is an example") from e
+            raise Invalid(f"the inventory {path} does not exist; deploy/fleet/example.toml is an example") from e
         except tomllib.TOMLDecodeError as e:
             raise Invalid(f"the inventory {path} is not TOML: {e}") from e
         unknown = sorted(set(self.tables) - TABLES)
@@ -118,7 +118,7 @@ class Inventory:
 
         def add(name, section, settings, role):
             text = "".join(f"{section}.{key}={value(settings[key])}\n" for key in sorted(settings))
-            files[f"{FOLDER}/{name}.properties"] = (f"# Written by deploy/fleet from {self.path.name}.\n{text}".encode(), 0o644)
+            files[f"{FOLDER}/{name}.properties"] = (f"# Written by deploy/fleet/run from {self.path.name}.\n{text}".encode(), 0o644)
             if self.secrets(role):
                 files[f"{FOLDER}/{name}.secrets"] = (self.secrets(role).read_bytes(), 0o600)
 

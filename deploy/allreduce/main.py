@@ -204,7 +204,7 @@ def count(text):
 
 def parse(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="deploy/allreduce",
+        prog="deploy/allreduce/run",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Measures how long two learners take to exchange a gradient, in turn with an allreduce of PyTorch (gloo, loopback). Installs

@@ -12,7 +12,7 @@ RESULTS = pathlib.Path(__file__).resolve().parents[1] / "image" / "target" / "fa
 def parse():
     """Parses the command line. Chooses a seed if there is none."""
     arguments = argparse.ArgumentParser(
-        prog="deploy/faults",
+        prog="deploy/faults/run",
         description="Start small clusters of shards and learners, make faults in an order that the seed decides, and check that"
         " no acknowledged push is lost, counted twice or torn beyond what the durability allows. Needs root or sudo. Exits with 1"
         " after a violation.",

@@ -1,4 +1,4 @@
-"""Tests of deploy/fleet: its inventory, and its commands with a stand-in for ssh. test_cluster.py tests a whole fleet."""
+"""Tests of deploy/fleet/run: its inventory, and its commands with a stand-in for ssh. test_cluster.py tests a whole fleet."""
 
 import contextlib
 import io
@@ -215,7 +215,7 @@ eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
 
 class CommandTest(unittest.TestCase):
     def test_help_names_all_commands(self):
-        done = subprocess.run([HERE.parent / "fleet", "--help"], capture_output=True, check=True, text=True)
+        done = subprocess.run([HERE / "run", "--help"], capture_output=True, check=True, text=True)
         for name in ("generate", "apply", "restart", "move", "add"):
             self.assertRegex(done.stdout, rf"(?m)^ +{name} ")
 

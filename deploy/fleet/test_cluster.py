@@ -119,7 +119,7 @@ def until(what, condition, seconds=WAIT_SECONDS):
         time.sleep(0.2)
 
 
-@unittest.skipUnless(INSIDE in os.environ, "runs in a namespace of its own: python3 deploy/fleet.d/test_cluster.py")
+@unittest.skipUnless(INSIDE in os.environ, "runs in a namespace of its own: python3 deploy/fleet/test_cluster.py")
 class ClusterTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="modeldisk-fleet."))
@@ -164,7 +164,7 @@ exec $inside env FLEET_RUN={self.folder}/$1 MODELDISK={self.modeldisk} PATH={bin
 
     def fleet(self, *arguments):
         begun = time.monotonic()
-        done = subprocess.run([HERE.parent / "fleet", "--inventory", self.inventory, "--ssh", self.ssh,
+        done = subprocess.run([HERE / "run", "--inventory", self.inventory, "--ssh", self.ssh,
                                "--modeldisk", self.modeldisk, "--wait", "200", *arguments], check=False, capture_output=True, text=True)
         print(f"$ fleet {' '.join(arguments)}\n{done.stdout}{done.stderr}({time.monotonic() - begun:.0f} s)", flush=True)
         if done.returncode != 0:
