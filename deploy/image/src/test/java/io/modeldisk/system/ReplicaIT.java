@@ -34,7 +34,7 @@ final class ReplicaIT {
 
     /** A learner that trains until the file {@code stop} exists, and prints each round. */
     private static final String LEARNER = """
-        import array, os, sys
+        import array, os, sys, time
         path, learner, stop = sys.argv[1], int(sys.argv[2]), sys.argv[3]
         model = os.open(path, os.O_RDWR)
         size = os.fstat(model).st_size
@@ -49,6 +49,8 @@ final class ReplicaIT {
             print('round', done, flush=True)
             if len(os.pread(model, size, 0)) != size:
                 sys.exit('pread returned only a part of the weights')
+            # Leaves the processors to the processes that take over.
+            time.sleep(0.02)
         print('finished', flush=True)
         """;
 

@@ -73,12 +73,14 @@ final class SilentPathIT {
                     train();
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
                 }
             }, task -> Thread.ofPlatform().daemon().start(task));
             return this;
         }
 
-        private void train() throws IOException {
+        private void train() throws IOException, InterruptedException {
             try (DataMemory ones = DataMemory.allocate(SIZE); DataMemory weights = DataMemory.allocate(SIZE)) {
                 for (long at = 0; at < SIZE; at += Float.BYTES) {
                     ones.slab(0).set(ValueLayout.JAVA_FLOAT, at, 1);
@@ -88,6 +90,8 @@ final class SilentPathIT {
                     model.pull(0, weights, 0, SIZE, Cancellation.NONE);
                     assertNotTorn(weights);
                     rounds.incrementAndGet();
+                    // Leaves the processors to other tests.
+                    Thread.sleep(5);
                 }
             } finally {
                 // The other learners do not wait for a learner that has left.

@@ -34,7 +34,7 @@ final class StaleIT {
      * equal, and that no update is lost.
      */
     private static final String LEARNER = """
-        import os, struct, sys
+        import os, struct, sys, time
         path, stop = sys.argv[1], sys.argv[2]
         model = os.open(path, os.O_RDWR)
         size = os.fstat(model).st_size
@@ -58,6 +58,8 @@ final class StaleIT {
             if before and any(now < then for now, then in zip(values, before)):
                 sys.exit('an update was lost')
             done, before = done + 1, values
+            # Leaves the processors to the other processes of the test.
+            time.sleep(0.02)
             print('round', done, flush=True)
         print('finished', flush=True)
         """;
