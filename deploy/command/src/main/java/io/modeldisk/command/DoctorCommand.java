@@ -7,20 +7,15 @@ import io.modeldisk.doctor.Doctor;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Report;
-import io.modeldisk.doctor.collect.BugReport;
-import io.modeldisk.doctor.collect.Item;
-import io.modeldisk.doctor.collect.SettingsNames;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -51,21 +46,8 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print the findings as JSON.")
     private boolean json;
 
-    @Option(names = "--collect", paramLabel = "FILE.zip",
-        description = "Also write an archive for the report of an error, which only its owner can read: versions, settings, "
-            + "units, logs, status and threads of the processes, facts of the machine. Secrets are left out or masked. FILE must "
-            + "not exist.")
-    private Path collect;
-
-    @Mixin
-    private LoginSecrets secrets;
-
     @Override
     public Integer call() throws IOException {
-        if (collect == null && secrets.file() != null) {
-            throw new IllegalArgumentException(
-                "--secrets is only for --collect, which logs in to shards; add --collect FILE.zip");
-        }
         List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
         Report report = Doctor.ofThisMachine().examine(
             listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetContext.DEFAULT_PORT)).toList(),
@@ -77,24 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
         } else {
             print(report, needed, well);
         }
-        if (collect != null) {
-            collect(report, needed, well);
-        }
         return well ? 0 : 1;
-    }
-
-    private void collect(Report report, Set<Area> needed, boolean well) throws IOException {
-        List<Item> first = List.of(
-            new Item("versions.txt", () -> String.join("\n", new VersionText().getVersion()) + "\n"),
-            new Item("doctor.json",
-                () -> JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json(report, needed, well))));
-        List<String> missing = new BugReport(new SettingsNames(Settings.DEFAULT_FILE, Settings::variable),
-            secrets.file()).write(
-                collect, first,
-                address == null ? null : ModelAddress.parse(address),
-                secrets.read());
-        missing.forEach(each -> System.err.println("not collected: " + each));
-        System.err.println(collect + " is written; look at its files before you publish them");
     }
 
     private static ObjectNode json(Report report, Set<Area> needed, boolean well) {

@@ -13,11 +13,6 @@ final class LoginSecrets {
             + "SECRET', the shards must authenticate too. The file must be readable only by its owner.")
     private Path file;
 
-    /** The file; null if the option is not set. */
-    Path file() {
-        return file;
-    }
-
     /** Reads the secrets file. Returns null if the option is not set. */
     ChapSecrets read() throws IOException {
         if (file == null) {

@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
 import java.util.Set;
@@ -113,12 +114,18 @@ public final class Main {
         return new CommandLine.RunLast().execute(parsed);
     }
 
-    /** Prints the error, and then suggestions or a hint to use --help, but not the whole help. Returns the exit status. */
+    /**
+     * Prints the error, and then suggestions or a hint to use --help, but not the whole help. For a removed command or option,
+     * prints only what replaces it. Returns the exit status.
+     */
     private static int wrongUsage(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println(name + ": " + failure.getMessage());
-        if (!UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
+        Optional<String> removed = failure instanceof UnmatchedArgumentException unmatched
+            ? Removed.sentence(unmatched)
+            : Optional.empty();
+        command.getErr().println(name + ": " + removed.orElse(failure.getMessage()));
+        if (removed.isEmpty() && !UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
             command.getErr().println("Try '" + name + " --help'.");
         }
         return command.getCommandSpec().exitCodeOnInvalidInput();

@@ -127,15 +127,17 @@ public final class Settings implements IDefaultValueProvider {
         Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());
         for (String key : new TreeSet<>(file.stringPropertyNames())) {
             if (!keys.contains(key) && !belongsToAbsentCommand(line, key)) {
-                throw new IOException("the setting '" + key + "' in " + path
-                    + " is unknown; settings have the form COMMAND.OPTION, such as serve.block-size");
+                throw new IOException("the setting '" + key + "' in " + path + " is unknown; "
+                    + Removed.sentence(key, variable(key))
+                        .orElse("settings have the form COMMAND.OPTION, such as serve.block-size"));
             }
         }
         for (String name : new TreeSet<>(System.getenv().keySet())) {
             if (name.startsWith(PREFIX) && !variables.contains(name) && !OTHER_VARIABLES.contains(name)
                 && !belongsToAbsentCommand(line, name.substring(PREFIX.length()).toLowerCase(Locale.ROOT))) {
-                throw new IOException("the setting '" + name + "' in the environment is unknown; settings have the form"
-                    + " MODELDISK_COMMAND_OPTION, such as MODELDISK_SERVE_BLOCK_SIZE");
+                throw new IOException("the setting '" + name + "' in the environment is unknown; "
+                    + Removed.sentence(name, name).orElse("settings have the form MODELDISK_COMMAND_OPTION, such as"
+                        + " MODELDISK_SERVE_BLOCK_SIZE"));
             }
         }
     }

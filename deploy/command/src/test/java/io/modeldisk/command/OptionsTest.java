@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -70,5 +71,17 @@ final class OptionsTest {
         assertThat(errors.toString())
             .startsWith("modeldisk mount: --learner Status-1 is reserved: no learner has a name that"
                 + " begins with status-; choose another name");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        doctor --collect report.zip        | modeldisk doctor: '--collect' was removed: 'What to send
+        doctor --collect=report.zip --json | modeldisk doctor: '--collect' was removed: 'What to send""")
+    void removedCommandOrOptionIsAnsweredWithItsReplacement(String command, String message) throws IOException {
+        StringWriter errors = new StringWriter();
+        CommandLine line = commandLine().setErr(new PrintWriter(errors));
+
+        assertThat(line.execute(command.split(" "))).isEqualTo(2);
+        assertThat(errors.toString()).startsWith(message).hasLineCount(1);
     }
 }

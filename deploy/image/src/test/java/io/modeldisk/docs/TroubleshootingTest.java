@@ -33,7 +33,8 @@ final class TroubleshootingTest {
     static List<String> messages() throws IOException {
         String page = Files.readString(Formulas.PAGE);
         Matcher rows = ROW
-            .matcher(page.substring(page.indexOf("## Troubleshooting"), page.indexOf("## The report of an error")));
+            .matcher(
+                page.substring(page.indexOf("## Troubleshooting"), page.indexOf("## What to send with a bug report")));
         List<String> messages = new ArrayList<>();
         while (rows.find()) {
             messages.add(rows.group(1).replace("\\`", "`"));

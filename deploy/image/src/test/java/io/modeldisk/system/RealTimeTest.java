@@ -29,7 +29,6 @@ final class RealTimeTest {
     private static final Map<String, String> PACKAGES = Map.of(
         "io.modeldisk.platform.time", "implements the clock",
         "io.modeldisk.bench", "measures real durations",
-        "io.modeldisk.doctor.collect", "limits the waits for a machine that may hang",
         "io.modeldisk.test", "limits the waits of tests");
 
     /** Classes that may use real time, each with the reason. */

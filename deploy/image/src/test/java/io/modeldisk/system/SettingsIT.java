@@ -115,6 +115,14 @@ final class SettingsIT {
     }
 
     @Test
+    void errorMessageNamesTheReplacementOfARemovedSetting() throws Exception {
+        String file = sandbox.file("old", "doctor.collect=report.zip\n").toString();
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("--version"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("'doctor.collect'", "was removed: 'What to send with a bug report'");
+    }
+
+    @Test
     void settingsFileCanSetTheArgumentsOfAMount() throws Exception {
         String file = sandbox.file("mount.properties", "mount.address=modeldisk://127.0.0.1:1/m\nmount.directory="
             + sandbox.directory("mounted") + "\n").toString();
