@@ -32,7 +32,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main {
     private static final List<Class<?>> SUBCOMMANDS = List.of(ServeCommand.class, MountCommand.class,
         UnmountCommand.class,
-        StatusCommand.class, TopCommand.class, CheckpointSubcommand.class, HandoverCommand.class,
+        StatusCommand.class, CheckpointSubcommand.class, HandoverCommand.class,
         CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class);
 
     private Main() {}

@@ -58,8 +58,26 @@ final class MountStatus {
             }
             text.append(PlainText.format("tuning of %s: %s%n", datamover.getKey(), sizes));
         }
+        iterations(text, mount);
         text.append(PlainText.format("mapped buffers: %s%n", mount.path("mapped").asText()));
         String error = mount.path("lastError").asText();
         return error.isEmpty() ? text.toString() : text + PlainText.format("last error: %s%n", error);
+    }
+
+    private static void iterations(StringBuilder text, JsonNode mount) {
+        JsonNode last = mount.path("iteration");
+        if (mount.path("iterations").asLong() == 0 || !last.isObject()) {
+            return;
+        }
+        text.append(PlainText.format("%s; the last one: fsync %.1f ms, stall %.1f ms",
+            Plural.counted(mount.path("iterations").asInt(), "iteration"), mount.path("lastFsyncMs").asDouble(),
+            last.path("stallMs").asDouble()));
+        if (last.has("bubbleMs")) {
+            text.append(PlainText.format(", bubble %.1f ms", last.path("bubbleMs").asDouble()));
+        }
+        if (last.has("stalenessRounds")) {
+            text.append(", staleness ").append(Plural.counted(last.path("stalenessRounds").asInt(), "round"));
+        }
+        text.append(PlainText.format("%n"));
     }
 }

@@ -8,8 +8,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands and options that earlier versions had. Whoever still uses one is told what replaces it. */
 final class Removed {
-    /** What replaces a command, such as {@code bench.start}, or an option, such as {@code doctor.collect}. */
+    /** What replaces a command, such as {@code top}, or an option, such as {@code doctor.collect}. */
     private static final Map<String, String> REPLACEMENTS = Map.of(
+        "top", "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "
+            + "`mount --admin` shows it in a browser",
         "doctor.collect",
         "'What to send with a bug report' in docs/operations.md lists the commands whose output to send",
         "doctor.secrets", "only --collect used it, which is removed too");
@@ -35,7 +37,7 @@ final class Removed {
      * Returns a sentence about a setting of a removed command or option; empty if the setting does not belong to one.
      *
      * @param name the name that the user has written
-     * @param variable the environment variable of the setting, such as {@code MODELDISK_DOCTOR_COLLECT}
+     * @param variable the environment variable of the setting, such as {@code MODELDISK_TOP_INTERVAL}
      */
     static Optional<String> sentence(String name, String variable) {
         for (Entry<String, String> each : REPLACEMENTS.entrySet()) {

@@ -14,10 +14,9 @@ import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ShardReport;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 
-/** Creates what watches a whole model from a process: from that of a shard, that of a mount, or from {@code modeldisk top}. */
+/** Creates what watches a whole model from a process: from that of a shard or of a mount. */
 final class Watches {
     /** The time between two samples of a page. */
     static final Duration PERIOD = Duration.ofSeconds(1);
@@ -47,17 +46,6 @@ final class Watches {
         }
     }
 
-    /**
-     * Creates a watch that reads the status.json of a mount.
-     *
-     * @throws IOException if no model is mounted on the directory
-     */
-    static Watch ofDirectory(Path directory, Duration period) throws IOException {
-        ModelFacts facts = new MountStatus(directory).facts();
-        Overview overview = new Overview(CLOCK, "the mount " + directory, facts.shards());
-        return new Watch(CLOCK, period, overview).mountAndShards(() -> new MountStatus(directory).report(), facts);
-    }
-
     /** Creates a watch from the process of a mount. */
     static Watch ofMount(String address, ChapSecrets secrets, ModelMount mount) throws IOException {
         return ofModel(address, secrets, PERIOD, "the mount " + mount.directory())
@@ -73,7 +61,7 @@ final class Watches {
     static Watch ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
         Overview overview = new Overview(CLOCK, "the process of shard " + place, place.shards());
         overview.note("Stall, bubble and staleness are measured by the mounts: see the pages of `mount --admin`, "
-            + "or `modeldisk top DIR`.");
+            + "or `modeldisk status DIR`.");
         Watch watch = new Watch(CLOCK, PERIOD, overview);
         boolean hasIdentity = secrets == null || secrets.ofObserver() != null;
         RemoteShards remote = others == null || !hasIdentity

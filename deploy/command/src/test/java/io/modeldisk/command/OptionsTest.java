@@ -75,6 +75,7 @@ final class OptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
+        top modeldisk://h:1/m --once       | modeldisk: 'top' was removed: `watch modeldisk status ADDRESS`
         doctor --collect report.zip        | modeldisk doctor: '--collect' was removed: 'What to send
         doctor --collect=report.zip --json | modeldisk doctor: '--collect' was removed: 'What to send""")
     void removedCommandOrOptionIsAnsweredWithItsReplacement(String command, String message) throws IOException {

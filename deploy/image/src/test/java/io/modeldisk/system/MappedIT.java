@@ -175,6 +175,7 @@ final class MappedIT {
         await("all gradients have been read once", () -> aggregator.bytes() == (ITERATIONS + 1L) * SIZE);
         assertThat(aggregator.bytesByInode()).as("memory from which gradients were read").containsOnlyKeys(gradients);
         assertThat(sandbox.run(modeldisk("status", directory)).succeeded())
+            .containsPattern("\\d+ iterations; the last one: fsync \\d+\\.\\d ms, stall \\d+\\.\\d ms.*\n")
             .containsPattern("mapped buffers: (passthrough|link \\(.*\\))\n");
         Files.delete(go);
         learner.awaitEnd();

@@ -12,7 +12,6 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.test.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -32,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The page of {@code --admin} and {@code modeldisk top}, while two learners train. */
+/** The page of {@code --admin}, while two learners train. */
 @Timeout(300)
 @Tag("mount")
 @Execution(ExecutionMode.SAME_THREAD)
@@ -247,28 +246,6 @@ final class PageIT {
         session.submit(request);
         session.flush();
         return joined.get(60, TimeUnit.SECONDS);
-    }
-
-    @Test
-    void topPrintsOnceWithoutATerminalAndRestoresATerminal() throws Exception {
-        serve();
-        String once = sandbox.run(modeldisk("top", address)).succeeded();
-        assertThat(once).contains("digits  8 MiB in 32 blocks of 256 KiB, sum, bsp", "2/2 shards answer, 0 learners")
-            .doesNotContain("\033");
-        Programs.require("script", "bsdutils");
-        Running top = sandbox.start("top", "script", "-qec", String.join(" ", modeldisk("top", address)),
-            sandbox.path("typescript").toString());
-        await(() -> "top shows the shards on the terminal: " + top.output(),
-            Await.BOUND, () -> top.output().contains("2/2 shards answer"));
-        ProcessHandle java = top.process().descendants()
-            .filter(each -> each.info().command().orElse("").endsWith("/java")).findFirst().orElseThrow();
-        sandbox.run("kill", "-TERM", Long.toString(java.pid())).succeeded();
-        top.awaitEnd();
-        assertThat(top.output()).startsWith("\033[?1049h\033[?25l").contains("\033[?25h\033[?1049l");
-        shards.get(1).signal("KILL");
-        Result dead = sandbox.run(modeldisk("top", address, "--once", "--interval", "200ms"));
-        assertThat(dead.status()).isEqualTo(1);
-        assertThat(dead.output()).contains("1/2 shards answer", "shard 1 does not answer for");
     }
 
     @Test

@@ -116,10 +116,10 @@ final class SettingsIT {
 
     @Test
     void errorMessageNamesTheReplacementOfARemovedSetting() throws Exception {
-        String file = sandbox.file("old", "doctor.collect=report.zip\n").toString();
+        String file = sandbox.file("old", "top.interval=2s\n").toString();
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("--version"));
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("'doctor.collect'", "was removed: 'What to send with a bug report'");
+        assertThat(result.output()).contains("'top.interval'", "was removed: `watch modeldisk status ADDRESS`");
     }
 
     @Test

@@ -92,37 +92,6 @@ public final class Watch implements AutoCloseable {
         });
     }
 
-    /**
-     * Reads the status.json of a mount periodically, which has the status of the mount and of all shards.
-     *
-     * @param facts the facts of the model
-     */
-    public Watch mountAndShards(Callable<JsonNode> source, ModelFacts facts) {
-        for (int i = 0; i < facts.shards(); i++) {
-            overview.watched(i);
-        }
-        return every("status.json", () -> {
-            try {
-                JsonNode report = source.call();
-                overview.mount(report.path("mount"));
-                JsonNode shards = report.path("shards");
-                for (int i = 0; i < facts.shards(); i++) {
-                    if (shards.isArray()) {
-                        overview.answered(i, new ShardReport(facts, shards.path(i)));
-                    } else {
-                        overview.failed(i, "the mount cannot read the shards: " + shards.path("error").asText());
-                    }
-                }
-                return PAUSE;
-            } catch (IOException e) {
-                for (int i = 0; i < facts.shards(); i++) {
-                    overview.failed(i, e.getMessage());
-                }
-                return 1;
-            }
-        });
-    }
-
     /** Runs a task periodically. It returns the length of the next pause, as a multiple of its own duration. */
     private Watch every(String name, Callable<Integer> task) {
         Paced paced = new Paced(task);

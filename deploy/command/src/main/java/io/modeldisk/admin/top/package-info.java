@@ -1,2 +1,0 @@
-/** {@code modeldisk top}: an {@link io.modeldisk.admin.overview.Overview} on a terminal. */
-package io.modeldisk.admin.top;
