@@ -1,16 +1,13 @@
 package io.modeldisk.command;
 
 import io.modeldisk.admin.AdminServer;
-import io.modeldisk.admin.overview.Overview;
-import io.modeldisk.admin.overview.Watch;
+import io.modeldisk.admin.page.Overview;
 import io.modeldisk.platform.time.NanoClock;
 
-/** The HTTP server of a process, and what watches the model for its page. */
+/** The HTTP server of a process, and the overview that its page shows. */
 final class Admin implements AutoCloseable {
-    /** What the page shows before there is a watch. */
-    private final Overview empty = new Overview(NanoClock.SYSTEM, "a process that starts", 0);
+    private volatile Overview overview = new Overview(NanoClock.SYSTEM, "a process that starts", 0);
     private AdminServer server;
-    private volatile Watch watch;
 
     /** Sets the server. Without this call, the user wants none. */
     void serve(AdminServer started) {
@@ -19,8 +16,7 @@ final class Admin implements AutoCloseable {
 
     /** Returns what the page shows now. */
     Overview overview() {
-        Watch started = watch;
-        return started == null ? empty : started.overview();
+        return overview;
     }
 
     /** Returns whether there is a server. */
@@ -28,9 +24,9 @@ final class Admin implements AutoCloseable {
         return server != null;
     }
 
-    /** Starts the watch of the page. */
-    void watch(Watch model) {
-        watch = model.start();
+    /** Sets the overview of the model, once the process knows the model. This object closes it. */
+    void watch(Overview model) {
+        overview = model;
     }
 
     /** Returns the end of a ready line, which names the address of the server. */
@@ -45,9 +41,7 @@ final class Admin implements AutoCloseable {
                 server.close();
             }
         } finally {
-            if (watch != null) {
-                watch.close();
-            }
+            overview.close();
         }
     }
 }

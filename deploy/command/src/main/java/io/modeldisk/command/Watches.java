@@ -4,8 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.admin.ShardSubject;
-import io.modeldisk.admin.overview.Overview;
-import io.modeldisk.admin.overview.Watch;
+import io.modeldisk.admin.page.Overview;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.platform.time.NanoClock;
@@ -14,61 +13,51 @@ import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ShardReport;
 import java.io.IOException;
-import java.time.Duration;
 
-/** Creates what watches a whole model from a process: from that of a shard or of a mount. */
+/** Creates the overview of a whole model for the page of a process: that of a shard or of a mount. */
 final class Watches {
-    /** The time between two samples of a page. */
-    static final Duration PERIOD = Duration.ofSeconds(1);
-
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final NanoClock CLOCK = NanoClock.SYSTEM;
 
     private Watches() {}
 
     /**
-     * Creates a watch of all shards over the network.
+     * Creates the overview of a mount, which reads all shards over the network.
      *
      * @throws IOException if the shards cannot be located
      */
-    static Watch ofModel(String address, ChapSecrets secrets, Duration period, String seenBy) throws IOException {
+    static Overview ofMount(String address, ChapSecrets secrets, ModelMount mount) throws IOException {
         RemoteShards remote = new RemoteShards(address, secrets, CLOCK);
         try {
-            Watch watch = new Watch(CLOCK, period, new Overview(CLOCK, seenBy, remote.shardCount())).with(remote);
+            Overview overview = new Overview(CLOCK, "the mount " + mount.directory(), remote.shardCount()).with(remote)
+                .mount(() -> mount.status().path(Metric.Scope.MOUNT.path()));
             for (int i = 0; i < remote.shardCount(); i++) {
                 int shard = i;
-                watch.shard(i, same -> remote.read(shard, same));
+                overview.shard(i, same -> remote.read(shard, same));
             }
-            return CoordinatedModel.isAddress(address) ? watch.roles(remote::roles) : watch;
+            return CoordinatedModel.isAddress(address) ? overview.roles(remote::roles) : overview;
         } catch (IOException | RuntimeException e) {
             remote.close();
             throw e;
         }
     }
 
-    /** Creates a watch from the process of a mount. */
-    static Watch ofMount(String address, ChapSecrets secrets, ModelMount mount) throws IOException {
-        return ofModel(address, secrets, PERIOD, "the mount " + mount.directory())
-            .mount(() -> mount.status().path(Metric.Scope.MOUNT.path()));
-    }
-
     /**
-     * Creates a watch from the process of a shard.
+     * Creates the overview of a shard's process.
      *
      * @param others the address of the model, to reach the other shards; null if this process does not know it
      * @param secrets the secrets of the shard; null for none
      */
-    static Watch ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
-        Overview overview = new Overview(CLOCK, "the process of shard " + place, place.shards());
-        overview.note("Stall, bubble and staleness are measured by the mounts: see the pages of `mount --admin`, "
-            + "or `modeldisk status DIR`.");
-        Watch watch = new Watch(CLOCK, PERIOD, overview);
+    static Overview ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
+        Overview overview = new Overview(CLOCK, "the process of shard " + place, place.shards())
+            .note("Stall, bubble and staleness are measured by the mounts: see the pages of `mount --admin`, "
+                + "or `modeldisk status DIR`.");
         boolean hasIdentity = secrets == null || secrets.ofObserver() != null;
         RemoteShards remote = others == null || !hasIdentity
             ? null
             : new RemoteShards(others, secrets == null ? null : secrets.ofObserver(), CLOCK);
         if (remote != null) {
-            watch.with(remote);
+            overview.with(remote);
         } else if (others == null && place.shards() > 1) {
             overview.note(
                 "The other shards are not watched, because this process does not know their addresses: give them with "
@@ -82,12 +71,12 @@ final class Watches {
         for (int i = 0; i < place.shards(); i++) {
             int shard = i;
             if (i == place.shard()) {
-                watch.shard(i, same -> own(subject, moves ? remote : null, shard, same));
+                overview.shard(i, same -> own(subject, moves ? remote : null, shard, same));
             } else if (remote != null) {
-                watch.shard(i, same -> remote.read(shard, same));
+                overview.shard(i, same -> remote.read(shard, same));
             }
         }
-        return moves ? watch.roles(remote::roles) : watch;
+        return moves ? overview.roles(remote::roles) : overview;
     }
 
     /**

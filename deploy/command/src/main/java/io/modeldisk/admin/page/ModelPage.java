@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.admin.AdminPage;
-import io.modeldisk.admin.overview.Overview;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,7 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The page of a model, its script and style, and the JSON that the script reads. The page contains no data: the script sets all
+ * The page of a model, its scripts and style, and the JSON that the scripts read. The page contains no data: the scripts set all
  * texts of the model as text, so that no name can be HTML. Everything comes from this server. Thread-safe.
  */
 public final class ModelPage {
@@ -29,10 +28,10 @@ public final class ModelPage {
     public List<AdminPage> pages() {
         return List.of(file("/", "page.html", "text/html; charset=utf-8"),
             file("/page.js", "page.js", "text/javascript; charset=utf-8"),
+            file("/model.js", "model.js", "text/javascript; charset=utf-8"),
             file("/page.css", "page.css", "text/css; charset=utf-8"),
             file("/icon.svg", "icon.svg", "image/svg+xml"),
-            new AdminPage("/model.json", "application/json", () -> json(overview.get().newest())),
-            new AdminPage("/history.json", "application/json", () -> json(overview.get().history().newest())));
+            new AdminPage("/model.json", "application/json", () -> json(overview.get().look())));
     }
 
     private static AdminPage file(String path, String name, String contentType) {

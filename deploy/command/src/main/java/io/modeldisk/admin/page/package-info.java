@@ -1,2 +1,5 @@
-/** The page {@code /} of {@code --admin}: an {@link io.modeldisk.admin.overview.Overview} in a browser. */
+/**
+ * The page {@code /} of {@code --admin}. The server only passes on what the shards and the mount report; rates, waits, faults and
+ * charts are the work of the scripts in the browser.
+ */
 package io.modeldisk.admin.page;

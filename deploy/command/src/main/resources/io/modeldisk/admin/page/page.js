@@ -1,15 +1,13 @@
-// Shows the overview of a model. Reads model.json each second, and history.json if it has missed samples. All text that comes
-// from the model is set as text, never as HTML.
+// Shows a model. Reads model.json each second. All text that comes from the model is set as text, never as HTML.
 'use strict';
 
 const PERIOD_MS = 1000;
+const FIRST_PERIOD_MS = 100;
 const TIMEOUT_MS = 5000;
 const LONGEST_MS = 600_000;
 const SHORTEST_MS = 60_000;
 const SPARK_MS = 120_000;
 const LONG_WAIT_MS = 1000;
-const LATE_MS = 5000;
-const SAMPLES = 600;
 const SVG = 'http://www.w3.org/2000/svg';
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
@@ -23,10 +21,9 @@ const CHARTS = [
   {title: 'Staleness', lines: [['staleness', '']], format: rounds, mount: true},
 ];
 
-let samples = null;
+const known = new Model();
+const {samples} = known;
 let lastAnswer = null;
-let lastEnd = null;
-let lastSample = null;
 let hoverAt = null;
 
 // ---- text
@@ -183,7 +180,6 @@ function showFaults(model) {
 function showNumbers(model) {
   const shards = model.shards;
   const {answering, version} = model.totals;
-  const last = series => model.recent[series].length ? model.recent[series].at(-1) : null;
   const lost = model.learners.filter(learner => learner.state === 'lost').length;
   const followers = Math.max(0, ...shards.map(shard => shard.followers || 0));
   const checkpoint = shards.length > 0 && shards[0].checkpoint ? shards[0].checkpoint : null;
@@ -193,10 +189,10 @@ function showNumbers(model) {
     ['learners', number(model.learners.length), [lost ? lost + ' lost' : 'none lost', missing ? missing + ' must still join' : '',
       followers ? counted(followers, 'follower') : ''].filter(Boolean).join(', ')],
     ['version', version ? number(version.min) : '-', version ? 'highest ' + number(version.max) : ''],
-    ['updates/s', number(last('updates')), 'of the slowest block'],
-    ['pushed/s', rate(last('pushed')), 'gradients'],
-    ['pulled/s', rate(last('pulled')), 'weights'],
-    ['waiting', number(last('waiting')), 'commands'],
+    ['updates/s', number(model.series.updates), 'of the slowest block'],
+    ['pushed/s', rate(model.series.pushed), 'gradients'],
+    ['pulled/s', rate(model.series.pulled), 'weights'],
+    ['waiting', number(model.series.waiting), 'commands'],
     ['last checkpoint', checkpoint && checkpoint.number > 0 ? duration(checkpoint.ageSeconds) + ' ago' : 'none',
       checkpoint && checkpoint.number > 0 ? 'of round ' + number(checkpoint.round)
         : checkpoint ? 'none is complete yet' : 'weights are only in memory'],
@@ -238,7 +234,7 @@ function showLearners(model) {
     if (learner.clock) drawClock(drawing(clock, 'bar', 160, 10), learner.clock, front);
     fill(row, 3, learner.behind ? counted(learner.behind.rounds, 'round') : '-', learner.behind ? ms(learner.behind.ms) : '');
     const spark = drawing(fill(row, 4, number(learner.roundRate)), 'spark', 120, 22);
-    drawSpark(spark, samples && samples.learners[learner.learner]);
+    drawSpark(spark, samples.learners.get(learner.learner));
     fill(row, 5, bytes(learner.pushedBytes));
     fill(row, 6, bytes(learner.pulledBytes));
     fill(row, 7, learner.waitedFor ? 'waited for' : learner.waitsFor.length ? 'for ' + learner.waitsFor.join(', ') : '-');
@@ -390,7 +386,7 @@ function makeChart(chart) {
 }
 
 function drawCharts() {
-  if (!samples || samples.at.length === 0) return;
+  if (samples.at.length === 0) return;
   const to = samples.at.at(-1);
   const span = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.ceil((to - samples.at[0]) / 60_000) * 60_000));
   const from = to - span;
@@ -433,51 +429,12 @@ async function read(file) {
   return response.json();
 }
 
-/** Returns an object without the names that every object has, such as "constructor": a learner may have such a name. */
-function noNames() {
-  return Object.create(null);
-}
-
-/** Adds the newest samples. Reads the whole history if some are missing, or if the process was restarted. */
-async function addSamples(recent) {
-  const next = samples ? samples.first + samples.at.length : -1;
-  const end = recent.first + recent.at.length;
-  if (!samples || recent.first > next || end < next) {
-    samples = await read('history.json');
-    samples.learners = Object.assign(noNames(), samples.learners);
-    return;
-  }
-  const from = next - recent.first;
-  const append = (old, added) => old.concat(added.slice(from)).slice(-SAMPLES);
-  const learners = noNames();
-  for (const [name, values] of Object.entries(recent.learners)) {
-    const old = samples.learners[name] || new Array(samples.at.length).fill(null);
-    learners[name] = append(old, values);
-  }
-  for (const chart of CHARTS) for (const [key] of chart.lines) samples[key] = append(samples[key], recent[key]);
-  samples.learners = learners;
-  samples.at = append(samples.at, recent.at);
-  samples.first = end - samples.at.length;
-}
-
-/** Shows whether the process still takes samples. The time of the last one is that of the process. */
-function showAge(time) {
-  const end = samples.first + samples.at.length;
-  if (end !== lastEnd) {
-    lastEnd = end;
-    lastSample = Date.now();
-  }
-  const late = Date.now() - lastSample > LATE_MS;
-  byId('live').className = late ? 'off' : 'on';
-  setText(byId('live'), late ? 'no new sample since ' + time : 'live, ' + time);
-}
-
 async function update() {
   try {
-    const model = await read('model.json');
-    await addSamples(model.recent);
+    const model = known.add(await read('model.json'));
     lastAnswer = Date.now();
-    showAge(new Date(model.at).toLocaleTimeString('en-GB'));
+    byId('live').className = 'on';
+    setText(byId('live'), 'live, ' + new Date(model.at).toLocaleTimeString('en-GB'));
     return model;
   } catch (failure) {
     // The page stays as it was, with the time since it was true, and the next attempt follows.
@@ -490,7 +447,8 @@ async function update() {
 
 async function run() {
   const model = await update();
-  setTimeout(run, PERIOD_MS);
+  // The first answer has no status yet: it only begins the reads of the shards.
+  setTimeout(run, samples.at.length === 1 ? FIRST_PERIOD_MS : PERIOD_MS);
   if (model) {
     showModel(model);
     drawCharts();

@@ -1,0 +1,107 @@
+package io.modeldisk.admin.page;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The last value of a source that may take long to answer. Each look begins a read on a thread of its own, unless one is in
+ * progress, and returns what earlier reads have found. After a read that took long, the next one waits, so that a shard spends at
+ * most a part of its time on its status. Thread-safe.
+ *
+ * @param <T> the type of the value
+ */
+final class Latest<T> {
+    private static final Logger LOG = LogManager.getLogger(Latest.class);
+    /** The pause after a successful read is at least this many times as long as the read. */
+    private static final int PAUSE = 5;
+    private static final long MAX_PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
+    /** A value that nobody has looked at for this time may be out of date. */
+    private static final Duration FORGOTTEN = Duration.ofSeconds(10);
+
+    private final String name;
+    private final NanoClock clock;
+    private final Callable<T> source;
+    private Reading<T> last = new Reading<>(null, null, 0);
+    private boolean reading;
+    private boolean closed;
+    private long lookedNs;
+    private long nextNs;
+
+    /**
+     * The result of the reads so far.
+     *
+     * @param value the last value; null if no read has succeeded
+     * @param failure the reason why the last read has failed; null if it has succeeded, or there was none
+     * @param sinceNs the time of the last value, or of the first failure if there was no value
+     */
+    record Reading<T>(T value, String failure, long sinceNs) {
+        /** Returns whether a read has ended. */
+        boolean isKnown() {
+            return value != null || failure != null;
+        }
+    }
+
+    /** Creates an object without a value. The calls of {@code source} follow each other. */
+    Latest(String name, NanoClock clock, Callable<T> source) {
+        this.name = name;
+        this.clock = clock;
+        this.source = source;
+        lookedNs = clock.nanoTime();
+        nextNs = lookedNs;
+    }
+
+    /** Returns what the reads so far have found, and begins another one if it is time. */
+    synchronized Reading<T> look() {
+        long nowNs = clock.nanoTime();
+        if (nowNs - lookedNs > FORGOTTEN.toNanos()) {
+            last = new Reading<>(null, null, 0);
+        }
+        lookedNs = nowNs;
+        if (!reading && !closed && nowNs - nextNs >= 0) {
+            reading = true;
+            Thread.ofVirtual().name("modeldisk-page " + name).start(this::read);
+        }
+        return last;
+    }
+
+    /** Returns what the reads so far have found. */
+    synchronized Reading<T> last() {
+        return last;
+    }
+
+    private void read() {
+        long startNs = clock.nanoTime();
+        T value = null;
+        String failure = null;
+        try {
+            value = source.call();
+        } catch (IOException e) {
+            failure = e.getMessage();
+        } catch (Exception e) {
+            LOG.error("the page cannot read {}", name, e);
+            failure = e.toString();
+        } finally {
+            end(value, failure == null && value == null ? "the read has failed: the log has the reason" : failure,
+                startNs);
+        }
+    }
+
+    private synchronized void end(T value, String failure, long startNs) {
+        long endNs = clock.nanoTime();
+        last = failure == null
+            ? new Reading<>(value, null, endNs)
+            : new Reading<>(last.value(), failure, last.isKnown() ? last.sinceNs() : endNs);
+        nextNs = endNs + Math.min((failure == null ? PAUSE : 1) * (endNs - startNs), MAX_PAUSE_NS);
+        reading = false;
+    }
+
+    /** Begins no more reads. A read in progress ends when its source does. */
+    synchronized void close() {
+        closed = true;
+    }
+}
