@@ -8,27 +8,34 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.Signature;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Date;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.KeyStoreBuilderParameters;
 import javax.net.ssl.SSLContext;
 
 /** Reads a certificate and its key for TLS from a file in PEM (RFC 7468). */
 public final class AdminTls {
     private static final Pattern PART = Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \\1-----");
 
+    /** Every key in a store has a password. The stores are only in memory, so it protects nothing. */
+    static final KeyStore.PasswordProtection PROTECTION = new KeyStore.PasswordProtection("memory".toCharArray());
+
     private AdminTls() {}
 
-    /** A certificate with those between it and the authority, and its key. */
-    record Identity(List<X509Certificate> chain, PrivateKey key) {}
+    /** A store with a certificate, those between it and the authority, and its key; and the end of its validity. */
+    record Identity(KeyStore store, Date validUntil) {}
 
     /**
      * Reads a file with the certificate of the server, the certificates between it and the authority if there are any, and the
@@ -41,7 +48,10 @@ public final class AdminTls {
         RenewedKey key = new RenewedKey(file, NanoClock.SYSTEM);
         try {
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(new KeyManager[]{key}, null, null);
+            // This manager asks for the store at each handshake, and the default one does not.
+            KeyManagerFactory keys = KeyManagerFactory.getInstance("NewSunX509");
+            keys.init(new KeyStoreBuilderParameters(key));
+            context.init(keys.getKeyManagers(), null, null);
             return context;
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java has TLS", e);
@@ -83,7 +93,10 @@ public final class AdminTls {
                 throw new IOException(
                     "the first certificate and the key of the TLS file " + file + " do not belong together");
             }
-            return new Identity(List.copyOf(chain), decoded);
+            KeyStore store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            store.setKeyEntry("admin", decoded, PROTECTION.getPassword(), chain.toArray(Certificate[]::new));
+            return new Identity(store, own.getNotAfter());
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new IOException("the TLS file " + file + " cannot be used: " + e.getMessage(), e);
         }

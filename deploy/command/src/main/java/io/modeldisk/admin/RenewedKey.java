@@ -2,25 +2,19 @@ package io.modeldisk.admin;
 
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.net.Socket;
 import java.nio.file.Path;
-import java.security.Principal;
-import java.security.PrivateKey;
-import java.security.cert.X509Certificate;
-import java.util.List;
+import java.security.KeyStore;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.X509ExtendedKeyManager;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The certificate and the key of a file, which is read again after it has changed, because certificates are renewed while a shard
- * runs for months. If the new contents cannot be used, the old ones stay in use, and the log has the reason. Thread-safe.
+ * The key store with the certificate and the key of a file, which is read again after it has changed, because certificates are
+ * renewed while a shard runs for months. If the new contents cannot be used, the old ones stay in use, and the log has the
+ * reason. Thread-safe.
  */
-final class RenewedKey extends X509ExtendedKeyManager {
+final class RenewedKey extends KeyStore.Builder {
     private static final Logger LOG = LogManager.getLogger(RenewedKey.class);
-    private static final String ALIAS = "admin";
     private static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final Path file;
@@ -40,10 +34,17 @@ final class RenewedKey extends X509ExtendedKeyManager {
         current = AdminTls.identity(file);
     }
 
-    private synchronized AdminTls.Identity current() {
+    /** Returns the store. Java asks for it at each handshake. */
+    @Override
+    public synchronized KeyStore getKeyStore() {
+        renew();
+        return current.store();
+    }
+
+    private void renew() {
         long nowNs = clock.nanoTime();
         if (nowNs - checkedNs < CHECK_NS) {
-            return current;
+            return;
         }
         checkedNs = nowNs;
         try {
@@ -53,8 +54,7 @@ final class RenewedKey extends X509ExtendedKeyManager {
                 // Only now, because the owner or the mode of the file may change next, which leaves this time as it is.
                 modifiedMs = nowMs;
                 failure = null;
-                LOG.info("--admin has a new certificate, which is valid until {}",
-                    current.chain().getFirst().getNotAfter());
+                LOG.info("--admin has a new certificate, which is valid until {}", current.validUntil());
             }
         } catch (IOException e) {
             if (!e.getMessage().equals(failure)) {
@@ -62,43 +62,10 @@ final class RenewedKey extends X509ExtendedKeyManager {
             }
             failure = e.getMessage();
         }
-        return current;
     }
 
     @Override
-    public String[] getServerAliases(String keyType, Principal[] issuers) {
-        return current().key().getAlgorithm().equals(keyType) ? new String[]{ALIAS} : null;
-    }
-
-    @Override
-    public String chooseEngineServerAlias(String keyType, Principal[] issuers, SSLEngine engine) {
-        String own = current().key().getAlgorithm();
-        return own.equals(keyType) || own.equals("EdDSA") && keyType.startsWith("Ed") ? ALIAS : null;
-    }
-
-    @Override
-    public String chooseServerAlias(String keyType, Principal[] issuers, Socket socket) {
-        return chooseEngineServerAlias(keyType, issuers, null);
-    }
-
-    @Override
-    public X509Certificate[] getCertificateChain(String alias) {
-        List<X509Certificate> chain = current().chain();
-        return chain.toArray(X509Certificate[]::new);
-    }
-
-    @Override
-    public PrivateKey getPrivateKey(String alias) {
-        return current().key();
-    }
-
-    @Override
-    public String[] getClientAliases(String keyType, Principal[] issuers) {
-        return null;
-    }
-
-    @Override
-    public String chooseClientAlias(String[] keyTypes, Principal[] issuers, Socket socket) {
-        return null;
+    public KeyStore.ProtectionParameter getProtectionParameter(String alias) {
+        return AdminTls.PROTECTION;
     }
 }

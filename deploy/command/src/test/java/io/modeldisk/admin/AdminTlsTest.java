@@ -20,7 +20,6 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
@@ -134,14 +133,14 @@ final class AdminTlsTest {
         Path file = secret(first.certificatePem() + first.keyPem());
         ManualClock clock = new ManualClock();
         RenewedKey key = new RenewedKey(file, clock);
-        X509Certificate old = key.getCertificateChain("")[0];
+        Certificate old = key.getKeyStore().getCertificate("admin");
         change(file, renewed.certificatePem() + renewed.keyPem());
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         clock.advance(Duration.ofSeconds(2));
-        assertThat(key.getCertificateChain("")[0]).isEqualTo(old);
+        assertThat(key.getKeyStore().getCertificate("admin")).isEqualTo(old);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         clock.advance(Duration.ofSeconds(2));
-        assertThat(key.getCertificateChain("")[0]).isNotEqualTo(old);
+        assertThat(key.getKeyStore().getCertificate("admin")).isNotEqualTo(old);
     }
 
     /** Changes a file, and its time too, because two changes may come within the resolution of the times of files. */
