@@ -2,13 +2,23 @@ package io.modeldisk.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.command.Main;
+import io.modeldisk.platform.metrics.Metric;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the files that are generated from the code match it. With {@code -Dupdate}, the tests first write the files. */
+/**
+ * Checks that the reference page, and the texts of metrics in the dashboard, match the code. With {@code -Dupdate}, the tests
+ * first write the files.
+ */
 final class ReferenceTest {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
     private static final String RENEW = "mvn -q -pl deploy/image -am -Dtest=ReferenceTest "
@@ -20,8 +30,20 @@ final class ReferenceTest {
     }
 
     @Test
-    void dashboardMatchesTheDeclarationsOfTheMetrics() throws IOException {
-        assertMatches("deploy/metrics/dashboard.json", Dashboard.text());
+    void panelsOfTheDashboardHaveTheDescriptionsOfTheirMetrics() throws IOException {
+        ObjectMapper mapper = new ObjectMapper();
+        JsonNode dashboard = mapper.readTree(ROOT.resolve("deploy/metrics/dashboard.json").toFile());
+        Map<String, String> descriptions = Stream.of(Metric.values())
+            .filter(metric -> metric.kind() != Metric.Kind.TEXT)
+            .collect(Collectors.toMap(Metric::prometheusName, Metric::description));
+        for (JsonNode panel : dashboard.findParents("gridPos")) {
+            String description = descriptions.get(panel.path("title").asText());
+            if (description != null) {
+                ((ObjectNode) panel).put("description", description);
+            }
+        }
+        assertMatches("deploy/metrics/dashboard.json",
+            mapper.writerWithDefaultPrettyPrinter().writeValueAsString(dashboard) + "\n");
     }
 
     private static void assertMatches(String name, String expected) throws IOException {
