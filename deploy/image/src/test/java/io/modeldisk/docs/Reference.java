@@ -5,8 +5,11 @@ import io.modeldisk.mount.file.Attribute;
 import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.platform.metrics.Metric;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,6 +55,8 @@ final class Reference {
         """;
 
     private final StringBuilder text = new StringBuilder();
+    /** For each option, by its name and description, the commands that have it. */
+    private final Map<String, List<OptionSpec>> same = new LinkedHashMap<>();
 
     private Reference() {}
 
@@ -59,7 +64,11 @@ final class Reference {
     static String of(CommandLine line, String renewCommand) {
         Reference reference = new Reference();
         reference.text.append(HEAD.formatted(renewCommand, Settings.DEFAULT_FILE));
-        commands(line.getCommandSpec()).forEach(reference::command);
+        List<CommandSpec> commands = commands(line.getCommandSpec());
+        commands.forEach(command -> options(command)
+            .forEach(option -> reference.same.computeIfAbsent(key(option), _ -> new ArrayList<>()).add(option)));
+        reference.shared();
+        commands.forEach(reference::command);
         reference.files();
         reference.metrics();
         return reference.text.toString();
@@ -77,6 +86,32 @@ final class Reference {
         return all;
     }
 
+    private static List<OptionSpec> options(CommandSpec command) {
+        return command.options().stream().filter(each -> !each.usageHelp() && !each.versionHelp() && !each.hidden())
+            .toList();
+    }
+
+    private static String key(OptionSpec option) {
+        return option.longestName() + String.join(" ", option.description());
+    }
+
+    /** The options that are the same in several commands. */
+    private void shared() {
+        text.append("""
+
+            ### Options of several commands
+
+            | option | commands | description |
+            |---|---|---|
+            """);
+        same.values().stream().filter(each -> each.size() > 1)
+            .forEach(each -> text.append("| `%s` | %s | %s |\n".formatted(name(each.getFirst()),
+                each.stream()
+                    .map(option -> "`" + option.command().qualifiedName().replaceFirst("^modeldisk ", "") + "`")
+                    .collect(Collectors.joining(", ")),
+                description(candidates(each.getFirst())))));
+    }
+
     private void command(CommandSpec command) {
         text.append("\n### ").append(command.qualifiedName()).append("\n\n");
         for (String line : command.usageMessage().description()) {
@@ -89,9 +124,7 @@ final class Reference {
                 .append("| `%s` | %s%s |\n".formatted(code(each.paramLabel()), description(each.description()),
                     setting(each))));
         }
-        List<OptionSpec> options = command.options().stream()
-            .filter(each -> !each.usageHelp() && !each.versionHelp() && !each.hidden())
-            .toList();
+        List<OptionSpec> options = options(command);
         if (!options.isEmpty()) {
             text.append("\n| option | default | setting | description |\n|---|---|---|---|\n");
             options.forEach(this::option);
@@ -105,10 +138,16 @@ final class Reference {
     }
 
     private void option(OptionSpec option) {
-        String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
         String setting = Settings.key(option);
-        text.append("| `%s%s` | %s | `%s`<br>`%s` | %s |\n".formatted(option.longestName(), code(label),
-            defaultValue(option), setting, Settings.variable(setting), description(candidates(option))));
+        text.append("| `%s` | %s | `%s`<br>`%s` | %s |\n".formatted(name(option), defaultValue(option), setting,
+            Settings.variable(setting), same.get(key(option)).size() > 1
+                ? "See [options of several commands](#options-of-several-commands)."
+                : description(candidates(option))));
+    }
+
+    /** Returns the name of an option and the label of its value. */
+    private static String name(OptionSpec option) {
+        return option.longestName() + (option.arity().max() == 0 ? "" : " " + code(option.paramLabel()));
     }
 
     private static String candidates(OptionSpec option) {
