@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -96,14 +95,12 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static void printRoles(CoordinatedModel model, ArrayNode roles) {
-        System.out.printf(Locale.ROOT, "coordinator %s%n%n%-6s %8s %-24s %s%n", model.servers(), "shard", "epoch",
-            "primary",
-            "standby");
+        line("coordinator %s%n%n%-6s %8s %-24s %s", model.servers(), "shard", "epoch", "primary", "standby");
         for (JsonNode shard : roles) {
             List<String> standbys = new ArrayList<>();
             shard.path("standbys").forEach(standby -> standbys.add(standby.asText()));
             String primary = shard.path("primary").isTextual() ? shard.path("primary").asText() : "not ready";
-            System.out.printf(Locale.ROOT, "%-6d %8d %-24s %s%n", shard.path("shard").asInt(),
+            line("%-6d %8d %-24s %s", shard.path("shard").asInt(),
                 shard.path("epoch").asLong(),
                 shard.path("alive").asBoolean() ? primary : "gone (" + primary + ")",
                 standbys.isEmpty() ? "none" : String.join(", ", standbys));
@@ -129,7 +126,7 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static void print(ModelFacts facts, JsonNode shards) {
-        System.out.printf(Locale.ROOT, "model %s: %s in %d blocks of %s on %s, %s, %s%s%n",
+        line("model %s: %s in %d blocks of %s on %s, %s, %s%s",
             facts.model(), ByteSize.format(facts.sizeBytes()), facts.blocks(),
             ByteSize.format(facts.blockSizeBytes()),
             Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
@@ -137,15 +134,13 @@ final class StatusCommand implements Callable<Integer> {
                 ? ""
                 : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
         printPrograms(facts, shards);
-        System.out.printf(Locale.ROOT, "%-6s %20s %12s %12s %8s %10s%n",
-            "shard", "version", "pushed", "pulled", "waiting", "uptime");
+        line("%-6s %20s %12s %12s %8s %10s", "shard", "version", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
             if (isStandby(shard)) {
-                System.out.printf(Locale.ROOT, "%-6d %20s%n", shard.path("shard").asInt(), "not served here");
+                line("%-6d %20s", shard.path("shard").asInt(), "not served here");
                 continue;
             }
-            System.out.printf(Locale.ROOT, "%-6d %20s %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
-                range(shard.path("version")),
+            line("%-6d %20s %12s %12s %8d %8d s", shard.path("shard").asInt(), range(shard.path("version")),
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
@@ -157,20 +152,18 @@ final class StatusCommand implements Callable<Integer> {
         System.out.println();
         int followers = shards.path(0).path(Metric.FOLLOWERS.key()).asInt();
         if (followers > 0) {
-            System.out.printf(Locale.ROOT, "%s the model%n",
+            line("%s the model",
                 followers == 1 ? "1 mount follows" : followers + " mounts follow");
         }
         if (learners(shards) == 0) {
             System.out.println("the model has no learners");
             return;
         }
-        System.out.printf(Locale.ROOT, "%-6s %-32s %-6s %14s %12s %12s  %s%n", "shard", "learner", "state", "clock",
-            "pushed",
-            "pulled", "behind");
+        line("%-6s %-32s %-6s %14s %12s %12s  %s", "shard", "learner", "state", "clock", "pushed", "pulled", "behind");
         for (JsonNode shard : shards) {
             for (JsonNode learner : shard.path("learners")) {
                 JsonNode clock = learner.path("clock");
-                System.out.printf(Locale.ROOT, "%-6d %-32s %-6s %14s %12s %12s  %s%n", shard.path("shard").asInt(),
+                line("%-6d %-32s %-6s %14s %12s %12s  %s", shard.path("shard").asInt(),
                     learner.path("learner").asText(), learner.path("state").asText(),
                     clock.isObject() ? range(clock) : "-",
                     bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"),
@@ -186,7 +179,7 @@ final class StatusCommand implements Callable<Integer> {
             programs.computeIfAbsent(shard.path("program").asText("of an unknown version"), _ -> new ArrayList<>())
                 .add(shard.path("shard").asText());
         }
-        System.out.printf(Locale.ROOT, "protocol %d, modeldisk %s%n%n", facts.protocol(), programs.size() == 1
+        line("protocol %d, modeldisk %s%n", facts.protocol(), programs.size() == 1
             ? programs.keySet().iterator().next()
             : programs.entrySet().stream()
                 .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
@@ -203,9 +196,8 @@ final class StatusCommand implements Callable<Integer> {
             }
         }
         if (states.size() > 1) {
-            System.out.printf(Locale.ROOT,
-                "the shards %s have different directories as --state, or only some have one, so no checkpoint is ever"
-                    + " complete; start all of them with one shared directory%n",
+            line("the shards %s have different directories as --state, or only some have one, so no checkpoint is ever"
+                + " complete; start all of them with one shared directory",
                 states.values().stream().map(each -> String.join(", ", each)).collect(Collectors.joining(" and ")));
         }
     }
@@ -219,23 +211,21 @@ final class StatusCommand implements Callable<Integer> {
         int number = shard.path("shard").asInt();
         JsonNode checkpoint = shard.path("checkpoint");
         if (number == 0 && checkpoint.path("number").asLong() > 0) {
-            System.out.printf(Locale.ROOT, "the newest checkpoint is %s of round %d, taken at %s%n",
-                checkpoint.path("path").asText(),
+            line("the newest checkpoint is %s of round %d, taken at %s", checkpoint.path("path").asText(),
                 checkpoint.path("round").asLong(), checkpoint.path("at").asText());
         }
         printDurability(shard, number);
         if (checkpoint.has("failure")) {
-            System.out.printf(Locale.ROOT, "shard %d: the last checkpoint failed: %s%n", number,
-                checkpoint.path("failure").asText());
+            line("shard %d: the last checkpoint failed: %s", number, checkpoint.path("failure").asText());
         }
         printReplication(number, shard.path("replication"));
         if (shard.has("stopped")) {
-            System.out.printf(Locale.ROOT, "shard %d: %s%n", number, shard.path("stopped").asText());
+            line("shard %d: %s", number, shard.path("stopped").asText());
         }
         for (JsonNode learner : shard.path("learners")) {
             int notFinite = learner.path(Metric.LEARNER_NON_FINITE_PUSHES.key()).asInt();
             if (notFinite > 0) {
-                System.out.printf(Locale.ROOT, "shard %d: %s of learner %s had a NaN or an infinity%n", number,
+                line("shard %d: %s of learner %s had a NaN or an infinity", number,
                     Plural.counted(notFinite, "gradient"), learner.path("learner").asText());
             }
         }
@@ -243,12 +233,12 @@ final class StatusCommand implements Callable<Integer> {
             return;
         }
         if (shard.path("learnersMissing").asInt() > 0) {
-            System.out.printf(Locale.ROOT, "shard %d waits: %s must still join%n", number,
+            line("shard %d waits: %s must still join", number,
                 Plural.counted(shard.path("learnersMissing").asInt(), "learner"));
         }
         for (JsonNode learner : shard.path("learners")) {
             if (learner.path("behind").path("waitedFor").asBoolean()) {
-                System.out.printf(Locale.ROOT, "shard %d waits for learner %s%s; the learner is behind by %s%n", number,
+                line("shard %d waits for learner %s%s; the learner is behind by %s", number,
                     learner.path("learner").asText(),
                     learner.path("state").asText().equals("lost") ? ", which has lost its connection" : "",
                     behind(learner));
@@ -260,8 +250,7 @@ final class StatusCommand implements Callable<Integer> {
         JsonNode journal = shard.path("journal");
         JsonNode records = shard.path("records");
         if (journal.isObject()) {
-            System.out.printf(Locale.ROOT,
-                "shard %d: durability journal: %s of %s in %s, %s; record %d of %d is on disk%s%n",
+            line("shard %d: durability journal: %s of %s in %s, %s; record %d of %d is on disk%s",
                 number,
                 bytes(journal, "bytes"), bytes(journal, "limitBytes"), journal.path("path").asText(),
                 Plural.counted(journal.path("segments").asInt(), "segment"), records.path("durable").asLong(),
@@ -269,26 +258,24 @@ final class StatusCommand implements Callable<Integer> {
                 journal.has("lastSyncMs") ? ", last sync " + journal.path("lastSyncMs").asLong() + " ms ago" : "");
         }
         if (records.has("failure")) {
-            System.out.printf(Locale.ROOT, "shard %d refuses pushes: %s%n", number, records.path("failure").asText());
+            line("shard %d refuses pushes: %s", number, records.path("failure").asText());
         }
     }
 
     /** Prints the role of the process, and its backups. */
     private static void printReplication(int shard, JsonNode replication) {
         if (replication.path("role").asText().equals(STANDBY)) {
-            System.out.printf(Locale.ROOT,
-                "shard %d: this process waits, and another process serves the shard in epoch %d%n", shard,
+            line("shard %d: this process waits, and another process serves the shard in epoch %d", shard,
                 replication.path("epoch").asLong());
         } else if (replication.path("role").asText().equals("backup")) {
-            System.out.printf(Locale.ROOT, "shard %d: this process is a backup, epoch %d, %s missing%n", shard,
-                replication.path("epoch").asLong(), Plural.counted(replication.path("blocksMissing").asInt(), "block"));
-        } else if (replication.has("backups")) {
-            System.out.printf(Locale.ROOT, "shard %d: primary of epoch %d with %s%n", shard,
+            line("shard %d: this process is a backup, epoch %d, %s missing", shard,
                 replication.path("epoch").asLong(),
+                Plural.counted(replication.path("blocksMissing").asInt(), "block"));
+        } else if (replication.has("backups")) {
+            line("shard %d: primary of epoch %d with %s", shard, replication.path("epoch").asLong(),
                 Plural.counted(replication.path("backups").size(), "backup"));
             for (JsonNode backup : replication.path("backups")) {
-                System.out.printf(Locale.ROOT, "shard %d: backup at %s %s%n", shard, backup.path("address").asText(),
-                    progress(backup));
+                line("shard %d: backup at %s %s", shard, backup.path("address").asText(), progress(backup));
             }
         }
     }
@@ -312,6 +299,10 @@ final class StatusCommand implements Callable<Integer> {
         JsonNode behind = learner.path("behind");
         String rounds = Plural.counted(behind.path("rounds").asInt(), "round");
         return behind.has("ms") ? rounds + ", " + behind.path("ms").asLong() + " ms" : rounds;
+    }
+
+    private static void line(String format, Object... values) {
+        System.out.println(PlainText.format(format, values));
     }
 
     private static String range(JsonNode values) {
