@@ -75,26 +75,14 @@ public final class Doctor {
 
     private void java() {
         int version = machine.javaVersion();
-        if (version < OLDEST_JAVA) {
-            report.missing(Area.JAVA, "Java",
-                "Java " + version + " is too old; install Java 25 or later, or set JAVA_HOME to it");
-        } else {
-            report.ok(Area.JAVA, "Java", "Java " + version);
-        }
-        if (machine.mayCallNative()) {
-            report.ok(Area.JAVA, "native access", "native access is allowed");
-        } else {
-            report.missing(Area.JAVA, "native access",
-                "Java runs without --enable-native-access=ALL-UNNAMED; use the start script `modeldisk`");
-        }
-        if (machine.hasModule("jdk.incubator.vector")) {
-            report.ok(Area.JAVA, "Vector API",
-                "the Java runtime has the module jdk.incubator.vector, which the aggregators need");
-        } else {
-            report.missing(Area.JAVA, "Vector API",
-                "the Java runtime does not have the module jdk.incubator.vector; use a complete JDK, or the image of "
-                    + "`mvn -Pimage package`");
-        }
+        report.check(Area.JAVA, "Java", version >= OLDEST_JAVA, "Java " + version,
+            "Java " + version + " is too old; install Java 25 or later, or set JAVA_HOME to it");
+        report.check(Area.JAVA, "native access", machine.mayCallNative(), "native access is allowed",
+            "Java runs without --enable-native-access=ALL-UNNAMED; use the start script `modeldisk`");
+        report.check(Area.JAVA, "Vector API", machine.hasModule("jdk.incubator.vector"),
+            "the Java runtime has the module jdk.incubator.vector, which the aggregators need",
+            "the Java runtime does not have the module jdk.incubator.vector; use a complete JDK, or the image of "
+                + "`mvn -Pimage package`");
     }
 
     private void fuse() {
@@ -157,20 +145,13 @@ public final class Doctor {
 
     private void sharedMemory() {
         String obstacle = machine.sharedMemoryObstacle();
-        if (obstacle == null) {
-            report.ok(Area.SHM, "shared memory", "mounts and shards on this host can share memory (memfd_create)");
-        } else {
-            report.missing(Area.SHM, "shared memory", obstacle);
-        }
+        report.check(Area.SHM, "shared memory", obstacle == null,
+            "mounts and shards on this host can share memory (memfd_create)", obstacle);
     }
 
     private void reach(Route.Preference datamover, InetSocketAddress shard, String model) {
         String name = "shard " + TargetAddress.text(shard) + " over " + datamover;
         String obstacle = machine.shardObstacle(datamover, shard, model);
-        if (obstacle == null) {
-            report.ok(areaOf(datamover), name, "the shard accepts connections");
-        } else {
-            report.missing(areaOf(datamover), name, obstacle);
-        }
+        report.check(areaOf(datamover), name, obstacle == null, "the shard accepts connections", obstacle);
     }
 }

@@ -27,12 +27,8 @@ final class RdmaCheck {
 
     void run() {
         for (String library : LIBRARIES) {
-            if (machine.hasLibrary(library)) {
-                report.ok(Area.ISER, library, "the library is installed");
-            } else {
-                report.missing(Area.ISER, library,
-                    "the library cannot be loaded; install libibverbs1, librdmacm1 and ibverbs-providers");
-            }
+            report.check(Area.ISER, library, machine.hasLibrary(library), "the library is installed",
+                "the library cannot be loaded; install libibverbs1, librdmacm1 and ibverbs-providers");
         }
         List<String> devices = machine.names(DEVICES);
         if (devices.isEmpty()) {
@@ -42,19 +38,12 @@ final class RdmaCheck {
             return;
         }
         devices.forEach(this::device);
-        if (machine.opens(CONNECTION_MANAGER)) {
-            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "this user can open the device");
-        } else {
-            report.missing(Area.ISER, CONNECTION_MANAGER.toString(),
-                "this user cannot open the device; run `modprobe rdma_ucm`, and give this user access to /dev/infiniband");
-        }
+        report.check(Area.ISER, CONNECTION_MANAGER.toString(), machine.opens(CONNECTION_MANAGER),
+            "this user can open the device",
+            "this user cannot open the device; run `modprobe rdma_ucm`, and give this user access to /dev/infiniband");
         locked();
         String obstacle = machine.rdmaObstacle();
-        if (obstacle == null) {
-            report.ok(Area.ISER, "libdisni", "the library is loaded and finds the devices");
-        } else {
-            report.missing(Area.ISER, "libdisni", obstacle);
-        }
+        report.check(Area.ISER, "libdisni", obstacle == null, "the library is loaded and finds the devices", obstacle);
     }
 
     private void device(String device) {
@@ -63,13 +52,10 @@ final class RdmaCheck {
             String name = device + " port " + port;
             Path place = ports.resolve(port);
             String state = machine.text(place.resolve("state")).map(String::strip).orElse("unknown");
-            if (state.endsWith("ACTIVE")) {
-                report.ok(Area.ISER, name, "active, " + text(place.resolve("link_layer")) + ", "
-                    + text(place.resolve("rate")));
-            } else {
-                report.missing(Area.ISER, name, "the port state is " + state
-                    + "; check the cable, and that the network device is up (`ip link set NAME up`)");
-            }
+            report.check(Area.ISER, name, state.endsWith("ACTIVE"),
+                "active, " + text(place.resolve("link_layer")) + ", " + text(place.resolve("rate")),
+                "the port state is "
+                    + state + "; check the cable, and that the network device is up (`ip link set NAME up`)");
             gid(name, place);
         }
     }

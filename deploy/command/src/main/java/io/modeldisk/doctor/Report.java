@@ -23,6 +23,11 @@ public final class Report {
         findings.add(new Finding(State.MISSING, area, subject, message));
     }
 
+    /** Adds what is good if {@code met}, and else what is missing, with a remedy. */
+    void check(Area area, String subject, boolean met, String good, String missing) {
+        findings.add(new Finding(met ? State.OK : State.MISSING, area, subject, met ? good : missing));
+    }
+
     /** Returns all findings. */
     public List<Finding> findings() {
         return Collections.unmodifiableList(findings);
