@@ -83,8 +83,10 @@ final class Latest<T> {
         } catch (IOException e) {
             failure = e.getMessage();
         } catch (Exception e) {
-            LOG.error("the page cannot read {}", name, e);
             failure = e.toString();
+            if (!failure.equals(last().failure())) {
+                LOG.error("the page cannot read {}", name, e);
+            }
         } finally {
             end(value, failure == null && value == null ? "the read has failed: the log has the reason" : failure,
                 startNs);
