@@ -1,2 +1,2 @@
-/** Tests of the disk that loses what was not synchronized. */
+/** A file system in memory that forgets what was not synchronized, for tests of what survives a failure of power. */
 package io.modeldisk.test.disk;
