@@ -66,10 +66,6 @@ final class PendingWrites {
         }
     }
 
-    synchronized int waitingSynchronizations() {
-        return synchronizations.size();
-    }
-
     private static int indexOf(List<IoTask> tasks, IoTask task) {
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) == task) {

@@ -89,10 +89,6 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         return loggedOut;
     }
 
-    boolean isDiscovery() {
-        return setup.discovery();
-    }
-
     /**
      * Handles a SCSI command: checks its CmdSN, acquires a slot, decodes the CDB, moves the immediate data, and starts the task.
      * A command that is ignored, rejected or refused gets no task, and its data is dropped.

@@ -139,12 +139,4 @@ public class Pdu {
     public final void initiatorTaskTag(int tag) {
         header.putInt(INITIATOR_TASK_TAG, tag);
     }
-
-    /**
-     * Returns whether a PDU with this opcode has a CmdSN at byte 24. Every PDU of an initiator has a CmdSN, except Data-Out and
-     * SNACK.
-     */
-    public static boolean isRequest(int opcode) {
-        return opcode < Opcode.NOP_IN && opcode != Opcode.DATA_OUT && opcode != Opcode.SNACK_REQUEST;
-    }
 }

@@ -50,9 +50,4 @@ public final class ScsiResponsePdu extends ResponsePdu {
     public int status() {
         return header.get(STATUS) & 0xFF;
     }
-
-    /** The number of bytes below or above the length that the initiator expected. */
-    public long residualBytes() {
-        return header.getInt(RESIDUAL) & 0xFFFFFFFFL;
-    }
 }
