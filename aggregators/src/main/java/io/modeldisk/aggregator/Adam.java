@@ -1,6 +1,5 @@
 package io.modeldisk.aggregator;
 
-import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -17,12 +16,6 @@ final class Adam extends Optimizer {
         super(options, defaultDecay);
         this.formula = new Formula.Adam(rules(), decoupled, fraction(options, "beta1", 0.9),
             fraction(options, "beta2", 0.999), epsilon(options, 1e-8f));
-    }
-
-    static String optionsText(float defaultDecay) {
-        return PlainText.format(DESCRIPTION,
-            "beta1 (default 0.9) and beta2 (default 0.999), from 0 to below 1, eps (default 1e-8), ",
-            defaultDecay);
     }
 
     @Override

@@ -1,6 +1,9 @@
 package io.modeldisk.aggregator;
 
-/** Creates aggregators of one kind, such as {@code sgd}. {@link java.util.ServiceLoader} finds all providers. */
+/**
+ * Creates aggregators of one kind, such as {@code sgd}. {@link java.util.ServiceLoader} finds the providers of other jars.
+ * modeldisk has a table of its own.
+ */
 public interface AggregatorProvider {
     /**
      * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name has lower-case letters, digits and

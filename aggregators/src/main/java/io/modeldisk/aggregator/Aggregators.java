@@ -1,11 +1,13 @@
 package io.modeldisk.aggregator;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 
-/** Finds the aggregators on the class path, and creates aggregators by name. Thread-safe. */
+/** The aggregators of modeldisk and those of other jars on the class path, by name. Thread-safe. */
 public final class Aggregators {
     private Aggregators() {}
 
@@ -18,7 +20,7 @@ public final class Aggregators {
      * @throws IllegalStateException if two providers have the same name
      */
     public static Aggregator parse(String specification) {
-        return parse(specification, byName(ServiceLoader.load(AggregatorProvider.class)));
+        return parse(specification, all());
     }
 
     /**
@@ -27,7 +29,13 @@ public final class Aggregators {
      * @throws IllegalStateException if two providers have the same name
      */
     public static Collection<AggregatorProvider> providers() {
-        return byName(ServiceLoader.load(AggregatorProvider.class)).values();
+        return all().values();
+    }
+
+    private static Map<String, AggregatorProvider> all() {
+        List<AggregatorProvider> providers = new ArrayList<>(BuiltIn.ALL);
+        ServiceLoader.load(AggregatorProvider.class).forEach(providers::add);
+        return byName(providers);
     }
 
     static Aggregator parse(String specification, Map<String, AggregatorProvider> providers) {

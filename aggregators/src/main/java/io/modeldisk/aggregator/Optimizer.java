@@ -11,9 +11,6 @@ import java.util.Objects;
  * weights.
  */
 abstract class Optimizer implements Aggregator {
-    static final String DESCRIPTION = "lr, the learning rate, above 0 (required), %s" + GradientRules.DESCRIPTION + ", "
-        + Schedule.DESCRIPTION;
-
     private final LearningRate learningRate;
     private final GradientRules rules;
 

@@ -1,0 +1,38 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Notes that its aggregator was closed. A service of the tests' class path, as the provider of another jar is. */
+public record TestProvider(AtomicBoolean closed) implements AggregatorProvider {
+    public TestProvider() {
+        this(new AtomicBoolean());
+    }
+
+    @Override
+    public String name() {
+        return "test";
+    }
+
+    @Override
+    public String description() {
+        return "records whether it was closed";
+    }
+
+    @Override
+    public Aggregator create(AggregatorOptions options) {
+        return new Aggregator() {
+            @Override
+            public void aggregate(
+                BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+                float scale) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public void close() {
+                closed.set(true);
+            }
+        };
+    }
+}
