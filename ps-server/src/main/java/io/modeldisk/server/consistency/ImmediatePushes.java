@@ -14,9 +14,10 @@ import io.modeldisk.server.record.RecordKind;
 import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
 
 /**
- * Applies pushes as soon as they arrive. Thread-safe.
+ * A consistency mode that applies pushes as soon as they arrive: no push waits, and no round closes.
  *
  * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the
  * learner has started a later round of the block, the push is a repetition, because an initiator completes a round of a block
@@ -24,14 +25,14 @@ import java.lang.foreign.MemorySegment;
  * exactly its applied logical blocks are marked. So a repetition of the push applies only the other logical blocks. A push
  * without a round number is applied each time it arrives, and sets no marks.
  */
-final class ImmediatePushes {
-    private final BlockStore store;
-    private final Learners learners;
+abstract class ImmediatePushes implements Consistency {
+    final BlockStore store;
+    final Learners learners;
     private final Aggregator aggregator;
     private final Visitor applying;
     private final Visitor skipping;
     /** Null if the shard keeps no records. */
-    private RecordLog records;
+    RecordLog records;
 
     ImmediatePushes(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -42,7 +43,7 @@ final class ImmediatePushes {
     }
 
     /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
-    void take(IoTask task, Learner learner, boolean skipped) {
+    final void take(IoTask task, Learner learner, boolean skipped) {
         if (task.isAbsent()) {
             passOver(task, learner);
             return;
@@ -72,16 +73,33 @@ final class ImmediatePushes {
         }
     }
 
-    void record(RecordLog log) {
+    @Override
+    public final boolean synchronize(IoTask task) {
+        return true;
+    }
+
+    @Override
+    public final long rounds(int block) {
+        return -1;
+    }
+
+    @Override
+    public final void record(RecordLog log) {
         records = log;
     }
 
-    long recordBlock(Block block, long checkpoint) throws IOException {
+    @Override
+    public final long recordBlock(Block block, long checkpoint) throws IOException {
         return BlockRecords.append(records, block, null, learners, checkpoint);
     }
 
-    /** Repeats a push. The caller holds the lock of the block. */
-    void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
+    @Override
+    public final void replayBlock(RecordHeader record, LongFunction<Learner> known) {
+        BlockRecords.apply(record, null, known);
+    }
+
+    @Override
+    public final void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
         if (record.kind() != RecordKind.PUSH) {
             throw new DamagedRecordException(record + " does not belong to a shard without rounds that close");
         }

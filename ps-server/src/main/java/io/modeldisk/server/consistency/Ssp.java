@@ -5,18 +5,12 @@ import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordLog;
-import java.io.IOException;
 import java.util.List;
-import java.util.function.LongFunction;
 
 /**
- * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately ({@link ImmediatePushes}). A
+ * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately. A
  * pull by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds
  * of that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each
  * push is at most <i>s + 1</i> rounds ahead of the slowest learner.
@@ -34,29 +28,23 @@ import java.util.function.LongFunction;
  * <p><b>Pushes without a round number.</b> Such a push belongs to the last round of the block that its learner has started. If
  * the learner has already pushed one of the logical blocks of the push in that round, the push belongs to the next round.
  */
-public final class Ssp implements Consistency {
+public final class Ssp extends ImmediatePushes {
     private final long staleness;
-    private final BlockStore store;
     private final BlockLayout layout;
-    private final Learners membership;
-    private final ImmediatePushes pushes;
     private final StaleBlock[] blocks;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
-    private RecordLog records;
 
     /**
      * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds that a learner may
      * be behind, at least 0.
      */
-    public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
+    public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners learners) {
+        super(store, aggregator, learners);
         if (staleness < 0) {
             throw new IllegalArgumentException("staleness=" + staleness + " must not be negative");
         }
         this.staleness = staleness;
-        this.store = store;
         this.layout = store.layout();
-        this.membership = membership;
-        this.pushes = new ImmediatePushes(store, aggregator, membership);
         this.blocks = new StaleBlock[layout.blocks()];
         for (int i = 0; i < blocks.length; i++) {
             blocks[i] = new StaleBlock(store.block(i));
@@ -65,10 +53,10 @@ public final class Ssp implements Consistency {
 
     @Override
     public boolean push(IoTask task, boolean skipped) throws ScsiException {
-        Learner member = RoundRules.learner(membership, task);
-        RoundRules.checkEnough(membership);
+        Learner member = RoundRules.learner(learners, task);
+        RoundRules.checkEnough(learners);
         try {
-            pushes.take(task, member, skipped);
+            take(task, member, skipped);
             if (task.round() == IoTask.IMPLIED_ROUND) {
                 countRound(task, member);
             }
@@ -95,7 +83,7 @@ public final class Ssp implements Consistency {
                 if (marks.nextMarked(i, round, from, end) < end) {
                     round++;
                 }
-                membership.opened(round);
+                learners.opened(round);
                 member.mark(i, round, from, end, layout.logicalBlocks(i));
                 if (records != null) {
                     records.pushWithoutData(i, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
@@ -121,7 +109,7 @@ public final class Ssp implements Consistency {
 
     private boolean admit(IoTask task) throws ScsiException {
         Learner member = task.round() == IoTask.IMPLIED_ROUND
-            ? membership.member(task.nexus())
+            ? learners.member(task.nexus())
             : null;
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
         for (int i = layout.blockOf(task.offset()); i <= last; i++) {
@@ -133,7 +121,7 @@ public final class Ssp implements Consistency {
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
-                    RoundRules.checkEnough(membership);
+                    RoundRules.checkEnough(learners);
                     block.park(task, least, parking);
                     return false;
                 }
@@ -146,7 +134,7 @@ public final class Ssp implements Consistency {
 
     /** The lowest clock of all learners in a block. The caller holds the lock of the block. */
     private long leastClock(int block) {
-        Roster<Learner> roster = membership.roster();
+        Roster<Learner> roster = learners.roster();
         List<Learner> members = roster.members();
         long least = roster.formed() ? Long.MAX_VALUE : 0;
         for (int i = 0; i < members.size(); i++) {
@@ -161,7 +149,7 @@ public final class Ssp implements Consistency {
             blocks[i].block().lock();
             try {
                 if (blocks[i].hasParked()) {
-                    woken = membership.roster().tooFew()
+                    woken = learners.roster().tooFew()
                         ? blocks[i].detachAll()
                         : blocks[i].detachIfAbove(leastClock(i));
                 }
@@ -170,12 +158,6 @@ public final class Ssp implements Consistency {
                 parking.resumeAll(woken);
             }
         }
-    }
-
-    /** Returns true, because pushes do not wait in this mode. */
-    @Override
-    public boolean synchronize(IoTask task) {
-        return true;
     }
 
     @Override
@@ -201,31 +183,5 @@ public final class Ssp implements Consistency {
     @Override
     public long allowance() {
         return staleness;
-    }
-
-    @Override
-    public long rounds(int block) {
-        return -1;
-    }
-
-    @Override
-    public void record(RecordLog log) {
-        records = log;
-        pushes.record(log);
-    }
-
-    @Override
-    public long recordBlock(Block block, long checkpoint) throws IOException {
-        return pushes.recordBlock(block, checkpoint);
-    }
-
-    @Override
-    public void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
-        pushes.replay(record, learner);
-    }
-
-    @Override
-    public void replayBlock(RecordHeader record, LongFunction<Learner> learners) {
-        BlockRecords.apply(record, null, learners);
     }
 }
