@@ -6,8 +6,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.LogicalUnit;
-import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
@@ -20,17 +18,12 @@ import io.modeldisk.server.record.RecordLog;
  * The common part of the logical units of a shard that move weights: the blocks, and the VPD pages with facts, status and
  * counters.
  */
-abstract class ShardUnit implements LogicalUnit {
+abstract class ShardUnit extends ModelUnit {
     private final ShardModel shard;
-    private final ValueType type;
-    private final ModelFacts facts;
-    private final LogicalUnitIdentity identity;
 
     ShardUnit(ShardModel shard, ValueType type, int lun, String product) {
+        super(shard.facts().as(type), lun, product);
         this.shard = shard;
-        this.type = type;
-        this.facts = shard.facts().as(type);
-        this.identity = UnitIdentities.of(shard.facts().model(), shard.facts().shard(), lun, product);
     }
 
     final ShardModel shard() {
@@ -41,26 +34,6 @@ abstract class ShardUnit implements LogicalUnit {
     static ScsiException lacks(Nexus nexus, Right right, String what) {
         return new ScsiException(Sense.NO_ACCESS_RIGHTS, "user '" + nexus.learner() + "' has no right to " + what
             + "; in the secrets file of the shard, the line of this user needs may=" + right);
-    }
-
-    @Override
-    public final LogicalUnitIdentity identity() {
-        return identity;
-    }
-
-    @Override
-    public final long sizeBytes() {
-        return facts.bytesOfShard();
-    }
-
-    @Override
-    public final ValueType valueType() {
-        return type;
-    }
-
-    @Override
-    public final int optimalTransferBytes() {
-        return facts.blockSizeBytes();
     }
 
     @Override

@@ -4,8 +4,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.LogicalUnit;
-import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
@@ -18,9 +16,7 @@ import java.util.function.LongSupplier;
  * A logical unit without data, which reports identity, size and facts of a unit that another process serves. The engine runs no
  * command on the medium, because the target port group of this process is not active.
  */
-class StandbyUnit implements LogicalUnit {
-    private final ModelFacts facts;
-    private final LogicalUnitIdentity identity;
+class StandbyUnit extends ModelUnit {
     private final List<CdbUsage> vendorCommands;
     private final LongSupplier epoch;
 
@@ -31,35 +27,14 @@ class StandbyUnit implements LogicalUnit {
      * @param epoch returns the epoch of the process that serves the shard
      */
     StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands, LongSupplier epoch) {
-        this.facts = facts;
+        super(facts, lun, product);
         this.epoch = epoch;
-        this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);
         this.vendorCommands = vendorCommands;
     }
 
     /** Creates the train unit of a type. {@code facts} are those of a unit of float32. */
     static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
         return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.commands(type), epoch);
-    }
-
-    @Override
-    public final LogicalUnitIdentity identity() {
-        return identity;
-    }
-
-    @Override
-    public final long sizeBytes() {
-        return facts.bytesOfShard();
-    }
-
-    @Override
-    public final ValueType valueType() {
-        return facts.dtype();
-    }
-
-    @Override
-    public final int optimalTransferBytes() {
-        return facts.blockSizeBytes();
     }
 
     @Override

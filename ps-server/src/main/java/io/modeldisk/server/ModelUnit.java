@@ -1,0 +1,38 @@
+package io.modeldisk.server;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+
+/** A logical unit of a shard, served or on standby: its identity and its sizes follow from the facts of the model. */
+abstract class ModelUnit implements LogicalUnit {
+    final ModelFacts facts;
+    private final LogicalUnitIdentity identity;
+
+    /** Creates a unit. {@code facts} has the sizes in the type of the unit's values. */
+    ModelUnit(ModelFacts facts, int lun, String product) {
+        this.facts = facts;
+        this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);
+    }
+
+    @Override
+    public final LogicalUnitIdentity identity() {
+        return identity;
+    }
+
+    @Override
+    public final long sizeBytes() {
+        return facts.bytesOfShard();
+    }
+
+    @Override
+    public final ValueType valueType() {
+        return facts.dtype();
+    }
+
+    @Override
+    public final int optimalTransferBytes() {
+        return facts.blockSizeBytes();
+    }
+}
