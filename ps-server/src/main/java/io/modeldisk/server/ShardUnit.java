@@ -71,7 +71,7 @@ abstract class ShardUnit extends ModelUnit {
         RecordLog records = shard.records();
         try {
             // A write that is resumed after it was taken is not taken again.
-            boolean taken = task.progress() != 0 || (records == null ? take(task) : takeWithRoom(task, records));
+            boolean taken = task.isTaken() || (records == null ? take(task) : takeWithRoom(task, records));
             return taken && hasLastingEffect(task, records);
         } catch (DeviceException e) {
             throw lost(e);
@@ -81,8 +81,8 @@ abstract class ShardUnit extends ModelUnit {
     /** Returns whether a write, and all writes before it, have their records on disk and their effect on the device. */
     private boolean hasLastingEffect(IoTask task, RecordLog records) {
         DeviceTasks onDevice = shard.store().deviceTasks();
-        // First the records, then the device. From the moment it waits for the device, its progress is negative.
-        boolean durable = records == null || task.progress() < 0 || records.isDurable(task);
+        // First the records, then the device. A task that has waited for the device has its records on disk.
+        boolean durable = records == null || task.deviceTicket() != 0 || records.isDurable(task);
         return durable && (onDevice == null || onDevice.isApplied(task));
     }
 
@@ -107,7 +107,7 @@ abstract class ShardUnit extends ModelUnit {
         try {
             // A write waits for room first, then for its round, and then for its records and for the device. So it is looked for
             // in this order.
-            return (task.progress() != 0 || (records == null || records.admitSynchronization(task)) && allTaken(task))
+            return (task.isTaken() || (records == null || records.admitSynchronization(task)) && allTaken(task))
                 && hasLastingEffect(task, records);
         } catch (DeviceException e) {
             throw lost(e);

@@ -186,7 +186,7 @@ final class TrainUnit extends ShardUnit {
     /** A push with a round counts once even if it is sent again; a write has no round. */
     @Override
     public boolean wouldCountTwice(IoTask task) {
-        return task.progress() != 0 && task.lengthBytes() > 0 && task.round() == IoTask.IMPLIED_ROUND;
+        return task.isTaken() && task.lengthBytes() > 0 && task.round() == IoTask.IMPLIED_ROUND;
     }
 
     @Override

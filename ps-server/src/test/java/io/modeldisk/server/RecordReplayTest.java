@@ -152,7 +152,7 @@ class RecordReplayTest {
 
         private void push(FakeTask task) throws ScsiException {
             boolean taken = shard.train.write(task);
-            while (!taken && task.progress() != 0) {
+            while (!taken && task.isTaken()) {
                 task.awaitResume();
                 taken = shard.train.write(task);
             }
@@ -422,7 +422,7 @@ class RecordReplayTest {
                     continue;
                 }
                 boolean taken = shard.train.write(task);
-                while (!taken && task.progress() != 0) {
+                while (!taken && task.isTaken()) {
                     task.awaitResume();
                     taken = shard.train.write(task);
                 }

@@ -116,9 +116,9 @@ class RecordedWriteTest {
         FakeTask synchronization = synchronization();
         assertThat(shard.train.synchronizeCache(synchronization)).isFalse();
         assertThat(shard.train.write(push(2))).isFalse();
-        long wanted = synchronization.progress();
+        long wanted = synchronization.logPosition();
         assertThat(shard.train.synchronizeCache(synchronization)).isFalse();
-        assertThat(synchronization.progress()).isEqualTo(wanted).isEqualTo(push.progress());
+        assertThat(synchronization.logPosition()).isEqualTo(wanted).isEqualTo(push.logPosition());
         shard.sink.release();
         synchronization.awaitResume();
         assertThat(shard.train.synchronizeCache(synchronization)).isTrue();

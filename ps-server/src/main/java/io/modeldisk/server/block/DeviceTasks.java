@@ -6,8 +6,8 @@ import io.modeldisk.protocol.engine.IoTask;
 import java.util.function.Consumer;
 
 /**
- * The tasks that wait until a device has applied their gradients. The {@linkplain IoTask#progress progress} of such a task is
- * the negated ticket for which it waits. Thread-safe.
+ * The tasks that wait until a device has applied their gradients. {@link IoTask#deviceTicket} of such a task is the
+ * ticket that it waits for. Thread-safe.
  */
 public final class DeviceTasks {
     private final DeviceBlocks device;
@@ -28,19 +28,19 @@ public final class DeviceTasks {
      */
     public boolean isApplied(IoTask task) {
         device.check();
-        boolean first = task.progress() >= 0;
-        if (device.applied() >= (first ? device.newest() : -task.progress())) {
+        boolean first = task.deviceTicket() == 0;
+        if (device.applied() >= (first ? device.newest() : task.deviceTicket())) {
             return true;
         }
         synchronized (this) {
             // A failure that comes now resumes the task.
             device.check();
-            long wanted = first ? device.newest() : -task.progress();
+            long wanted = first ? device.newest() : task.deviceTicket();
             if (device.applied() >= wanted) {
                 return true;
             }
             if (first || !waiting.contains(task)) {
-                task.progress(-wanted);
+                task.deviceTicket(wanted);
                 waiting.add(task, wanted);
             }
             return false;

@@ -361,11 +361,11 @@ public final class RecordLog implements AutoCloseable {
 
     /**
      * Returns whether all records that were appended before the first call for this command are durable. Otherwise the task
-     * waits, its {@link IoTask#progress} is not 0, and it is resumed when the records are durable.
+     * waits, its {@link IoTask#logPosition} is not 0, and it is resumed when the records are durable.
      */
     public boolean isDurable(IoTask task) {
-        boolean first = task.progress() == 0;
-        long wanted = first ? position : task.progress();
+        boolean first = task.logPosition() == 0;
+        long wanted = first ? position : task.logPosition();
         if (durable >= wanted) {
             return true;
         }
@@ -374,7 +374,7 @@ public final class RecordLog implements AutoCloseable {
             if (durable >= wanted) {
                 return true;
             }
-            task.progress(wanted);
+            task.logPosition(wanted);
             if (first || !durableTasks.contains(task)) {
                 durableTasks.add(task, wanted);
             }

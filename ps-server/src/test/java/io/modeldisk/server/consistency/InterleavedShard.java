@@ -83,13 +83,23 @@ public abstract class InterleavedShard {
         }
 
         @Override
-        public long progress() {
+        public long logPosition() {
             return 0;
         }
 
         @Override
-        public void progress(long value) {
-            throw new UnsupportedOperationException("a consistency mode does not use this number");
+        public void logPosition(long position) {
+            throw new UnsupportedOperationException("a consistency mode does not wait for the log");
+        }
+
+        @Override
+        public long deviceTicket() {
+            return 0;
+        }
+
+        @Override
+        public void deviceTicket(long ticket) {
+            throw new UnsupportedOperationException("a consistency mode does not wait for the device");
         }
 
         @Override

@@ -30,7 +30,8 @@ public final class FakeTask implements IoTask {
     private int marked;
     private int absentBlocks;
     private ValueType type = ValueType.FLOAT32;
-    private long progress;
+    private long logPosition;
+    private long deviceTicket;
     private final Semaphore resumed = new Semaphore(0);
 
     /** Creates a task whose data has pieces of these lengths. */
@@ -209,13 +210,23 @@ public final class FakeTask implements IoTask {
     }
 
     @Override
-    public long progress() {
-        return progress;
+    public long logPosition() {
+        return logPosition;
     }
 
     @Override
-    public void progress(long value) {
-        progress = value;
+    public void logPosition(long position) {
+        logPosition = position;
+    }
+
+    @Override
+    public long deviceTicket() {
+        return deviceTicket;
+    }
+
+    @Override
+    public void deviceTicket(long ticket) {
+        deviceTicket = ticket;
     }
 
     @Override

@@ -91,11 +91,22 @@ public interface IoTask {
     /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
-    /** Returns the number that the logical unit has set for this command; 0 if it has set none. */
-    long progress();
+    /** Returns the position in the log of records that this command waits for; 0 if it has not waited for the log. */
+    long logPosition();
 
-    /** Sets a number that shows the logical unit, when the task is resumed, how far the command has come. */
-    void progress(long value);
+    /** Sets the position in the log that a taken command waits for, so that the logical unit knows it after the wait. */
+    void logPosition(long position);
+
+    /** Returns the ticket of the device that this command waits for; 0 if it has not waited for the device. */
+    long deviceTicket();
+
+    /** Sets the ticket of the device that a taken command waits for, so that the logical unit knows it after the wait. */
+    void deviceTicket(long ticket);
+
+    /** Returns whether the logical unit has taken the command, which then waits only until its effect lasts. */
+    default boolean isTaken() {
+        return logPosition() != 0 || deviceTicket() != 0;
+    }
 
     /**
      * Makes the engine run this task again after the logical unit has parked the task. May be called by any thread. Does not

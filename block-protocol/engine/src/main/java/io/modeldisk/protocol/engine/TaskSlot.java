@@ -54,7 +54,9 @@ final class TaskSlot implements IoTask {
     private int chunks = 1;
     private int deviceChunks;
     /** Used only by the owner of the task. */
-    private long progress;
+    private long logPosition;
+    /** Used only by the owner of the task. */
+    private long deviceTicket;
 
     /** Creates a slot. {@code devicePool} is null if the target has no device memory for data. */
     TaskSlot(
@@ -80,7 +82,8 @@ final class TaskSlot implements IoTask {
         // setRelease() is sufficient, because the change of state below publishes the value to other threads.
         end.setRelease(generation() + 1 << REASON_BITS);
         waitingSinceNs = 0;
-        progress = 0;
+        logPosition = 0;
+        deviceTicket = 0;
         become(TaskState.RECEIVING);
     }
 
@@ -400,13 +403,23 @@ final class TaskSlot implements IoTask {
     }
 
     @Override
-    public long progress() {
-        return progress;
+    public long logPosition() {
+        return logPosition;
     }
 
     @Override
-    public void progress(long value) {
-        progress = value;
+    public void logPosition(long position) {
+        logPosition = position;
+    }
+
+    @Override
+    public long deviceTicket() {
+        return deviceTicket;
+    }
+
+    @Override
+    public void deviceTicket(long ticket) {
+        deviceTicket = ticket;
     }
 
     @Override
