@@ -17,16 +17,16 @@ final class JnrSession implements FuseSession {
 
     private final Path directory;
     private final FuseOptions options;
-    private final Unmounter unmounter = Unmounter.ofThisUser();
+    private final SessionEnd end;
     private final MemoryFiles memories = MemoryFiles.links("jnr-fuse has no FUSE passthrough");
     private final DataMemory memory;
     private final JnrFileSystem fileSystem;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    private boolean closed;
 
     private JnrSession(Path directory, FuseFileSystem files, FuseOptions options) throws IOException {
         this.directory = directory;
         this.options = options;
+        this.end = new SessionEnd(directory, options, Unmounter.ofThisUser());
         this.memory = options.memory()
             .allocate((long) (options.dataRequests() + JnrFileSystem.TEXT_REQUESTS) * DataRequest.MEMORY_BYTES);
         try {
@@ -109,17 +109,7 @@ final class JnrSession implements FuseSession {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
-        }
-        closed = true;
-        if (!ended.isDone()) {
-            fileSystem.cancelAll();
-            unmounter.unmountForGood(directory);
-        }
-        if (SessionEnd.await(directory, ended, options)) {
-            memory.close();
-        }
+    public void close() {
+        end.close(ended, fileSystem::cancelAll, memory::close);
     }
 }

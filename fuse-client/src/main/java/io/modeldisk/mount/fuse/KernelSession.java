@@ -24,7 +24,7 @@ final class KernelSession implements FuseSession {
 
     private final Path directory;
     private final FuseOptions options;
-    private final Unmounter unmounter;
+    private final SessionEnd end;
     private final DataMemory memory;
     private final Arena arena = Arena.ofShared();
     private final HandleTable handles;
@@ -34,13 +34,12 @@ final class KernelSession implements FuseSession {
     private final CompletableFuture<Void> ended;
     /** Whether the kernel can send again the requests that were in progress. */
     private final boolean resends;
-    private boolean closed;
 
     private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
         boolean passthrough, boolean mayResend) throws IOException {
         this.directory = directory;
         this.options = options;
-        this.unmounter = unmounter;
+        this.end = new SessionEnd(directory, options, unmounter);
         // Each thread has a slot while started requests have others.
         int count = Lanes.threads(options.dataRequests()) + options.workerThreads();
         List<RequestSlot> slots = new ArrayList<>(count);
@@ -163,18 +162,10 @@ final class KernelSession implements FuseSession {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
-        }
-        closed = true;
-        if (!ended.isDone()) {
-            interrupts.interruptAll();
-            unmounter.unmountForGood(directory);
-        }
-        if (SessionEnd.await(directory, ended, options)) {
+    public void close() {
+        end.close(ended, interrupts::interruptAll, () -> {
             memory.close();
             arena.close();
-        }
+        });
     }
 }

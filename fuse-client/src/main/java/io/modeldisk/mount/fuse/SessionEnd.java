@@ -7,18 +7,45 @@ import java.util.concurrent.CompletionException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** The end of a session whose directory was unmounted. */
+/** The end of a session: unmounts its directory, and waits until its memory is not in use. Thread-safe. */
 final class SessionEnd {
     private static final Logger LOG = LogManager.getLogger(SessionEnd.class);
 
-    private SessionEnd() {}
+    private final Path directory;
+    private final FuseOptions options;
+    private final Unmounter unmounter;
+    private boolean closed;
+
+    /** Creates the end of a session that serves this directory. */
+    SessionEnd(Path directory, FuseOptions options, Unmounter unmounter) {
+        this.directory = directory;
+        this.options = options;
+        this.unmounter = unmounter;
+    }
 
     /**
-     * Waits until the last requests have completed, at most for the close timeout.
+     * Does what {@link FuseSession#close} describes.
      *
-     * @return whether the memory of the session may be freed; if not, a thread may still use it, and the log has the reason
+     * @param ended completes when no thread of the session uses its memory
+     * @param cancel cancels the requests in progress, so that they end
+     * @param free frees the memory; not called if a request has not completed within the close timeout
      */
-    static boolean await(Path directory, CompletableFuture<Void> ended, FuseOptions options) {
+    synchronized void close(CompletableFuture<Void> ended, Runnable cancel, Runnable free) {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (!ended.isDone()) {
+            cancel.run();
+            unmounter.unmountForGood(directory);
+        }
+        if (awaitLastRequests(ended)) {
+            free.run();
+        }
+    }
+
+    /** Returns whether the memory of the session may be freed; if not, a thread may still use it, and the log has the reason. */
+    private boolean awaitLastRequests(CompletableFuture<Void> ended) {
         try {
             if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
                 ended.join();
