@@ -9,16 +9,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which users have access to a mount that root has made. Needs root, because commands run as other users. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class AccessMountTest {
     private static final int OUTSIDER = 65534;
     private static final String AS_OUTSIDER = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
@@ -26,13 +23,11 @@ final class AccessMountTest {
     private static final String READ = "head -c 1 \"$DIR/%s\" >/dev/null";
     private static final String WRITE = "dd if=/dev/zero of=\"$DIR/%s\" bs=4096 count=1 conv=notrunc status=none";
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void make() throws IOException {
-        fixture = new MountFixture(8 << 20, binding);
+        fixture = new MountFixture(8 << 20);
     }
 
     @AfterEach

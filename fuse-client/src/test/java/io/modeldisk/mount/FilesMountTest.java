@@ -12,25 +12,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests how programs use the files of a mount through the kernel. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class FilesMountTest {
     private static final int SIZE = (8 << 20) + 20;
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void mount() throws IOException {
-        fixture = new MountFixture(SIZE, binding).launch("direct");
+        fixture = new MountFixture(SIZE).launch("direct");
     }
 
     @AfterEach

@@ -21,16 +21,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests all I/O engines of fio that use files. The jobs of a test run at the same time, each on its own part of a file. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class FioEnginesMountTest {
     /** Engines that write and read with system calls. */
     private static final List<String> MOVING = List.of("sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio",
@@ -38,8 +35,6 @@ final class FioEnginesMountTest {
     private static final int PART_BYTES = 1 << 20;
     private static final int SIZE = 16 * PART_BYTES + 20;
 
-    @Parameter
-    private String binding;
     /** The error of a change of the directory. The kernel itself refuses users other than root. */
     private static final int REFUSED = (Processes.effectiveUserId() == 0 ? Errno.EPERM : Errno.EACCES).number();
 
@@ -54,7 +49,7 @@ final class FioEnginesMountTest {
         assumeTrue(Processes.isInstalled("fio"), "fio is missing; install it with apt install fio");
         installed = output(new ProcessBuilder("fio", "--enghelp")).lines().map(String::strip)
             .collect(Collectors.toSet());
-        fixture = new MountFixture(SIZE, binding).launch("sync");
+        fixture = new MountFixture(SIZE).launch("sync");
     }
 
     @AfterEach
@@ -106,7 +101,7 @@ final class FioEnginesMountTest {
     void everyEngineReadsBackWhatItWroteToTheWeights(String direct) throws Exception {
         Path weights = fixture.dir.resolve("weights");
         String[] options = {"--rw=randwrite", "--verify=crc32c", "--verify_fatal=1", "--direct=" + direct};
-        boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
+        boolean maps = MountFixture.mapsFiles();
         // This job gets the first part of the file, because the engine of fio 3.33 ignores the option --offset.
         job("mmap", maps ? 0 : Errno.ENODEV.number(), weights, options);
         MOVING.forEach(engine -> job(engine, 0, weights, options));

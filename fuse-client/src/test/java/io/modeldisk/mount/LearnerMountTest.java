@@ -11,26 +11,20 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests learners in other processes, which train or are killed. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class LearnerMountTest {
     private static final int SIZE = 8 << 20;
     private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void make() throws IOException {
-        fixture = new MountFixture(SIZE, binding);
+        fixture = new MountFixture(SIZE);
     }
 
     @AfterEach

@@ -2,8 +2,6 @@ package io.modeldisk.mount;
 
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.LinkBinding;
@@ -119,12 +117,5 @@ final class LeaveMountTest {
         fixture.mount.leave();
         launch("direct", FuseBinding.named("kernel"), store.await(OWN));
         assertThat(Shell.end(follower)).isEqualTo(new Shell.Result(0, "1\n"));
-    }
-
-    @Test
-    void bindingWithoutDescriptorsIsRefused() {
-        assumeTrue(FuseBinding.named("jnr").isAvailable(), "libfuse 2 is missing");
-        assertThatThrownBy(() -> launch("sync", FuseBinding.named("jnr"), Map.of()))
-            .hasMessageContaining("the binding jnr cannot hand its mount over");
     }
 }

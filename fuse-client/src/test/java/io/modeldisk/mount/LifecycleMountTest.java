@@ -13,25 +13,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests mounts and unmounts. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class LifecycleMountTest {
     private static final Duration BOUND = Duration.ofSeconds(60);
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void make() throws IOException {
-        fixture = new MountFixture(8 << 20, binding);
+        fixture = new MountFixture(8 << 20);
     }
 
     @AfterEach

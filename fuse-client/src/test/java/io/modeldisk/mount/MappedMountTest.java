@@ -9,6 +9,7 @@ import io.modeldisk.mount.fuse.LinkBinding;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,12 +18,14 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests learners that map the buffers of a mount. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
 @ParameterizedClass
-@ValueSource(strings = {"passthrough", "link", "jnr"})
+@MethodSource("ways")
 final class MappedMountTest {
     private static final int SIZE = (8 << 20) + 20;
 
@@ -50,15 +53,17 @@ final class MappedMountTest {
         print(size, *seen)
         """;
 
-    /** How the mount shows the buffers: as files if the kernel can, as links, or as links with the binding {@code jnr}. */
+    /** How the mount shows the buffers: as files if the kernel can, or as links. The binding {@code jnr} knows only links. */
     @Parameter
     private String way;
     private MountFixture fixture;
 
+    static List<String> ways() {
+        return MountFixture.BINDING.equals(FuseBinding.DEFAULT) ? List.of("passthrough", "link") : List.of("jnr");
+    }
+
     private void mount(String exchange) throws IOException {
-        FuseBinding binding = way.equals("link")
-            ? LinkBinding.create()
-            : FuseBinding.named(way.equals("jnr") ? way : FuseBinding.DEFAULT);
+        FuseBinding binding = way.equals("link") ? LinkBinding.create() : FuseBinding.named(MountFixture.BINDING);
         fixture = new MountFixture(SIZE, binding).launch(exchange);
     }
 

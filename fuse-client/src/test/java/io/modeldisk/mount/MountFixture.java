@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseBinding;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -18,6 +17,9 @@ final class MountFixture {
     /** A source with the characters that separate and escape options of libfuse. */
     static final String SOURCE = "modeldisk://a:1,b:2/m\\";
 
+    /** The binding of the mounts. The module of the binding {@code jnr} runs tests of this module with it. */
+    static final String BINDING = System.getProperty("mount.binding", FuseBinding.DEFAULT);
+
     final MemoryModel model;
     final Path base;
     final Path dir;
@@ -26,11 +28,7 @@ final class MountFixture {
     ModelMount mount;
 
     MountFixture(long sizeBytes) throws IOException {
-        this(sizeBytes, FuseBinding.DEFAULT);
-    }
-
-    MountFixture(long sizeBytes, String bindingName) throws IOException {
-        this(sizeBytes, FuseBinding.named(bindingName));
+        this(sizeBytes, FuseBinding.named(BINDING));
     }
 
     MountFixture(long sizeBytes, FuseBinding binding) throws IOException {
@@ -56,15 +54,16 @@ final class MountFixture {
         return this;
     }
 
-    /** Returns whether this kernel can map files that are not memory: Linux 6.6 or later. */
+    /** Returns whether files that are not memory can be mapped: with Linux 6.6 or later, and not with libfuse 2. */
     static boolean mapsFiles() {
         String[] release = System.getProperty("os.version").split("[.-]");
-        return Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]) >= 606;
+        return BINDING.equals(FuseBinding.DEFAULT)
+            && Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]) >= 606;
     }
 
     /** Returns the path of a program among the resources of the tests. */
-    static Path resource(String name) throws URISyntaxException {
-        return Path.of(MountFixture.class.getResource("/" + name).toURI());
+    static Path resource(String name) {
+        return Path.of(System.getProperty("project.root"), "fuse-client/src/test/resources", name);
     }
 
     boolean isMounted() {

@@ -4,8 +4,8 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.mount.exchange.LogicalBlocks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
@@ -16,28 +16,23 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests programs that copy, compare and map files: cp, dd, rsync and numpy. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class PeerProgramsMountTest {
     private static final int SIZE = (4 << 20) + 20;
     /** Compares the file {@code data} with the weights. */
     private static final String COMPARE = " && cmp \"$DIR/../data\" \"$DIR/weights\"";
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void mount() throws IOException {
-        fixture = new MountFixture(SIZE, binding).launch("sync");
+        fixture = new MountFixture(SIZE).launch("sync");
         fixture.model.fill(5);
         byte[] data = new byte[SIZE];
         new Random(1).nextBytes(data);
@@ -208,7 +203,7 @@ final class PeerProgramsMountTest {
 
     @Test
     void numpyMapsTheFiles() throws Exception {
-        boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
+        boolean maps = MountFixture.mapsFiles();
         succeed("python3 '" + MountFixture.resource("numpy_maps.py") + "' m " + (maps ? "yes" : "no"));
         assertThat(fixture.model.pushes).isEmpty();
     }

@@ -4,13 +4,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Runs random operations on the files of a mount, and compares each result with a copy of the file in memory. The property
  * {@code mount.operations} is the number of operations on each file.
  */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(7300)
 final class RandomOperationsMountTest {
     private static final int OPERATIONS = Integer.getInteger("mount.operations", 10_000);
@@ -25,10 +26,10 @@ final class RandomOperationsMountTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"kernel, weights", "kernel, model", "jnr, weights", "jnr, model"})
-    void fileHasTheContentThatTheOperationsGiveIt(String binding, String file) throws Exception {
-        fixture = new MountFixture(SIZE, binding).launch("sync");
-        boolean maps = binding.equals("kernel") && MountFixture.mapsFiles();
+    @ValueSource(strings = {"weights", "model"})
+    void fileHasTheContentThatTheOperationsGiveIt(String file) throws Exception {
+        fixture = new MountFixture(SIZE).launch("sync");
+        boolean maps = MountFixture.mapsFiles();
         fixture.shell.succeed("python3 '" + MountFixture.resource("random_operations.py") + "' \"$DIR/" + file + "\" "
             + file + " 1 " + OPERATIONS + " " + (maps ? "yes" : "no"), BOUND_S);
     }

@@ -10,32 +10,26 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a mount that follows a model, through the kernel. */
 @Tag("mount")
+@Tag("every-binding")
 @Timeout(120)
-@ParameterizedClass
-@ValueSource(strings = {"kernel", "jnr"})
 final class VersionMountTest {
     private static final int SIZE = 1 << 20;
 
-    @Parameter
-    private String binding;
     private MountFixture fixture;
 
     @BeforeEach
     void mount() throws IOException {
-        fixture = new MountFixture(SIZE, binding);
+        fixture = new MountFixture(SIZE);
         fixture.mount = ModelMount.launch(fixture.context("direct").readOnly(true));
     }
 
@@ -44,7 +38,7 @@ final class VersionMountTest {
         fixture.close();
     }
 
-    private Process follow(String way, int count) throws IOException, URISyntaxException {
+    private Process follow(String way, int count) throws IOException {
         return fixture.shell.start("python3 '" + MountFixture.resource("follow_version.py") + "' \"$DIR\" " + way + " "
             + count);
     }

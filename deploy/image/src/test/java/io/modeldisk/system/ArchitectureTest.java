@@ -32,6 +32,7 @@ final class ArchitectureTest {
     private static final String CUDA = "io.modeldisk.aggregator.cuda..";
     private static final String FAULT = "io.modeldisk.fault..";
     private static final String MOUNT = "io.modeldisk.mount..";
+    private static final String JNR = "io.modeldisk.mount.fuse.jnr..";
     private static final String SERVER = "io.modeldisk.server..";
     private static final String COMMAND = "io.modeldisk.command..";
     private static final String ENGINE = "io.modeldisk.protocol.engine..";
@@ -121,6 +122,11 @@ final class ArchitectureTest {
         .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, "io.modeldisk.mount.file..",
             "io.modeldisk.mount.exchange..", "io.modeldisk.mount.scheduling..", "io.modeldisk.mount.trace..")
             .and(not(equivalentTo(DataMemory.class))));
+
+    @ArchTest
+    static final ArchRule ONLY_THE_BINDING_JNR_DEPENDS_ON_JNR = noClasses().that()
+        .resideOutsideOfPackage(JNR).should().dependOnClassesThat()
+        .resideInAnyPackage("jnr..", "ru.serce..", JNR);
 
     @ArchTest
     static final ArchRule SCHEDULING_DEPENDS_ONLY_ON_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);

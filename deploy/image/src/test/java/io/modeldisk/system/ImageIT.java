@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests which libraries of the image are on the class path of each subcommand. */
 final class ImageIT {
     private static final Path LIB = Path.of(System.getProperty("project.root"), "deploy/image/target/modeldisk/lib");
-    private static final String BENCH_ONLY = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson).*";
+    private static final String OPTIONAL = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson|.*jnr|jffi|asm).*";
 
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
@@ -30,9 +30,21 @@ final class ImageIT {
     }
 
     @Test
-    void benchmarkLibrariesAreNotOnTheClassPathOfServeAndMount() throws IOException {
-        assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(BENCH_ONLY));
-        assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"));
+    void librariesOfBenchmarksAndJnrAreNotOnTheClassPathOfServeAndMount() throws IOException {
+        assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(OPTIONAL));
+        assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"))
+            .noneMatch(name -> name.contains("jnr"));
+        assertThat(jars(LIB.resolve("jnr"))).anyMatch(name -> name.startsWith("mount-jnr-"));
+    }
+
+    @Test
+    void mountWithJnrButWithoutItsLibrariesIsRefused() throws Exception {
+        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
+        sandbox.run("rm", "-r", sandbox.path("image/lib/jnr").toString()).succeeded();
+        Result mounted = sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "mount", "--binding", "jnr",
+            "modeldisk://127.0.0.1:1/m", sandbox.directory("m").toString());
+        assertThat(mounted.status()).isNotZero();
+        assertThat(mounted.output()).contains("binding=jnr needs libraries that are not on the class path");
     }
 
     @Test

@@ -15,7 +15,7 @@ import org.apache.logging.log4j.Logger;
  * Finds the error number for each failed request, and logs one line for each failed request or reply. Within one second, only
  * counts further failures for the same reason, also of requests for other bytes. Thread-safe.
  */
-final class FailureLog {
+public final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -37,7 +37,7 @@ final class FailureLog {
      *
      * @param errno see {@link FuseFileSystem#errno}
      */
-    FailureLog(NanoClock clock, Function<IOException, Errno> errno) {
+    public FailureLog(NanoClock clock, Function<IOException, Errno> errno) {
         this.clock = clock;
         this.errno = errno;
     }
@@ -48,7 +48,7 @@ final class FailureLog {
      * @param what the request
      * @param cancelled whether the request was cancelled, by a signal to the process or by the end of the mount
      */
-    Errno answerTo(Supplier<String> what, Throwable failure, boolean cancelled) {
+    public Errno answerTo(Supplier<String> what, Throwable failure, boolean cancelled) {
         return switch (failure) {
             case ErrnoException e when NOT_LOGGED.contains(e.errno()) -> e.errno();
             case ErrnoException e -> {

@@ -69,7 +69,7 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
      * Returns whether a user other than the mounting user may have access. If not, the mount does not have the option
      * {@code allow_other}, and the kernel refuses other users before it checks the mode.
      */
-    boolean isShared(int mountingUserId) {
+    public boolean isShared(int mountingUserId) {
         return allowOther || userId != mountingUserId || (mode & GROUP_BITS) != 0;
     }
 

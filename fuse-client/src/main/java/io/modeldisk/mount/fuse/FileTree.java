@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** The files and directories of a mount with their attributes, and the rules for what a process may change. Thread-safe. */
-final class FileTree {
+public final class FileTree {
     /** The types of nodes. Each type has a number in directory entries and bits in the mode of a file (inode(7)). */
     enum Type {
         DIRECTORY(4, 0040000), FILE(8, 0100000), LINK(10, 0120000);
@@ -35,10 +35,10 @@ final class FileTree {
      * @param modifiedMs the time of the last change, in milliseconds since 1970
      * @param access the owner
      */
-    record Attributes(int mode, long sizeBytes, long modifiedMs, FileAccess access) {}
+    public record Attributes(int mode, long sizeBytes, long modifiedMs, FileAccess access) {}
 
     /** The longest name that a process may look up. */
-    static final int MAX_NAME_BYTES = 255;
+    public static final int MAX_NAME_BYTES = 255;
 
     private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
     /**
@@ -62,7 +62,7 @@ final class FileTree {
     private final Nodes nodes;
     private final long startedMs = Instant.now().toEpochMilli();
 
-    FileTree(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories) {
+    public FileTree(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories) {
         this.fileSystem = fileSystem;
         this.access = options.access();
         this.readOnly = options.readOnly();
@@ -71,12 +71,12 @@ final class FileTree {
     }
 
     /** Returns the node numbers of the files and directories. */
-    Nodes nodes() {
+    public Nodes nodes() {
         return nodes;
     }
 
     /** Returns the file with this node number. */
-    MountedFile file(long node) throws ErrnoException {
+    public MountedFile file(long node) throws ErrnoException {
         MountedFile file = nodes.file(node);
         if (file == null && nodes.entries(node) != null) {
             throw new ErrnoException(Errno.EISDIR, "a request for a file was sent to a directory");
@@ -88,7 +88,7 @@ final class FileTree {
     }
 
     /** Returns the names in the directory with this node number. */
-    List<Nodes.Entry> directory(long node) throws ErrnoException {
+    public List<Nodes.Entry> directory(long node) throws ErrnoException {
         List<Nodes.Entry> entries = nodes.entries(node);
         if (entries == null) {
             throw new ErrnoException(Errno.ENOTDIR, "a request for a directory was sent to a file");
@@ -110,7 +110,7 @@ final class FileTree {
     }
 
     /** Returns the node number of a path that starts with a slash, which stands for the mounted directory. */
-    long node(String path) throws ErrnoException {
+    public long node(String path) throws ErrnoException {
         long node = KernelProtocol.ROOT_NODE;
         for (String name : path.split("/")) {
             node = name.isEmpty() ? node : find(node, name);
@@ -119,7 +119,7 @@ final class FileTree {
     }
 
     /** Returns the file that is shown as a symbolic link under this node number. */
-    MountedFile link(long node) throws ErrnoException {
+    public MountedFile link(long node) throws ErrnoException {
         MountedFile file = file(node);
         if (type(node) != Type.LINK) {
             throw new ErrnoException(Errno.EINVAL, file.name() + " is not a symbolic link");
@@ -137,7 +137,7 @@ final class FileTree {
     }
 
     /** Returns the attributes of a node. */
-    Attributes attributes(long node) throws ErrnoException {
+    public Attributes attributes(long node) throws ErrnoException {
         Type type = type(node);
         if (nodes.entries(node) != null) {
             return new Attributes(type.modeBits | access.directoryBits(), 0, startedMs, access);
@@ -156,7 +156,7 @@ final class FileTree {
      *
      * @param sinceNs the time at which the request arrived; of no meaning for a file that is not constant while it is open
      */
-    FileHandle open(long node, boolean writable, long sinceNs, Cancellation cancellation) throws IOException {
+    public FileHandle open(long node, boolean writable, long sinceNs, Cancellation cancellation) throws IOException {
         MountedFile file = file(node);
         if (writable) {
             ensureWritable(file);
@@ -174,7 +174,7 @@ final class FileTree {
     }
 
     /** Returns the value of an extended attribute, or empty if the attribute has no value. */
-    Optional<String> attribute(long node, String name) throws ErrnoException {
+    public Optional<String> attribute(long node, String name) throws ErrnoException {
         return nodes.entries(node) != null ? fileSystem.attribute(name) : file(node).attribute(name);
     }
 
@@ -184,7 +184,7 @@ final class FileTree {
      * @param flags the flags of setxattr(2)
      * @return false if no file has such an attribute; programs that copy the attributes of a file try this, and do without
      */
-    boolean setAttribute(long node, String name, String value, int flags) throws IOException {
+    public boolean setAttribute(long node, String name, String value, int flags) throws IOException {
         if (!name.startsWith(MountedFile.ATTRIBUTE_PREFIX)) {
             return false;
         }
@@ -201,7 +201,7 @@ final class FileTree {
     }
 
     /** Returns the names of the extended attributes, each with a zero byte at its end, as listxattr(2) does. */
-    String attributeNames(long node) throws ErrnoException {
+    public String attributeNames(long node) throws ErrnoException {
         StringBuilder names = new StringBuilder();
         List<String> found = nodes.entries(node) != null ? fileSystem.attributeNames() : file(node).attributeNames();
         found.forEach(name -> names.append(name).append('\0'));
@@ -209,7 +209,7 @@ final class FileTree {
     }
 
     /** Returns the capacity of the file system in blocks of 4096 bytes. */
-    long capacityBlocks() {
+    public long capacityBlocks() {
         return (fileSystem.capacityBytes() + BLOCK_BYTES - 1) / BLOCK_BYTES;
     }
 
@@ -219,7 +219,8 @@ final class FileTree {
      *
      * @param hasHandle whether the request has the handle of an open file, as for ftruncate(2)
      */
-    void truncate(long node, long newSizeBytes, boolean hasHandle, Cancellation cancellation) throws IOException {
+    public void truncate(long node, long newSizeBytes, boolean hasHandle, Cancellation cancellation)
+        throws IOException {
         MountedFile file = file(node);
         if (newSizeBytes == file.sizeBytes()) {
             return;
@@ -247,7 +248,7 @@ final class FileTree {
      * @param mode the flags of fallocate(2)
      * @return false if the request is another one, such as to remove a range; programs try this, and do without
      */
-    boolean reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
+    public boolean reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
         MountedFile file = file(node);
         if ((mode & ~KEEP_SIZE) != 0) {
             return false;
@@ -260,12 +261,12 @@ final class FileTree {
     }
 
     /** Returns the failure of a request that would change a directory. */
-    static ErrnoException directoryIsFixed() {
+    public static ErrnoException directoryIsFixed() {
         return new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
     }
 
     /** Returns the failure of a request that would change the owner or the mode of a file. */
-    static ErrnoException ownerIsFixed() {
+    public static ErrnoException ownerIsFixed() {
         return new ErrnoException(Errno.EPERM, "owner and mode of files of a modeldisk mount cannot be changed");
     }
 }

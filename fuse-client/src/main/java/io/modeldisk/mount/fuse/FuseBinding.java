@@ -2,8 +2,12 @@ package io.modeldisk.mount.fuse;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ServiceLoader;
 
-/** An implementation of FUSE, which mounts file systems and serves them from this process. Thread-safe. */
+/**
+ * An implementation of FUSE, which mounts file systems and serves them from this process. {@link ServiceLoader} finds the binding
+ * {@code jnr}, so that its libraries are on the class path only if it is used. Thread-safe.
+ */
 public interface FuseBinding {
     /** The default: the fastest binding. */
     String DEFAULT = "kernel";
@@ -11,14 +15,20 @@ public interface FuseBinding {
     /**
      * Returns the binding with this name: {@code kernel} or {@code jnr}.
      *
-     * @throws IllegalArgumentException for any other name
+     * @throws IllegalArgumentException for any other name, and for a binding that is not installed
      */
     static FuseBinding named(String name) {
         return switch (name) {
             case "kernel" -> new KernelBinding();
-            case "jnr" -> new JnrBinding();
+            case "jnr" -> ServiceLoader.load(FuseBinding.class).findFirst().orElseThrow(FuseBinding::withoutLibraries);
             default -> throw new IllegalArgumentException("binding=" + name + " must be one of kernel, jnr");
         };
+    }
+
+    private static IllegalArgumentException withoutLibraries() {
+        return new IllegalArgumentException(
+            "binding=jnr needs libraries that are not on the class path; the modeldisk command adds"
+                + " them, from lib/jnr of its folder, if an option, the environment or the settings file names jnr");
     }
 
     /** Returns the name of the binding, such as {@code kernel}. */

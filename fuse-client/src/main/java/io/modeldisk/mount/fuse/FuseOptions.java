@@ -44,7 +44,7 @@ public record FuseOptions(String source, int workerThreads, int dataRequests, Du
     public static final String TYPE = "fuse.modeldisk";
 
     /** Returns the source as an option of fusermount3 and libfuse, which separate options by commas. */
-    String sourceOption() {
+    public String sourceOption() {
         return "fsname=" + source.replace("\\", "\\\\").replace(",", "\\,");
     }
 }

@@ -10,7 +10,7 @@ import org.apache.logging.log4j.Logger;
  * Maps handle numbers to open handles, and records them in the state of a mount that outlives its process. Thread-safe. A lookup
  * acquires no lock and allocates no memory.
  */
-final class HandleTable {
+public final class HandleTable {
     private static final Logger LOG = LogManager.getLogger(HandleTable.class);
     private static final int FIRST_CAPACITY = 64;
 
@@ -20,7 +20,8 @@ final class HandleTable {
     private final MountState state;
     private boolean loggedFull;
 
-    HandleTable(MountState state) {
+    /** Creates a table. {@code state} is null if the mount ends with its process. */
+    public HandleTable(MountState state) {
         this.state = state;
     }
 
@@ -32,7 +33,7 @@ final class HandleTable {
     }
 
     /** Adds a handle of a node, which a request has opened, and returns its number. */
-    synchronized long add(FileHandle handle, long node, boolean writable, long request) {
+    public synchronized long add(FileHandle handle, long node, boolean writable, long request) {
         int free = 0;
         while (free < handles.length && handles[free] != null) {
             free++;
@@ -49,7 +50,7 @@ final class HandleTable {
     }
 
     /** Returns the handle with this number. */
-    FileHandle handle(long number) throws ErrnoException {
+    public FileHandle handle(long number) throws ErrnoException {
         FileHandle[] all = handles;
         FileHandle handle = number >= 0 && number < all.length ? all[(int) number] : null;
         if (handle == null) {
@@ -59,7 +60,7 @@ final class HandleTable {
     }
 
     /** Removes a handle and returns it. Returns null if the number is not in use. */
-    synchronized FileHandle remove(long number) {
+    public synchronized FileHandle remove(long number) {
         if (number < 0 || number >= handles.length) {
             return null;
         }
@@ -74,7 +75,7 @@ final class HandleTable {
     }
 
     /** Removes and releases all handles. Is called when the kernel no longer sends releases. */
-    void releaseAll() {
+    public void releaseAll() {
         FileHandle[] all;
         synchronized (this) {
             all = handles;

@@ -18,7 +18,7 @@ import java.util.Map;
  * passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise the file is a symbolic link to the memory among the descriptors of this
  * process in /proc, which processes of the same user and the same PID namespace can open. Thread-safe.
  */
-final class MemoryFiles {
+public final class MemoryFiles {
     private static final long BACKING_OPEN = 0x4010E501L;
     private static final long BACKING_CLOSE = 0x4004E502L;
     private static final int BACKING_BYTES = 16;
@@ -40,7 +40,7 @@ final class MemoryFiles {
     }
 
     /** Returns files that are symbolic links, for this reason. */
-    static MemoryFiles links(String cause) {
+    public static MemoryFiles links(String cause) {
         return new MemoryFiles(-1, cause);
     }
 
@@ -120,7 +120,7 @@ final class MemoryFiles {
     }
 
     /** Returns the target of the symbolic link to this memory. */
-    static byte[] target(DataMemory memory) {
+    public static byte[] target(DataMemory memory) {
         return ("/proc/" + ProcessHandle.current().pid() + "/fd/" + memory.descriptor())
             .getBytes(StandardCharsets.UTF_8);
     }

@@ -9,12 +9,12 @@ import java.util.Map;
  * The node numbers of the files and directories of a mount. The upper bits of a node number are the number of the inode, for
  * files that are constant while they are open. Immutable.
  */
-final class Nodes {
+public final class Nodes {
     /** A name in a directory. */
-    record Entry(String name, long node) {}
+    public record Entry(String name, long node) {}
 
     /** The number of bits of a node number without the number of the inode. */
-    static final int BITS = 24;
+    public static final int BITS = 24;
 
     private record Directory(String name, List<Entry> entries, Map<String, Entry> byName) {
         Directory(String name) {
@@ -59,13 +59,13 @@ final class Nodes {
     }
 
     /** Returns the file with this node number; null if there is none. */
-    MountedFile file(long node) {
+    public MountedFile file(long node) {
         long index = withoutInstance(node) - KernelProtocol.FIRST_FILE_NODE;
         return index >= 0 && index < files.length ? files[(int) index] : null;
     }
 
     /** Returns the number of files. */
-    int fileCount() {
+    public int fileCount() {
         return files.length;
     }
 

@@ -8,7 +8,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** The end of a session: unmounts its directory, and waits until its memory is not in use. Thread-safe. */
-final class SessionEnd {
+public final class SessionEnd {
     private static final Logger LOG = LogManager.getLogger(SessionEnd.class);
 
     private final Path directory;
@@ -17,7 +17,7 @@ final class SessionEnd {
     private boolean closed;
 
     /** Creates the end of a session that serves this directory. */
-    SessionEnd(Path directory, FuseOptions options, Unmounter unmounter) {
+    public SessionEnd(Path directory, FuseOptions options, Unmounter unmounter) {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
@@ -30,7 +30,7 @@ final class SessionEnd {
      * @param cancel cancels the requests in progress, so that they end
      * @param free frees the memory; not called if a request has not completed within the close timeout
      */
-    synchronized void close(CompletableFuture<Void> ended, Runnable cancel, Runnable free) {
+    public synchronized void close(CompletableFuture<Void> ended, Runnable cancel, Runnable free) {
         if (closed) {
             return;
         }

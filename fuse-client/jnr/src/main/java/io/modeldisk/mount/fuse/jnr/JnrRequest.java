@@ -1,5 +1,6 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.jnr;
 
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;

@@ -1,18 +1,27 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.jnr;
 
-import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.FuseSession;
+import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.SessionEnd;
+import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import jnr.posix.POSIX;
+import jnr.posix.POSIXFactory;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** A session of libfuse 2, which has threads of its own. Owns the memory of the requests. Thread-safe. */
 final class JnrSession implements FuseSession {
     private static final Logger LOG = LogManager.getLogger(JnrSession.class);
+    private static final POSIX POSIX = POSIXFactory.getNativePOSIX();
     private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
     private final Path directory;
@@ -94,7 +103,7 @@ final class JnrSession implements FuseSession {
             : JnrFileSystem.MAX_REQUEST_BYTES;
         return options.sourceOption() + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
             + ",max_read=" + JnrFileSystem.MAX_REQUEST_BYTES + ",max_write=" + maxWriteBytes
-            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "")
+            + (options.access().isShared(POSIX.geteuid()) ? ",allow_other" : "")
             + (options.readOnly() ? ",ro" : "");
     }
 

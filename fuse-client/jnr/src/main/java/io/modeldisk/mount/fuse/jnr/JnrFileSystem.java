@@ -1,5 +1,16 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.jnr;
 
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FailureLog;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.FileTree;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.HandleTable;
+import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.Nodes;
+import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;

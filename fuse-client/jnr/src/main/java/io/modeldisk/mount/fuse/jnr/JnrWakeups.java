@@ -1,5 +1,6 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.jnr;
 
+import io.modeldisk.mount.fuse.PollWakeup;
 import ru.serce.jnrfuse.LibFuse;
 import ru.serce.jnrfuse.struct.FusePollhandle;
 

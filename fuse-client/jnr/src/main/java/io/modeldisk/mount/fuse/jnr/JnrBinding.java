@@ -1,5 +1,10 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.jnr;
 
+import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.FuseSession;
+import io.modeldisk.mount.fuse.KernelBinding;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
