@@ -4,6 +4,7 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -98,7 +99,7 @@ final class MountPoint {
     private boolean isDead() throws IOException {
         CompletableFuture<Boolean> dead = new CompletableFuture<>();
         // Another thread asks, because a process that hangs does not reply.
-        Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
+        ThreadName.MOUNT_CHECK.builder().start(() -> {
             int descriptor = Descriptors.open(path.toString(), Descriptors.O_CLOEXEC);
             if (descriptor >= 0) {
                 Descriptors.close(descriptor);
@@ -130,7 +131,7 @@ final class MountPoint {
     void awaitAnswer(Duration timeout, NanoClock clock) throws IOException {
         CompletableFuture<Void> answer = new CompletableFuture<>();
         // Reads in another thread, because a file system that does not reply blocks the reading thread.
-        Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
+        ThreadName.MOUNT_CHECK.builder().start(() -> {
             try {
                 askAll();
                 answer.complete(null);

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import java.time.Duration;
@@ -27,7 +28,7 @@ final class LeaseTimer implements AutoCloseable {
         this.clock = clock;
         this.periodNs = Math.clamp(shard.lease().toNanos() / PERIODS_PER_LEASE, MIN_PERIOD_NS, MAX_PERIOD_NS);
         this.lastTickNs = clock.nanoTime();
-        this.thread = new PeriodicThread("modeldisk-lease-" + shard.facts().model() + "-" + shard.facts().shard(),
+        this.thread = new PeriodicThread(ThreadName.LEASE.builder(shard.facts().model(), shard.facts().shard()),
             clock,
             Duration.ofNanos(periodNs), this::tick);
     }

@@ -119,7 +119,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
             : DataMemory.allocate(bytes);
         RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1,
             epoch,
-            stamps, clock, lost, "modeldisk-records-" + facts().model() + "-" + facts().shard());
+            stamps, clock, lost, facts().model() + "-" + facts().shard());
         ofEpoch.follow(log);
         backups = ofEpoch;
         return log;

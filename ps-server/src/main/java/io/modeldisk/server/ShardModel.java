@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
@@ -18,8 +19,8 @@ import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.checkpoint.CheckpointLog;
-import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
+import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
@@ -227,7 +228,7 @@ public final class ShardModel implements AutoCloseable {
      */
     void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
         records = new RecordLog(sinks, bufferBytes, firstPosition, clock, settings.lost(),
-            "modeldisk-records-" + facts.model() + "-" + facts.shard());
+            facts.model() + "-" + facts.shard());
         MemberRecords.record(learners, records);
         consistency.record(records);
         MemberRecords.appendRoster(learners, records);
@@ -508,7 +509,7 @@ public final class ShardModel implements AutoCloseable {
         // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
         // another thread, which nobody interrupts, writes the files.
         CompletableFuture<Void> save = new CompletableFuture<>();
-        Thread.ofPlatform().name("modeldisk-stop-" + facts.model() + "-" + facts.shard()).start(() -> {
+        ThreadName.LAST_CHECKPOINT.builder(facts.model(), facts.shard()).start(() -> {
             try {
                 checkpointer.saveLast(disconnect);
             } catch (InterruptedException | RuntimeException e) {

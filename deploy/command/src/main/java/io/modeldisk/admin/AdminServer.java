@@ -13,6 +13,7 @@ import com.sun.net.httpserver.HttpsServer;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
@@ -63,7 +64,7 @@ public final class AdminServer implements AutoCloseable {
         add(new AdminPage("/metrics", PrometheusText.CONTENT_TYPE, this::metrics));
         pages.forEach(this::add);
         // The limit on connections limits the threads too, because a connection has one thread while it has a request.
-        threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("modeldisk-admin-", 0).factory());
+        threads = Executors.newThreadPerTaskExecutor(ThreadName.ADMIN.numbered());
     }
 
     private void add(AdminPage page) {

@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -56,7 +57,7 @@ final class Question<T> {
     private synchronized CompletableFuture<T> begin() {
         if (asked == null || asked.isDone()) {
             CompletableFuture<T> answer = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("modeldisk-admin-question").start(() -> {
+            ThreadName.QUESTION.builder().start(() -> {
                 try {
                     answer.complete(ask.call());
                 } catch (Throwable e) {

@@ -4,6 +4,7 @@ import io.modeldisk.fault.coordination.Coordinator;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
@@ -56,7 +57,8 @@ final class CoordinatorCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         ServiceNotices notices = ServiceNotices.ofThisProcess();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> ServeCommand.stop(main, closed, notices), "stop"));
+        Runtime.getRuntime()
+            .addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(() -> ServeCommand.stop(main, closed, notices)));
         try (notices; Coordinator coordinator = Coordinator.launch(address, state, secret)) {
             notices.ready(
                 PlainText.format("ready: coordinator on %s, state in %s",

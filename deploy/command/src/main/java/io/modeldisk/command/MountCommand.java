@@ -11,6 +11,7 @@ import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.Route;
@@ -248,7 +249,7 @@ final class MountCommand implements Callable<Integer> {
             if (server.isUsed()) {
                 server.watch(Watches.ofMount(address, secrets.read(), mount));
             }
-            Thread stopper = new Thread(() -> stop(mount, handover, notices, subject), "stop");
+            Thread stopper = ThreadName.SHUTDOWN.builder().unstarted(() -> stop(mount, handover, notices, subject));
             Runtime.getRuntime().addShutdownHook(stopper);
             // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             String line = PlainText.format(

@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
@@ -19,7 +20,7 @@ final class ProcessEnd {
     static void after(Throwable failure) {
         try {
             // The log may hang, for example because nobody reads a pipe.
-            Thread.ofPlatform().daemon().name("modeldisk-end").start(ProcessEnd::halt);
+            ThreadName.END.builder().start(ProcessEnd::halt);
             boolean ofDevice = failure instanceof DeviceException;
             LOG.error("{}; this process ends, and --durability says what survives",
                 ofDevice ? failure.getMessage() : "a thread of the shard has failed because of an error in modeldisk",

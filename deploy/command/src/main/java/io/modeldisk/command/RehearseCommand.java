@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +29,7 @@ final class RehearseCommand implements Callable<Integer> {
         modeldisk("--help");
         modeldisk("mount", "--help");
         modeldisk("status", address);
-        Thread.ofPlatform().daemon().name("modeldisk-rehearse").start(this::useMount);
+        ThreadName.MOUNT_CHECK.builder().start(this::useMount);
         return modeldisk("mount", address, directory.toString(), "--foreground");
     }
 

@@ -5,6 +5,7 @@ import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.command.Watches.ShardPlace;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
@@ -196,7 +197,8 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         ServiceNotices notices = ServiceNotices.ofThisProcess();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed, notices), "stop"));
+        Runtime.getRuntime()
+            .addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(() -> stop(main, closed, notices)));
         ShardSubject subject = new ShardSubject();
         try (notices; Admin server = admin.start(subject)) {
             if (server.isUsed()) {

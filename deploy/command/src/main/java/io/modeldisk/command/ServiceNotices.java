@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.platform.linux.ServiceManager;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import java.io.IOException;
@@ -49,7 +50,7 @@ final class ServiceNotices implements AutoCloseable {
         this.manager = manager;
         Duration half = manager.map(ServiceManager::watchdog).orElse(Duration.ZERO).dividedBy(2);
         Duration period = half.isZero() || half.compareTo(STATUS_PERIOD) > 0 ? STATUS_PERIOD : half;
-        this.thread = new PeriodicThread("service-notices", NanoClock.SYSTEM, period, this::tell);
+        this.thread = new PeriodicThread(ThreadName.NOTICES.builder(), NanoClock.SYSTEM, period, this::tell);
         if (manager.isPresent()) {
             thread.start();
         }

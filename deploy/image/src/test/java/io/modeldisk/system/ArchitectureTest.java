@@ -17,6 +17,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import io.modeldisk.bench.baseline.BaselineClient;
 import io.modeldisk.bench.baseline.BaselineServer;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -153,6 +154,15 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
+
+    @ArchTest
+    static final ArchRule THREADS_HAVE_THE_NAMES_OF_THREAD_NAME = noClasses().that()
+        .resideOutsideOfPackages(BENCH, "io.modeldisk.doctor.collect").and()
+        .doNotHaveFullyQualifiedName(ThreadName.class.getName())
+        .should().callMethod(Thread.class, "ofPlatform").orShould().callMethod(Thread.class, "ofVirtual")
+        .orShould().callMethod(Thread.class, "startVirtualThread", Runnable.class)
+        .orShould().callConstructor(Thread.class, Runnable.class)
+        .orShould().callConstructor(Thread.class, Runnable.class, String.class);
 
     /** The packages of {@code com.sun} that are allowed are supported APIs of the modules jdk.management and jdk.httpserver. */
     @ArchTest

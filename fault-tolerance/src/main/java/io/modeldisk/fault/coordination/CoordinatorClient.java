@@ -1,5 +1,6 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -69,7 +70,7 @@ public final class CoordinatorClient implements AutoCloseable {
 
     /** Closes the client on another thread, because ZooKeeper's client waits for an answer that may not come. */
     private void abandon() {
-        Thread.ofVirtual().start(curator::close);
+        ThreadName.COORDINATOR_CLOSE.builder().start(curator::close);
     }
 
     private void reportUnknownHosts() {

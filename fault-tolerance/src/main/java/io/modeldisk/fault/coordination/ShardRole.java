@@ -1,5 +1,6 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import java.io.IOException;
@@ -97,11 +98,12 @@ public final class ShardRole implements AutoCloseable {
         this.place = "shard " + context.shard() + " of model " + context.model();
         this.znodes = new ShardZnodes(context, id);
         this.lease = new SessionLease(clock, znodes.ownPath(), () -> fence("its session with ZooKeeper has ended"));
-        String suffix = context.model() + "-" + context.shard();
         Duration period = Duration.ofMillis(Math.clamp(
             context.coordinator().session().toMillis() / STEPS_PER_SESSION, MIN_PERIOD_MS, MAX_PERIOD_MS));
-        this.steps = new PeriodicThread("modeldisk-role-" + suffix, clock, period, this::step);
-        this.pings = new PeriodicThread("modeldisk-fence-" + suffix, clock, period.dividedBy(2), this::watch);
+        this.steps = new PeriodicThread(ThreadName.ROLE.builder(context.model(), context.shard()), clock, period,
+            this::step);
+        this.pings = new PeriodicThread(ThreadName.FENCE.builder(context.model(), context.shard()), clock,
+            period.dividedBy(2), this::watch);
     }
 
     /**

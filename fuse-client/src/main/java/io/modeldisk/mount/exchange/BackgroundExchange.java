@@ -8,6 +8,7 @@ import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -107,7 +108,7 @@ final class BackgroundExchange implements AutoCloseable {
             workersStarted = true;
             for (int i = 0; i < WORKERS; i++) {
                 ExchangeWorker worker = new ExchangeWorker(this, model, pacing, pushCancellation, pullCancellation);
-                Thread.ofPlatform().name("modeldisk-exchange-" + i).daemon().start(worker);
+                ThreadName.EXCHANGE.builder(i).start(worker);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.modeldisk.mount.file;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -120,7 +121,7 @@ public final class VersionWatch implements AutoCloseable {
 
     private void start() {
         if (!running && !closed) {
-            Thread.ofVirtual().name("modeldisk-version").start(this::run);
+            ThreadName.VERSION.builder().start(this::run);
             running = true;
         }
     }

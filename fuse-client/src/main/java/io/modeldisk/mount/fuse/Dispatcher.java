@@ -2,6 +2,7 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -153,7 +154,7 @@ final class Dispatcher {
             lane.leave();
             if (lane.next(slot)) {
                 // The calling thread receives responses and must not wait, but the next request may.
-                Thread.ofVirtual().name("modeldisk-fuse-parked").start(() -> serveParked(slot, lane));
+                ThreadName.PARKED.builder().start(() -> serveParked(slot, lane));
             } else {
                 slots.giveBack(slot);
             }

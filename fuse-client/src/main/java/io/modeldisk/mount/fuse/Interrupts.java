@@ -2,6 +2,7 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -191,7 +192,7 @@ final class Interrupts {
             return false;
         }
         anyInterrupt = true;
-        Thread.ofVirtual().name("modeldisk-fuse-interrupt").start(() -> {
+        ThreadName.INTERRUPT.builder().start(() -> {
             try {
                 clock.sleep(GRACE_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {

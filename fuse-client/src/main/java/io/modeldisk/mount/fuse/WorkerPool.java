@@ -3,6 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ final class WorkerPool {
         this.clock = options.clock();
         this.dispatcher = dispatcher;
         this.polls = polls;
-        this.reserve = Thread.ofPlatform().name("modeldisk-fuse-reserve").daemon().unstarted(this::keepOneReading);
+        this.reserve = ThreadName.RESERVE.builder().unstarted(this::keepOneReading);
     }
 
     /** Returns a future that completes when the mount is removed, all threads have stopped and the descriptors are closed. */
@@ -86,7 +87,7 @@ final class WorkerPool {
         for (int i = 0; i < baseThreads; i++) {
             int fd = fds[i];
             int triedFd = triedFds[i];
-            startThread("modeldisk-fuse-" + i, () -> serve(slots.take(), fd, triedFd, false));
+            startThread(i, () -> serve(slots.take(), fd, triedFd, false));
         }
         reserve.start();
     }
@@ -128,8 +129,8 @@ final class WorkerPool {
         return fd;
     }
 
-    private void startThread(String name, Runnable task) {
-        Thread.ofPlatform().name(name).daemon().start(task);
+    private void startThread(Object number, Runnable task) {
+        ThreadName.FUSE.builder(number).start(task);
         threads++;
     }
 
@@ -280,7 +281,7 @@ final class WorkerPool {
             return;
         }
         // A call may wait: if all threads have ended meanwhile, the next process replies.
-        Thread.ofPlatform().name("modeldisk-fuse-stop").daemon().start(() -> {
+        ThreadName.WAKER.builder().start(() -> {
             while (!isOver.getAsBoolean()) {
                 ask.run();
             }
@@ -307,7 +308,7 @@ final class WorkerPool {
         if (slot != null) {
             boolean started = false;
             try {
-                startThread("modeldisk-fuse-added", () -> serve(slot, sessionFd, NONE, true));
+                startThread("added", () -> serve(slot, sessionFd, NONE, true));
                 started = true;
             } finally {
                 if (!started) {

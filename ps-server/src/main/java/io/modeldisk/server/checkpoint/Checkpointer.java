@@ -3,6 +3,7 @@ package io.modeldisk.server.checkpoint;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
@@ -134,7 +135,7 @@ public final class Checkpointer implements AutoCloseable {
             ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
             : null;
         refuseOlder();
-        this.thread = new PeriodicThread("modeldisk-checkpoint-" + facts.model() + "-" + facts.shard(), clock, TICK,
+        this.thread = new PeriodicThread(ThreadName.CHECKPOINT.builder(facts.model(), facts.shard()), clock, TICK,
             this::step);
         this.copies = new BlockCopies(facts.blockSizeBytes(), aggregator.stateBytesPerLogicalBlock(), thread::wake);
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.server.record;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -38,7 +39,7 @@ final class RecordCommitter {
         this.clock = clock;
         this.begun = new boolean[sinks.size()];
         this.kept = new boolean[sinks.size()];
-        this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
+        this.thread = ThreadName.RECORDS.builder(name).unstarted(this::run);
     }
 
     void start() {

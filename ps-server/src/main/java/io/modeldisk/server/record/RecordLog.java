@@ -93,7 +93,7 @@ public final class RecordLog implements AutoCloseable {
      * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
      * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
-     * @param name the name of the thread
+     * @param name the model and the number of the shard, for the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock,
         Consumer<Throwable> lost, String name) {
@@ -110,7 +110,7 @@ public final class RecordLog implements AutoCloseable {
      * @param epoch the epoch of the primary
      * @param stamps the stamps of the blocks, which the log keeps current
      * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
-     * @param name the name of the thread
+     * @param name the model and the number of the shard, for the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, DataMemory bufferMemory, long firstPosition, long epoch,
         BlockStamps stamps, NanoClock clock, Consumer<Throwable> lost, String name) {

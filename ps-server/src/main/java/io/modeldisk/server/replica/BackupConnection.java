@@ -1,5 +1,6 @@
 package io.modeldisk.server.replica;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.record.BlockStamps;
 import io.modeldisk.server.record.RecordBacklog;
@@ -54,7 +55,7 @@ final class BackupConnection implements AutoCloseable {
     BackupConnection(Backups backups, Backup peer) {
         this.backups = backups;
         this.peer = peer;
-        this.thread = Thread.ofPlatform().daemon().name("modeldisk-backup-" + peer.name()).unstarted(this::run);
+        this.thread = ThreadName.BACKUP.builder(peer.name()).unstarted(this::run);
     }
 
     void start() {

@@ -6,6 +6,7 @@ import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.aggregator.device.PushMemory;
+import io.modeldisk.platform.threads.ThreadName;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
@@ -36,7 +37,7 @@ final class CudaBlocks implements DeviceBlocks {
         this.memory = new ShardMemory(device, shape, kernels.stateArrays(), kernels.countsUpdates(), places);
         this.queue = new OperationQueue(places, shape.clock());
         DevicePipeline pipeline = new DevicePipeline(device, shape, queue, memory, kernels);
-        this.thread = Thread.ofPlatform().name("modeldisk-cuda-" + shape.name()).unstarted(pipeline);
+        this.thread = ThreadName.DEVICE.builder(shape.name()).unstarted(pipeline);
     }
 
     private static int places(int blockSizeBytes) {

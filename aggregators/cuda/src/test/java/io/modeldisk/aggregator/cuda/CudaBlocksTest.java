@@ -13,6 +13,7 @@ import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.aggregator.device.PushMemory;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -412,7 +413,9 @@ class CudaBlocksTest {
         public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
             boolean early = condition
                 .awaitNanos(Math.min(deadlineNs - nanoTime(), TimeUnit.MILLISECONDS.toNanos(1))) > 0;
-            Runnable action = Thread.currentThread().getName().startsWith("modeldisk-cuda") ? meanwhile.get() : null;
+            Runnable action = Thread.currentThread().getName().startsWith(ThreadName.DEVICE.of())
+                ? meanwhile.get()
+                : null;
             if (action != null) {
                 action.run();
                 jumpedNs.addAndGet(TimeUnit.SECONDS.toNanos(30));

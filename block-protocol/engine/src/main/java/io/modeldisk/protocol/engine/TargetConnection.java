@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.platform.text.PeerText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.Liveness;
@@ -95,7 +96,7 @@ final class TargetConnection implements Runnable {
                 return;
             }
             responder = context.threadFactory().newThread(this::respond);
-            responder.setName("responder " + datamover.peer());
+            responder.setName(ThreadName.RESPONDER.of(datamover.peer()));
             responder.start();
             while (!phase.isLoggedOut()) {
                 listeningSinceNs = clock.nanoTime();

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.access.AccessPolicy;
@@ -76,7 +77,7 @@ public final class TargetContext {
     private Duration pingInterval = DEFAULT_PING_INTERVAL;
     private Duration maxFailureDelay = DEFAULT_MAX_FAILURE_DELAY;
     private Duration endTimeout = SessionTable.END_TIMEOUT;
-    private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
+    private ThreadFactory threadFactory = ThreadName.RECEIVER.builder().factory();
     private NanoClock clock = NanoClock.SYSTEM;
 
     /** Sets the address to listen on. If the port is 0, the system chooses a port. */

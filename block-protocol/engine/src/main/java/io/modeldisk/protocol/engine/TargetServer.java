@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
 import io.modeldisk.platform.time.RunningClock;
@@ -73,10 +74,11 @@ public final class TargetServer implements AutoCloseable {
             context.maxConnections() * context.initialCommands());
         this.devicePool = prepareMemory();
         for (TargetPortal portal : portals) {
-            acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
+            acceptors.add(ThreadName.ACCEPTOR.builder(portal.datamover())
                 .unstarted(() -> accept(portal)));
         }
-        this.watchdog = new PeriodicThread("connection-watchdog", context.clock(), WATCH_PERIOD, this::watch);
+        this.watchdog = new PeriodicThread(ThreadName.CONNECTIONS.builder(), context.clock(), WATCH_PERIOD,
+            this::watch);
     }
 
     /**
@@ -216,7 +218,7 @@ public final class TargetServer implements AutoCloseable {
         connections.add(connection);
         try {
             Thread receiver = context.threadFactory().newThread(connection);
-            receiver.setName("receiver " + connection);
+            receiver.setName(ThreadName.RECEIVER.of(connection));
             receiver.start();
         } catch (RuntimeException | OutOfMemoryError e) {
             connections.remove(connection);

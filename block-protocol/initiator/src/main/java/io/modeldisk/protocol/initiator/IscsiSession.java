@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.SolicitedData;
@@ -74,10 +75,10 @@ public final class IscsiSession implements AutoCloseable {
 
     private void start() throws ShardException {
         datamover.enable(SessionConnector.logIn(context, datamover, numbers));
-        life.start("iscsi-receiver " + context.portalText(), this::receive);
+        life.start(ThreadName.READER.builder(context.portalText()), this::receive);
         datamover.solicitedData().ifPresent(
-            data -> life.start("iscsi-sender " + context.portalText(), () -> sendSolicitedData(data)));
-        Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
+            data -> life.start(ThreadName.SENDER.builder(context.portalText()), () -> sendSolicitedData(data)));
+        ThreadName.SESSION_WATCHDOG.builder(context.portalText()).start(this::watch);
     }
 
     /** Closes the connection if the target stalls, so that no thread waits for the target forever. */

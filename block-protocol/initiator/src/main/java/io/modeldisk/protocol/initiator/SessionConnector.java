@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.OperationalParameters;
@@ -24,7 +25,8 @@ final class SessionConnector {
     static OperationalParameters logIn(
         SessionContext context, InitiatorDatamover datamover, SessionNumbers numbers) throws ShardException {
         ShardId shard = context.shardId();
-        Thread watchdog = Thread.ofVirtual().start(() -> closeUnlessInterrupted(context, datamover));
+        Thread watchdog = ThreadName.LOGIN_WATCHDOG.builder(context.portalText())
+            .start(() -> closeUnlessInterrupted(context, datamover));
         try {
             return new InitiatorLogin(context, datamover, numbers, context.parameters()).run();
         } catch (ClosedChannelException e) {

@@ -59,10 +59,10 @@ final class SessionLife {
         return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
     }
 
-    /** Starts a daemon thread of the session. */
-    void start(String name, Runnable work) {
+    /** Starts a thread of the session. */
+    void start(Thread.Builder thread, Runnable work) {
         count(1);
-        Thread.ofPlatform().daemon().name(name).start(() -> {
+        thread.start(() -> {
             try {
                 work.run();
             } finally {

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -162,7 +163,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
         NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
         // Another thread sends the response, because a send may wait for the target. The receiving thread must always be able to
         // receive.
-        Thread.ofVirtual().start(() -> {
+        ThreadName.PING_ANSWER.builder(shard.address()).start(() -> {
             try {
                 datamover.sendControl(answer, null);
             } catch (IOException e) {

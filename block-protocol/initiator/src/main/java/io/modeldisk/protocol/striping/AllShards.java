@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.platform.threads.ThreadName;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ final class AllShards {
         for (ShardClient shard : shards) {
             FutureTask<T> task = new FutureTask<>(() -> call.at(shard));
             tasks.add(task);
-            Thread.ofVirtual().name("shard-call " + shard.id()).start(task);
+            ThreadName.SHARD_CALL.builder(shard.id().index()).start(task);
         }
         List<T> results = new ArrayList<>(shards.size());
         IOException failure = null;

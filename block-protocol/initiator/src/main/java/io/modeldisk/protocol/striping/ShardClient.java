@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
@@ -154,7 +155,7 @@ final class ShardClient implements AutoCloseable {
      * not block.
      */
     void moved() {
-        Thread.ofVirtual().name("iscsi-moved " + place.id()).start(() -> {
+        ThreadName.SHARD_MOVED.builder(place.id().index()).start(() -> {
             try {
                 Place now = locate();
                 sessions.forEach((session, at) -> {

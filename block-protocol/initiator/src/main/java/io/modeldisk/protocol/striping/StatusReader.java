@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public final class StatusReader implements AutoCloseable {
             int shard = i;
             FutureTask<Answer> task = new FutureTask<>(() -> answer(shard));
             tasks.add(task);
-            Thread.ofVirtual().name("status-of-shard " + i).start(task);
+            ThreadName.SHARD_STATUS.builder(i).start(task);
         }
         List<Answer> answers = new ArrayList<>();
         ShardReport first = null;

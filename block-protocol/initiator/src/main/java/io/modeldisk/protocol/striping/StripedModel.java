@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
@@ -372,7 +373,7 @@ public final class StripedModel implements RemoteModel {
     }
 
     private void startWatchdog() {
-        Thread thread = Thread.ofVirtual().name("modeldisk-call-watchdog").unstarted(this::watchCalls);
+        Thread thread = ThreadName.CALL_WATCHDOG.builder().unstarted(this::watchCalls);
         if (watchdog.compareAndSet(null, thread)) {
             thread.start();
         }

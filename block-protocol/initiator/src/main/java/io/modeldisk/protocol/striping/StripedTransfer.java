@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -201,7 +202,7 @@ final class StripedTransfer {
     }
 
     private void startThread() {
-        Thread.ofVirtual().name("modeldisk-transfer").start(this::resume);
+        ThreadName.TRANSFER.builder().start(this::resume);
     }
 
     private void resume() {

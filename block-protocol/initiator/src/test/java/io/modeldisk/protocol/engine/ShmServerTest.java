@@ -5,6 +5,7 @@ import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
@@ -315,7 +316,8 @@ final class ShmServerTest {
     }
 
     private static boolean serves(Thread thread) {
-        return thread.getName().startsWith("receiver ") || thread.getName().startsWith("responder ")
+        return thread.getName().startsWith(ThreadName.RECEIVER.of())
+            || thread.getName().startsWith(ThreadName.RESPONDER.of())
             || thread.getName().startsWith("iscsi-");
     }
 }

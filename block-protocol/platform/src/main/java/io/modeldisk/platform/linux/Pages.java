@@ -1,5 +1,6 @@
 package io.modeldisk.platform.linux;
 
+import io.modeldisk.platform.threads.ThreadName;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -14,7 +15,7 @@ final class Pages {
     /** The kernel locks the address space of the process during a call, so a call must not be long. */
     private static final long CALL_BYTES = 64 << 20;
 
-    private static final ThreadFactory THREADS = Thread.ofPlatform().name("allocate-pages").daemon().factory();
+    private static final ThreadFactory THREADS = ThreadName.PAGES.builder().factory();
 
     private Pages() {}
 

@@ -29,14 +29,14 @@ public final class PeriodicThread implements AutoCloseable {
     /**
      * Creates a thread that is not started yet.
      *
-     * @param role the name of the thread
+     * @param builder the builder of the thread, which has its name
      * @param period the time from the end of one run to the start of the next run
      */
-    public PeriodicThread(String role, NanoClock clock, Duration period, Runnable task) {
+    public PeriodicThread(Thread.Builder builder, NanoClock clock, Duration period, Runnable task) {
         this.clock = clock;
         this.periodNs = period.toNanos();
         this.task = task;
-        this.thread = Thread.ofPlatform().daemon().name(role).unstarted(this::run);
+        this.thread = builder.unstarted(this::run);
     }
 
     /** Starts the thread. The first run begins one period later. Returns this object. */

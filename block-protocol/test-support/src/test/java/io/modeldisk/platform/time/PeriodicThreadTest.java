@@ -35,7 +35,8 @@ class PeriodicThreadTest {
 
     @Test
     void taskRunsOncePerPeriod() {
-        try (PeriodicThread _ = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start()) {
+        try (PeriodicThread _ = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
+            runs::incrementAndGet).start()) {
             for (int i = 1; i <= 3; i++) {
                 advanceUntilRun(i);
             }
@@ -44,7 +45,8 @@ class PeriodicThreadTest {
 
     @Test
     void taskRunsAtOnceAfterWake() {
-        try (PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start()) {
+        try (PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
+            runs::incrementAndGet).start()) {
             thread.wake();
             await("the task has run without a period", () -> runs.get() == 1);
             advanceUntilRun(2);
@@ -57,7 +59,8 @@ class PeriodicThreadTest {
             runs.incrementAndGet();
             throw new OutOfMemoryError("simulated by this test");
         };
-        try (PeriodicThread _ = new PeriodicThread("failing", clock, PERIOD, failing).start()) {
+        try (PeriodicThread _ = new PeriodicThread(Thread.ofPlatform().daemon().name("failing"), clock, PERIOD, failing)
+            .start()) {
             for (int i = 1; i <= 3; i++) {
                 advanceUntilRun(i);
             }
@@ -66,7 +69,8 @@ class PeriodicThreadTest {
 
     @Test
     void closeStopsTheThreadWithoutAnotherRun() {
-        PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start();
+        PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
+            runs::incrementAndGet).start();
         await("the thread waits", () -> clock.waitingThreads() == 1);
         thread.close();
         clock.advance(PERIOD);
@@ -77,7 +81,8 @@ class PeriodicThreadTest {
     @Test
     void closeWaitsUntilARunInProgressHasCompleted() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, () -> runUntil(release)).start();
+        PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
+            () -> runUntil(release)).start();
         advanceUntilRun(1);
         CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
         await("close() waits", () -> clock.waitingThreads() == 1);
@@ -101,7 +106,8 @@ class PeriodicThreadTest {
         appender.start();
         logger.addAppender(appender);
         try {
-            PeriodicThread thread = new PeriodicThread("stuck", clock, PERIOD, () -> runUntil(release)).start();
+            PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("stuck"), clock, PERIOD,
+                () -> runUntil(release)).start();
             advanceUntilRun(1);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
             await("close() waits", () -> clock.waitingThreads() == 1);

@@ -1,5 +1,6 @@
 package io.modeldisk.admin.page;
 
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -64,7 +65,7 @@ final class Latest<T> {
         lookedNs = nowNs;
         if (!reading && !closed && nowNs - nextNs >= 0) {
             reading = true;
-            Thread.ofVirtual().name("modeldisk-page " + name).start(this::read);
+            ThreadName.PAGE.builder(name).start(this::read);
         }
         return last;
     }

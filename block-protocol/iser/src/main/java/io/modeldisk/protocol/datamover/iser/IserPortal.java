@@ -1,10 +1,11 @@
 package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.RdmaCm;
-import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -107,7 +108,7 @@ public final class IserPortal implements TargetPortal {
             portal.channel.destroyEventChannel();
             throw e;
         }
-        Thread.ofPlatform().daemon().name("iser-events " + portal).start(portal::run);
+        ThreadName.RDMA_EVENTS.builder(portal).start(portal::run);
         return portal;
     }
 

@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MemoryFiles;
 import io.modeldisk.mount.fuse.SessionEnd;
 import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
@@ -60,7 +61,7 @@ final class JnrSession implements FuseSession {
     }
 
     private void start() throws IOException {
-        Thread.ofPlatform().name("modeldisk-fuse-jnr").daemon().start(this::run);
+        ThreadName.JNR.builder().start(this::run);
         try {
             if (!FutureWait.isDoneWithin(CompletableFuture.anyOf(fileSystem.started(), ended), START_TIMEOUT,
                 options.clock())) {

@@ -1,0 +1,141 @@
+package io.modeldisk.platform.threads;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The names of the threads of modeldisk. A name is {@code modeldisk-}, the role of the thread and, if a process may have several
+ * threads in this role, a detail: {@code modeldisk-lease-resnet-0}. Linux shows only the first 15 bytes of the name of a platform
+ * thread, so their roles differ in the first five letters. docs/architecture.md describes each role.
+ */
+public enum ThreadName {
+    /** Accepts connections. */
+    ACCEPTOR(Kind.PLATFORM, "acceptor", "DATAMOVER"),
+    /** Receives the commands of an initiator. */
+    RECEIVER(Kind.PLATFORM, "receiver", "PEER"),
+    /** Runs tasks that are resumed. */
+    RESPONDER(Kind.PLATFORM, "responder", "PEER"),
+    /** Watches the connections of the target. */
+    CONNECTIONS(Kind.PLATFORM, "connections"),
+    /** Accepts the connections of an RDMA portal. */
+    RDMA_EVENTS(Kind.PLATFORM, "rdma-events", "PORTAL"),
+    /** Makes records durable. */
+    RECORDS(Kind.PLATFORM, "records", "MODEL-SHARD"),
+    /** Ends the leases of silent learners. */
+    LEASE(Kind.PLATFORM, "lease", "MODEL-SHARD"),
+    /** Saves the checkpoints. */
+    CHECKPOINT(Kind.PLATFORM, "checkpoint", "MODEL-SHARD"),
+    /** Waits for the last checkpoint of a shard that stops. */
+    LAST_CHECKPOINT(Kind.PLATFORM, "last-checkpoint", "MODEL-SHARD"),
+    /** Connects to a backup. */
+    BACKUP(Kind.PLATFORM, "backup", "ID"),
+    /** Launches the kernels of a GPU and follows them. */
+    DEVICE(Kind.PLATFORM, "device", "NAME"),
+    /** Reads and writes the znodes of a shard. */
+    ROLE(Kind.PLATFORM, "role", "MODEL-SHARD"),
+    /** Watches the lease of a primary. */
+    FENCE(Kind.PLATFORM, "fence", "MODEL-SHARD"),
+    /** Closes a client of ZooKeeper after a failed start. */
+    COORDINATOR_CLOSE(Kind.VIRTUAL, "coordinator-close"),
+    /** Receives the responses of a session. */
+    READER(Kind.PLATFORM, "reader", "PORTAL"),
+    /** Sends the data of a session. */
+    SENDER(Kind.PLATFORM, "sender", "PORTAL"),
+    /** Closes a session whose target is silent. */
+    SESSION_WATCHDOG(Kind.VIRTUAL, "session-watchdog", "PORTAL"),
+    /** Closes the connection of a login that takes too long. */
+    LOGIN_WATCHDOG(Kind.VIRTUAL, "login-watchdog", "PORTAL"),
+    /** Answers a ping of the target. */
+    PING_ANSWER(Kind.VIRTUAL, "ping-answer", "PORTAL"),
+    /** Makes a part of a call to all shards. */
+    SHARD_CALL(Kind.VIRTUAL, "shard-call", "SHARD"),
+    /** Closes the sessions with a process that no longer serves. */
+    SHARD_MOVED(Kind.VIRTUAL, "shard-moved", "SHARD"),
+    /** Reads the status of a shard. */
+    SHARD_STATUS(Kind.VIRTUAL, "shard-status", "SHARD"),
+    /** Ends calls whose time is over. */
+    CALL_WATCHDOG(Kind.VIRTUAL, "call-watchdog"),
+    /** Resumes a call that needs a thread. */
+    TRANSFER(Kind.VIRTUAL, "transfer"),
+    /** Pushes and pulls in the background. */
+    EXCHANGE(Kind.PLATFORM, "exchange", "N"),
+    /** Waits for a version. */
+    VERSION(Kind.VIRTUAL, "version"),
+    /** Checks whether the mount still exists. */
+    MOUNT_CHECK(Kind.PLATFORM, "mount-check"),
+    /** Serves requests of the kernel. */
+    FUSE(Kind.PLATFORM, "fuse", "N"),
+    /** Adds a thread if all others wait. */
+    RESERVE(Kind.PLATFORM, "reserve"),
+    /** Serves a parked request. */
+    PARKED(Kind.VIRTUAL, "parked"),
+    /** Answers an interrupted request. */
+    INTERRUPT(Kind.VIRTUAL, "interrupt"),
+    /** Wakes the threads of a mount that ends. */
+    WAKER(Kind.PLATFORM, "waker"),
+    /** Runs the loop of libfuse. */
+    JNR(Kind.PLATFORM, "jnr"),
+    /** Serves an HTTP request. */
+    ADMIN(Kind.VIRTUAL, "admin", "N"),
+    /** Asks the shards for their status. */
+    QUESTION(Kind.PLATFORM, "question"),
+    /** Reads the status of a shard for the page. */
+    PAGE(Kind.VIRTUAL, "page", "NAME"),
+    /** Tells the service manager about progress. */
+    NOTICES(Kind.PLATFORM, "notices"),
+    /** Fills memory with zeros. */
+    PAGES(Kind.PLATFORM, "pages"),
+    /** Stops the process in order. */
+    SHUTDOWN(Kind.PLATFORM, "shutdown"),
+    /** Ends the process after a failure. */
+    END(Kind.PLATFORM, "end");
+
+    private enum Kind {
+        PLATFORM, VIRTUAL
+    }
+
+    private final boolean virtual;
+    private final String name;
+    private final String detail;
+
+    ThreadName(Kind kind, String role) {
+        this(kind, role, null);
+    }
+
+    ThreadName(Kind kind, String role, String detail) {
+        this.virtual = kind == Kind.VIRTUAL;
+        this.name = "modeldisk-" + role;
+        this.detail = detail;
+    }
+
+    /** Returns the name of a thread in this role. */
+    public String of(Object... details) {
+        return Stream.concat(Stream.of(name), Stream.of(details).map(String::valueOf)).collect(Collectors.joining("-"));
+    }
+
+    /** Returns a builder of a thread in this role: a virtual thread, or a daemon. */
+    public Thread.Builder builder(Object... details) {
+        return unnamed().name(of(details));
+    }
+
+    /** Returns a factory of threads in this role, numbered from 0. */
+    public ThreadFactory numbered() {
+        return unnamed().name(name + "-", 0).factory();
+    }
+
+    private Thread.Builder unnamed() {
+        return virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+    }
+
+    /** Returns whether threads in this role are virtual. */
+    public boolean isVirtual() {
+        return virtual;
+    }
+
+    /** Returns the name with a word in place of the detail, as the documentation shows it, such as {@code modeldisk-fuse-N}. */
+    @Override
+    public String toString() {
+        return detail == null ? name : name + "-" + detail;
+    }
+}

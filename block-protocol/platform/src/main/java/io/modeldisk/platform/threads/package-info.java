@@ -1,0 +1,2 @@
+/** The threads of modeldisk: what each one is called. */
+package io.modeldisk.platform.threads;

@@ -1,0 +1,2 @@
+/** Tests of the names of threads. */
+package io.modeldisk.platform.threads;
