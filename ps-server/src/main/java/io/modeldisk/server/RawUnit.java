@@ -50,7 +50,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     @Override
     boolean take(IoTask task) {
         shard().store().visit(task, assignment, this);
-        shard().traffic().rawWrite();
+        shard().traffic().rawWrites.increment();
         return true;
     }
 
@@ -129,7 +129,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     private void fill(long offset, int lengthBytes, MemorySegment logicalBlock, RecordLog records) {
         BlockLayout layout = shard().store().layout();
         Block block = shard().store().block(layout.blockOf(offset));
-        shard().traffic().rawWrite();
+        shard().traffic().rawWrites.increment();
         block.lock();
         try {
             int start = layout.offsetInBlock(offset);

@@ -216,7 +216,7 @@ public final class ShardModel implements AutoCloseable {
             : new CheckpointLog(records, journal, learners, consistency, learningRate(), clock);
         checkpointer = new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
             aggregator, learners, consistency, clock, newest, history, log,
-            traffic::rawWrites, settings.goBack(), mayServe);
+            traffic.rawWrites::sum, settings.goBack(), mayServe);
     }
 
     /**

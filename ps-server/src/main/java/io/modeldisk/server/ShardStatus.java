@@ -123,18 +123,18 @@ final class ShardStatus {
         }
         put(status, Metric.WAITING, shard.consistency().waiting());
         put(status, Metric.FOLLOWERS, shard.followers().size());
-        put(status, Metric.PUSHES, shard.traffic().pushes());
-        put(status, Metric.PULLS, shard.traffic().pulls());
-        put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes());
-        put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
-        put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
+        put(status, Metric.PUSHES, shard.traffic().pushes.sum());
+        put(status, Metric.PULLS, shard.traffic().pulls.sum());
+        put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes.sum());
+        put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes.sum());
+        put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes.sum());
         put(status, Metric.STATE_BYTES, shard.store().stateBytes());
         put(status, Metric.READERS_USED_BYTES, shard.keeper().usedBytes());
         put(status, Metric.READERS_LIMIT_BYTES, shard.keeper().limitBytes());
         if (shard.store().device() != null) {
             status.put("device", shard.store().device().toString());
             status.put("pushPlace", shard.pushPlace());
-            put(status, Metric.DEVICE_PUSHES, shard.traffic().devicePushes());
+            put(status, Metric.DEVICE_PUSHES, shard.traffic().devicePushes.sum());
         }
         put(status, Metric.UPTIME, uptimeSeconds());
         return encode(status);

@@ -146,7 +146,7 @@ final class TrainUnit extends ShardUnit {
         if (taken) {
             shard().traffic().pushed(task.dataBytes());
             if (task.memory().device() != null) {
-                shard().traffic().pushedToDevice();
+                shard().traffic().devicePushes.increment();
             }
         }
         return taken;
@@ -171,7 +171,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     private void noteNonFinite(IoTask task, String outcome) {
-        shard().traffic().nonFinite();
+        shard().traffic().nonFinitePushes.increment();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
         // A learner that has diverged sends many pushes with a NaN. Therefore only number 1, 2, 4, 8 and so on are logged.
@@ -239,7 +239,8 @@ final class TrainUnit extends ShardUnit {
         RoundKeeper.Rounds rounds = keeper.rounds(first, end);
         return new KeepRoundCommand.Answer(result, rounds.min(), rounds.max(),
             reading == null ? versions.min() : reading.minVersion(),
-            reading == null ? versions.max() : reading.maxVersion(), versions.total(), shard().traffic().rawWrites(),
+            reading == null ? versions.max() : reading.maxVersion(), versions.total(),
+            shard().traffic().rawWrites.sum(),
             keeper.round(), shard().history(),
             shard().learners().roster().members().size());
     }

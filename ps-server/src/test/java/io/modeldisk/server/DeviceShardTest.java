@@ -185,8 +185,8 @@ class DeviceShardTest {
                 gpu.model().store().devicePushes().registered("a test");
                 assertThat(gpu.model().pushPlace()).isEqualTo("device memory by a test");
                 train(random, cpu, gpu);
-                assertThat(gpu.model().traffic().devicePushes()).isPositive()
-                    .isLessThan(gpu.model().traffic().pushes());
+                assertThat(gpu.model().traffic().devicePushes.sum()).isPositive()
+                    .isLessThan(gpu.model().traffic().pushes.sum());
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
             }

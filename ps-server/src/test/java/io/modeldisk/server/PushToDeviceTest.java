@@ -96,8 +96,8 @@ class PushToDeviceTest {
             // Soft-RoCE takes no dma-buf.
             assertThat(server.shard().pushPlace()).isEqualTo("device memory by peer memory");
             train(server, 4);
-            assertThat(server.shard().traffic().devicePushes()).isGreaterThanOrEqualTo(4)
-                .isLessThanOrEqualTo(server.shard().traffic().pushes() - 4);
+            assertThat(server.shard().traffic().devicePushes.sum()).isGreaterThanOrEqualTo(4)
+                .isLessThanOrEqualTo(server.shard().traffic().pushes.sum() - 4);
         }
         assertThat(Emulator.live()).isZero();
     }
@@ -116,7 +116,7 @@ class PushToDeviceTest {
         try (ParameterServer server = launch("asp", PushTo.AUTO)) {
             assertThat(server.shard().pushPlace()).isEqualTo("host memory");
             train(server, 2);
-            assertThat(server.shard().traffic().devicePushes()).isZero();
+            assertThat(server.shard().traffic().devicePushes.sum()).isZero();
         }
         assertThat(Emulator.live()).isZero();
     }

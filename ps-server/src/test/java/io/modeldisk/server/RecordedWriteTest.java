@@ -76,7 +76,7 @@ class RecordedWriteTest {
         shard.sink.awaitHeld();
         assertDurableAfterResume(push);
         assertThat(weight()).isEqualTo(1);
-        assertThat(shard.shard.traffic().pushes()).isEqualTo(1);
+        assertThat(shard.shard.traffic().pushes.sum()).isEqualTo(1);
     }
 
     @Test

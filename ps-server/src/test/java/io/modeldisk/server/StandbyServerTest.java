@@ -113,10 +113,10 @@ class StandbyServerTest {
             model.join();
             groups.become(AccessState.STANDBY);
             CompletableFuture<Void> push = run(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
-            assertThat(server.shard().traffic().pushes()).isZero();
+            assertThat(server.shard().traffic().pushes.sum()).isZero();
             groups.become(AccessState.ACTIVE);
             push.get(30, TimeUnit.SECONDS);
-            assertThat(server.shard().traffic().pushes()).isPositive();
+            assertThat(server.shard().traffic().pushes.sum()).isPositive();
         }
     }
 
