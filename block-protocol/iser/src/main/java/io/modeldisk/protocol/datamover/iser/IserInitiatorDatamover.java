@@ -6,7 +6,6 @@ import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
-import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.RequestPdu;
@@ -22,21 +21,17 @@ import java.nio.ByteBuffer;
  * The datamover of an initiator over iSER (RFC 7145). The initiator advertises the memory of a command, and the target moves the
  * data. The data of a short write is sent together with the command. The target fetches all the data of a longer write.
  */
-public final class IserInitiatorDatamover implements InitiatorDatamover {
+public final class IserInitiatorDatamover extends IserDatamover implements InitiatorDatamover {
     /** The rights of the target to the data of commands. The target needs remote rights, because it READs and WRITEs the data. */
     static final MemoryRights DATA_RIGHTS = MemoryRights.REMOTE;
 
-    private final IserChannel channel;
-    private final QueuePair queue;
     private final Numbering numbering;
     private final SVCPostSend sendWithData;
-    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /** Creates a datamover that owns the queue pair, and posts the receives. The queue pair is not connected yet. */
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
-        this.queue = queue;
+        super(queue, queueDepth, 0, DATA_RIGHTS);
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(queueDepth), 0, DATA_RIGHTS);
         try {
             this.sendWithData = queue.prepare(
                 WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));
@@ -46,31 +41,8 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         }
     }
 
-    IserChannel channel() {
-        return channel;
-    }
-
-    static int receives(int queueDepth) {
-        return queueDepth + IserChannel.UNEXPECTED_PDUS;
-    }
-
     static int sendRequests() {
         return IserChannel.sendRequests(0);
-    }
-
-    @Override
-    public boolean isRdma() {
-        return true;
-    }
-
-    @Override
-    public OperationalParameters limited(OperationalParameters wishes) {
-        return IserMessage.limited(wishes);
-    }
-
-    @Override
-    public void enable(OperationalParameters agreed) {
-        parameters = agreed;
     }
 
     @Override
@@ -135,12 +107,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         queue.enter();
         channel.lock();
         try {
-            int length = data == null ? 0 : data.remaining();
-            int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
-            if (length > longest) {
-                throw new ProtocolException(
-                    "the data segment has " + length + " bytes, but " + queue.peer() + " accepts at most " + longest);
-            }
+            int length = checkSent(data);
             if (data != null) {
                 pdu.dataSegmentBytes(length);
             }
@@ -157,8 +124,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         queue.enter();
         try {
             IserMessage message = (IserMessage) channel.awaitArrival();
-            int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
-            int start = message.checkReceived(longest);
+            int start = message.checkReceived(longestReceived());
             int opcode = message.pdu().opcode();
             if (opcode == Opcode.DATA_IN || opcode == Opcode.R2T) {
                 throw new ProtocolException(

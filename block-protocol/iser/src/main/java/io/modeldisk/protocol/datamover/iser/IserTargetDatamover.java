@@ -10,7 +10,6 @@ import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.datamover.TargetDatamover;
-import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -32,7 +31,7 @@ import java.nio.ByteBuffer;
  * WRITEs send the data of a read. The last WRITE is posted together with the response. Many transfers are in progress at the same
  * time. The target never agrees to unsolicited Data-Out PDUs.
  */
-public final class IserTargetDatamover implements TargetDatamover {
+public final class IserTargetDatamover extends IserDatamover implements TargetDatamover {
     /**
      * The maximum number of RDMA requests in flight on a connection. This number suffices for the READs of a few long writes, and
      * for the WRITEs and responses of many reads.
@@ -48,8 +47,6 @@ public final class IserTargetDatamover implements TargetDatamover {
      */
     static final MemoryRights DATA_RIGHTS = MemoryRights.LOCAL;
 
-    private final IserChannel channel;
-    private final QueuePair queue;
     private final Numbering numbering;
     private final IserTransfer[] transfers;
     private final IserPuts puts;
@@ -64,7 +61,6 @@ public final class IserTargetDatamover implements TargetDatamover {
     private final CommandData commandData = new CommandData();
     private final RemainingData remainingData = this::getData;
     private int nextWrite;
-    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
      * Creates a datamover that owns the queue pair, and posts the receives. The queue pair is not connected yet.
@@ -73,10 +69,9 @@ public final class IserTargetDatamover implements TargetDatamover {
      * @param invalidates whether a response invalidates the memory key that its command advertised; agreed with the initiator
      */
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
+        super(queue, slots, slots, DATA_RIGHTS);
         this.invalidates = invalidates;
-        this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS);
         this.transfers = new IserTransfer[slots];
         this.puts = new IserPuts(slots, queue.clock());
         try {
@@ -98,36 +93,13 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    IserChannel channel() {
-        return channel;
-    }
-
-    static int receives(int slots) {
-        return slots + IserChannel.UNEXPECTED_PDUS;
-    }
-
     static int sendRequests() {
         return IserChannel.sendRequests(RDMA_REQUESTS);
     }
 
     @Override
-    public boolean isRdma() {
-        return true;
-    }
-
-    @Override
     public boolean reachesDevices() {
         return true;
-    }
-
-    @Override
-    public OperationalParameters limited(OperationalParameters wishes) {
-        return IserMessage.limited(wishes);
-    }
-
-    @Override
-    public void enable(OperationalParameters agreed) {
-        parameters = agreed;
     }
 
     @Override
@@ -163,10 +135,9 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     /** Checks the lengths of a message. Returns the offset of its data segment. */
     private int check(IserMessage message) throws ProtocolException {
-        int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
         // The header is copied, because the buffer of the message is reused before received() is called.
         received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
-        return message.checkReceived(longest);
+        return message.checkReceived(longestReceived());
     }
 
     private void receive(Listener listener, IserMessage message) throws IOException {
@@ -402,12 +373,7 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException {
-        int length = data == null ? 0 : data.remaining();
-        int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
-        if (length > longest) {
-            throw new ProtocolException(
-                "the data segment has " + length + " bytes, but the initiator accepts at most " + longest);
-        }
+        int length = checkSent(data);
         queue.enter();
         try {
             IserMessage message;

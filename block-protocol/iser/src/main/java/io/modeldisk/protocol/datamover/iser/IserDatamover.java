@@ -1,0 +1,57 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.rdma.MemoryRights;
+import io.modeldisk.protocol.rdma.QueuePair;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** What the datamovers of both sides have in common: the channel, the agreed parameters and the limits of a data segment. */
+abstract class IserDatamover {
+    final QueuePair queue;
+    final IserChannel channel;
+    OperationalParameters parameters = OperationalParameters.DEFAULTS;
+
+    /** Owns the queue pair, and posts the receives for {@code commands} commands, of which {@code kept} keep a message. */
+    IserDatamover(QueuePair queue, int commands, int kept, MemoryRights rights) throws IOException {
+        this.queue = queue;
+        this.channel = new IserChannel(queue, receives(commands), kept, rights);
+    }
+
+    final IserChannel channel() {
+        return channel;
+    }
+
+    static int receives(int commands) {
+        return commands + IserChannel.UNEXPECTED_PDUS;
+    }
+
+    public final boolean isRdma() {
+        return true;
+    }
+
+    public final OperationalParameters limited(OperationalParameters wishes) {
+        return IserMessage.limited(wishes);
+    }
+
+    public final void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    /** Returns the maximum length of a data segment that the peer may send. */
+    final int longestReceived() {
+        return Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+    }
+
+    /** Checks that the peer accepts a data segment, which may be null. Returns its length. */
+    final int checkSent(ByteBuffer data) throws ProtocolException {
+        int length = data == null ? 0 : data.remaining();
+        int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+        if (length > longest) {
+            throw new ProtocolException(
+                "the data segment has " + length + " bytes, but " + queue.peer() + " accepts at most " + longest);
+        }
+        return length;
+    }
+}
