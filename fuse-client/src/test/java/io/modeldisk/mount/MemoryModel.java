@@ -3,7 +3,6 @@ package io.modeldisk.mount;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
@@ -15,6 +14,7 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ReadVersion;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -110,7 +110,7 @@ public final class MemoryModel implements RemoteModel {
             ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         this.tensors = "{\"weights\": {\"dtype\": \"F32\", \"shape\": [" + sizeBytes / Float.BYTES
             + "], \"data_offsets\": [0, " + sizeBytes + "]}}";
-        this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
+        this.bytes = DataMemory.allocate(LogicalBlock.up(sizeBytes));
     }
 
     /** Makes one push fail after this number of successful pushes. */
@@ -237,7 +237,7 @@ public final class MemoryModel implements RemoteModel {
         }
         if (pullsBeforeFailure-- == 0) {
             pullsBeforeFailure = Integer.MAX_VALUE;
-            read(offset, memory, memoryOffset, LogicalBlocks.up(lengthBytes / 2), cancellation);
+            read(offset, memory, memoryOffset, LogicalBlock.up(lengthBytes / 2), cancellation);
             throw new IOException("shard 0 does not respond");
         }
         read(offset, memory, memoryOffset, lengthBytes, cancellation);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.platform.linux.Processes;
-import io.modeldisk.mount.exchange.LogicalBlocks;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
@@ -62,7 +62,7 @@ final class PeerProgramsMountTest {
     @Test
     void copyOfAFileWithoutHolesWritesEachWeightOnce() throws Exception {
         succeed("cp data m/weights" + COMPARE);
-        assertThat(fixture.model.writtenBytes.get()).isEqualTo(LogicalBlocks.up(SIZE));
+        assertThat(fixture.model.writtenBytes.get()).isEqualTo(LogicalBlock.up(SIZE));
     }
 
     @Test

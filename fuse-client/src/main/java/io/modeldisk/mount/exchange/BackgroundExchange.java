@@ -10,6 +10,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -61,7 +62,7 @@ final class BackgroundExchange implements AutoCloseable {
 
     BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeCounters counters, IterationTrace trace) {
         this.model = model;
-        this.bytes = LogicalBlocks.up(model.trainBytes());
+        this.bytes = LogicalBlock.up(model.trainBytes());
         this.progress = new ExchangeProgress(bytes, model.facts().as(model.dtype()).blockSizeBytes());
         this.pacing = pacing;
         this.counters = counters;

@@ -7,6 +7,7 @@ import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -71,7 +72,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     BufferedExchange(RemoteModel model, ExchangeSettings settings, ExchangeCounters counters, Pacing pacing) {
         this.model = model;
-        this.bytes = LogicalBlocks.up(model.trainBytes());
+        this.bytes = LogicalBlock.up(model.trainBytes());
         this.trace = settings.trace();
         this.counters = counters;
         this.onRollback = settings.onRollback();

@@ -5,6 +5,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -135,11 +136,11 @@ final class DirectExchange implements Exchange {
         }
 
         private long firstBlock() {
-            return LogicalBlocks.down(offset);
+            return LogicalBlock.down(offset);
         }
 
         private long bytes() {
-            return LogicalBlocks.up(offset + lengthBytes) - firstBlock();
+            return LogicalBlock.up(offset + lengthBytes) - firstBlock();
         }
 
         private void pulled() throws IOException {
@@ -196,8 +197,8 @@ final class DirectExchange implements Exchange {
     @Override
     public int writable(long offset, int lengthBytes) {
         long end = offset + lengthBytes;
-        long blocksEnd = end == sizeBytes ? end : LogicalBlocks.down(end);
-        return LogicalBlocks.isAligned(offset) && blocksEnd > offset ? (int) (blocksEnd - offset) : lengthBytes;
+        long blocksEnd = end == sizeBytes ? end : LogicalBlock.down(end);
+        return LogicalBlock.isAligned(offset) && blocksEnd > offset ? (int) (blocksEnd - offset) : lengthBytes;
     }
 
     @Override
@@ -222,15 +223,15 @@ final class DirectExchange implements Exchange {
      */
     private boolean isToPush(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
-        if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
+        if (!LogicalBlock.isAligned(offset) || !LogicalBlock.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at byte " + offset
                 + " is not possible with the direct exchange: the write must "
-                + (LogicalBlocks.isAligned(offset)
+                + (LogicalBlock.isAligned(offset)
                     ? "have at least 4096 bytes or reach the end of the model"
                     : "start at a multiple of 4096")
                 + "; use the sync exchange for other writes");
         }
-        long bytes = LogicalBlocks.up(lengthBytes);
+        long bytes = LogicalBlock.up(lengthBytes);
         if (bytes > lengthBytes) {
             Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }

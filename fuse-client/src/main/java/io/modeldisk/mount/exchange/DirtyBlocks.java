@@ -17,7 +17,7 @@ public final class DirtyBlocks {
 
     /** Creates a map of a range of this size, without marks. */
     public DirtyBlocks(long sizeBytes) {
-        this.blocks = LogicalBlocks.up(sizeBytes) / BLOCK_BYTES;
+        this.blocks = LogicalBlock.up(sizeBytes) / BLOCK_BYTES;
         this.words = new AtomicLongArray(Math.toIntExact((blocks + 63) / 64));
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.util.Arrays;
 import java.util.Locale;
@@ -48,7 +49,7 @@ public enum ExchangeScheme {
 
     /** Returns the size of a learner's buffers for a model of this size. */
     public long bufferBytes(long modelBytes) {
-        return localCopies * LogicalBlocks.up(modelBytes);
+        return localCopies * LogicalBlock.up(modelBytes);
     }
 
     /** Creates an exchange of this scheme for this model. */

@@ -4,6 +4,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -94,9 +95,9 @@ final class OutgoingGradient {
             return;
         }
         synchronized (old) {
-            long from = LogicalBlocks.down(offset);
+            long from = LogicalBlock.down(offset);
             long end = offset + lengthBytes;
-            long to = LogicalBlocks.up(end);
+            long to = LogicalBlock.up(end);
             zeroIfOld(from, offset);
             zeroIfOld(end, to);
             old.clear(from, to - from);

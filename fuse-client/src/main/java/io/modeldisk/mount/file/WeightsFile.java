@@ -2,7 +2,6 @@ package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.CancellableLock;
 import io.modeldisk.mount.exchange.DirtyBlocks;
-import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
@@ -145,7 +144,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
                 return;
             }
             Memories.zero(patch, 0, DataRequest.MAX_REQUEST_BYTES);
-            long end = LogicalBlocks.up(size.bytes());
+            long end = LogicalBlock.up(size.bytes());
             for (long at = done.nextClean(0); at < end; at = done.nextClean(at)) {
                 long next = done.nextDirty(at);
                 long bytes = Math.min((next < 0 ? end : next) - at, DataRequest.MAX_REQUEST_BYTES);
@@ -172,7 +171,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     private void writeWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long bytes = LogicalBlocks.up(lengthBytes);
+        long bytes = LogicalBlock.up(lengthBytes);
         Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         long stamp = lock.lockShared(request.cancellation());
         try {
@@ -185,8 +184,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
     private void writeParts(long offset, int lengthBytes, DataRequest request) throws IOException {
         Cancellation cancellation = request.cancellation();
-        long start = LogicalBlocks.down(offset);
-        long end = LogicalBlocks.up(offset + lengthBytes);
+        long start = LogicalBlock.down(offset);
+        long end = LogicalBlock.up(offset + lengthBytes);
         long stamp = lock.lockExclusive(cancellation);
         try {
             readBlock(start, 0, cancellation);
@@ -221,8 +220,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             int within = size.readable(offset, lengthBytes);
             if (within > 0) {
                 writeZeros(request.cancellation());
-                long start = LogicalBlocks.down(offset);
-                long bytes = LogicalBlocks.up(offset + within) - start;
+                long start = LogicalBlock.down(offset);
+                long bytes = LogicalBlock.up(offset + within) - start;
                 model.read(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
                 request.reply(request.memory(), request.memoryOffset() + offset - start, within);
             }
@@ -231,8 +230,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         @Override
         public int write(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = size.writable(offset, lengthBytes);
-            boolean whole = LogicalBlocks.isAligned(offset)
-                && (LogicalBlocks.isAligned(within) || offset + within == size.bytes());
+            boolean whole = LogicalBlock.isAligned(offset)
+                && (LogicalBlock.isAligned(within) || offset + within == size.bytes());
             if (whole) {
                 writeWhole(offset, within, request);
             } else {

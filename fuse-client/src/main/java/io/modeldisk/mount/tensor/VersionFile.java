@@ -1,7 +1,6 @@
 package io.modeldisk.mount.tensor;
 
 import io.modeldisk.mount.exchange.CancellableLock;
-import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
@@ -13,6 +12,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ReadVersion;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -62,7 +62,7 @@ public final class VersionFile implements MountedFile {
         this.rangeStart = begin / block * block;
         this.rangeBytes = begin == end
             ? 0
-            : Math.min(LogicalBlocks.up(facts.sizeBytes()), (end + block - 1) / block * block) - rangeStart;
+            : Math.min(LogicalBlock.up(facts.sizeBytes()), (end + block - 1) / block * block) - rangeStart;
     }
 
     /**

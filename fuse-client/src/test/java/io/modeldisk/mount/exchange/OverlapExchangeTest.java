@@ -10,6 +10,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -92,7 +93,7 @@ final class OverlapExchangeTest {
 
     /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
-        await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
+        await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlock.up(SIZE));
     }
 
     @ParameterizedTest
@@ -281,7 +282,7 @@ final class OverlapExchangeTest {
         ManualClock clock = new ManualClock();
         open(PullPolicy.ADAPTIVE, clock);
         for (int k = 1; k <= 12; k++) {
-            long pulledBytes = k * LogicalBlocks.up(SIZE);
+            long pulledBytes = k * LogicalBlock.up(SIZE);
             await("the exchange has ended or its pull is delayed",
                 () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes() == pulledBytes);
             clock.advance(Duration.ofSeconds(1));

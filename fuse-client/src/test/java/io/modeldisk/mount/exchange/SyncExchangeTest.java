@@ -10,6 +10,7 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
@@ -246,7 +247,7 @@ final class SyncExchangeTest {
 
     /** Waits until this number of pulls has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
-        Await.await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
+        Await.await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlock.up(SIZE));
     }
 
     @Test

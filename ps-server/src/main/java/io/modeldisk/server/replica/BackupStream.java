@@ -180,7 +180,7 @@ final class BackupStream implements AutoCloseable {
 
     /** The length of the batch with the zeros behind its records. */
     private int sentBytes() {
-        return (records.lengthBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
+        return (int) LogicalBlock.up(records.lengthBytes());
     }
 
     private void sendPart(int part) throws IOException {

@@ -69,7 +69,7 @@ public final class StripedModel implements RemoteModel {
             shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow());
         StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
             context.reconnectTimeoutNs(), context.commandTimeoutNs());
-        this.learner = new LearnerSessions(shards, trainStriping, padded(trainBytes),
+        this.learner = new LearnerSessions(shards, trainStriping, LogicalBlock.up(trainBytes),
             facts.consistencyMode().kind(), this::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
@@ -220,7 +220,8 @@ public final class StripedModel implements RemoteModel {
     private DataMemory markedCounts() throws IOException {
         synchronized (this) {
             if (markedCounts == null) {
-                markedCounts = allocate(padded(padded(trainBytes) / StripedTransfer.ABSENT_BYTES_PER_BYTE));
+                markedCounts = allocate(
+                    LogicalBlock.up(LogicalBlock.up(trainBytes) / StripedTransfer.ABSENT_BYTES_PER_BYTE));
             }
             return markedCounts;
         }
@@ -394,13 +395,9 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    private static long padded(long bytes) {
-        return (bytes + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
-    }
-
     private void check(Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes) {
-        long most = padded(direction.trains() ? trainBytes : facts.sizeBytes());
-        if ((offset | bytes) % LogicalBlock.BYTES != 0 || offset < 0 || bytes < 0 || bytes > most - offset) {
+        long most = LogicalBlock.up(direction.trains() ? trainBytes : facts.sizeBytes());
+        if (!LogicalBlock.isAligned(offset | bytes) || offset < 0 || bytes < 0 || bytes > most - offset) {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + most + " bytes");
         }

@@ -142,8 +142,7 @@ public record ModelFacts(
             return own * blockSizeBytes;
         }
         long lastBlockBytes = sizeBytes - (blocks() - 1) * blockSizeBytes;
-        long rounded = (lastBlockBytes + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
-        return (own - 1) * blockSizeBytes + rounded;
+        return (own - 1) * blockSizeBytes + LogicalBlock.up(lastBlockBytes);
     }
 
     /** Returns whether an initiator should search its gradients for NaN and infinity. */

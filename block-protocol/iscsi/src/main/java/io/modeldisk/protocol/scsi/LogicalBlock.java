@@ -11,4 +11,19 @@ public final class LogicalBlock {
     public static long in(long lengthBytes) {
         return lengthBytes / BYTES;
     }
+
+    /** Returns the start of the logical block that contains this offset. */
+    public static long down(long offset) {
+        return offset & -BYTES;
+    }
+
+    /** Returns the start of the first logical block that starts at or after this offset: a length in whole logical blocks. */
+    public static long up(long offset) {
+        return down(offset + BYTES - 1);
+    }
+
+    /** Returns whether a logical block starts at this offset. */
+    public static boolean isAligned(long offset) {
+        return down(offset) == offset;
+    }
 }

@@ -1,10 +1,10 @@
 package io.modeldisk.bench.training;
 
-import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -24,7 +24,7 @@ final class Follower implements AutoCloseable {
     private Follower(StripedModel model, double periodMs) throws IOException {
         this.model = model;
         this.periodNs = (long) (periodMs * TimeUnit.MILLISECONDS.toNanos(1));
-        this.weights = model.allocate(LogicalBlocks.up(model.facts().sizeBytes()));
+        this.weights = model.allocate(LogicalBlock.up(model.facts().sizeBytes()));
         this.thread = Thread.ofPlatform().daemon().name("bench-follower").unstarted(this::run);
     }
 

@@ -66,8 +66,7 @@ final class InitiatorPath {
         Direct(RemoteModel model, IterationTrace trace) throws IOException {
             this.model = model;
             this.trace = trace;
-            this.bytes = (model.facts().sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES
-                * LogicalBlock.BYTES;
+            this.bytes = LogicalBlock.up(model.facts().sizeBytes());
             this.weights = model.allocate(bytes);
             this.gradient = model.allocate(bytes);
         }
