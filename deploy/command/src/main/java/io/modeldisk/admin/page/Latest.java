@@ -65,7 +65,7 @@ final class Latest<T> {
         lookedNs = nowNs;
         if (!reading && !closed && nowNs - nextNs >= 0) {
             reading = true;
-            ThreadName.PAGE.builder(name).start(this::read);
+            ThreadName.PAGE.builder(name.replace(' ', '-')).start(this::read);
         }
         return last;
     }
