@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests which libraries of the image are on the class path of each subcommand. */
 final class ImageIT {
     private static final Path LIB = Path.of(System.getProperty("project.root"), "deploy/image/target/modeldisk/lib");
-    private static final String OPTIONAL = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson|.*jnr|jffi|asm).*";
+    private static final String OPTIONAL = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson"
+        + "|.*jnr|jffi|asm).*";
 
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();

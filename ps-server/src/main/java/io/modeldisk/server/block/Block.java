@@ -179,10 +179,6 @@ public final class Block {
         return state.byteSize();
     }
 
-    BlockSlot current() {
-        return current;
-    }
-
     BlockSlot pinCurrent() {
         BlockSlot slot;
         long mirrored = 0;

@@ -269,7 +269,7 @@ public final class BlockStore implements AutoCloseable {
         int lengthBytes = Math.min(task.lengthBytes() - dataOffset, block.lengthBytes() - offsetInBlock);
         BlockSlot slot = tryPin(block);
         if (slot != null) {
-            pin.set(memory, slot.memoryOffset() + offsetInBlock, lengthBytes, slot, block.index());
+            pin.set(memory, slot.memoryOffset() + offsetInBlock, lengthBytes, slot);
         } else {
             copyToScratch(task, block, offsetInBlock, lengthBytes, pin);
         }
@@ -290,7 +290,7 @@ public final class BlockStore implements AutoCloseable {
         } finally {
             block.unlock();
         }
-        pin.set(task.memory(), scratch, copied, null, block.index());
+        pin.set(task.memory(), scratch, copied, null);
     }
 
     /** Pins the current slot of a block. Returns null if no permit is free. */

@@ -67,7 +67,7 @@ final class HalfTransfers implements AutoCloseable {
             round(type, block, offsetInBlock, to, start + done, part);
             done += part;
         }
-        pin.set(task.memory(), scratch, bytes, null, 0);
+        pin.set(task.memory(), scratch, bytes, null);
     }
 
     /** Converts weights of a block. Other threads may pull the block meanwhile. */

@@ -265,7 +265,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
             if (copies != null && copies.has(index)) {
                 version = copies.versionOf(index);
                 int bytes = Math.min(task.lengthBytes() - dataOffset, block.lengthBytes() - start);
-                copyToScratch(task, copies.offsetOf(index) + start, bytes, pin, index);
+                copyToScratch(task, copies.offsetOf(index) + start, bytes, pin);
             } else {
                 version = block.version();
                 store.pin(task, dataOffset, pin);
@@ -292,14 +292,14 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         }
     }
 
-    private void copyToScratch(IoTask task, long copyOffset, int lengthBytes, Pin pin, int index) {
+    private void copyToScratch(IoTask task, long copyOffset, int lengthBytes, Pin pin) {
         long scratch = task.scratchOffset();
         int copied = Math.min(lengthBytes,
             Math.min(task.scratchBytes(), task.memory().bytesLeftInSlab(scratch)));
         DataMemory from = copies.memory();
         MemorySegment.copy(from.slab(copyOffset), DataMemory.offsetInSlab(copyOffset),
             task.memory().slab(scratch), DataMemory.offsetInSlab(scratch), copied);
-        pin.set(task.memory(), scratch, copied, null, index);
+        pin.set(task.memory(), scratch, copied, null);
     }
 
     /** Frees the memory. May be called only when no block is in use. */

@@ -122,16 +122,6 @@ final class BackupStream implements AutoCloseable {
         return request;
     }
 
-    /** The name of the backup in messages. */
-    String name() {
-        return name;
-    }
-
-    /** The position of the last record that was sent. */
-    long sentPosition() {
-        return sentPosition;
-    }
-
     /** The position of the last record that the backup has applied. */
     long appliedPosition() {
         return appliedPosition;
@@ -324,11 +314,6 @@ final class BackupStream implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Whether the session is open. */
-    boolean isOpen() {
-        return session.isOpen();
     }
 
     @Override

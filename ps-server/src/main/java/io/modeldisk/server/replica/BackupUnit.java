@@ -122,7 +122,7 @@ public final class BackupUnit implements LogicalUnit {
             Math.min(task.scratchBytes(), task.memory().bytesLeftInSlab(scratch)));
         follower.copyStamps(task.offset() + dataOffset, task.memory().slab(scratch), DataMemory.offsetInSlab(scratch),
             lengthBytes);
-        pin.set(task.memory(), scratch, lengthBytes, null, 0);
+        pin.set(task.memory(), scratch, lengthBytes, null);
     }
 
     @Override

@@ -11,18 +11,16 @@ public final class Pin {
     private long offset;
     private int lengthBytes;
     private Object holder;
-    private int detail;
 
     /**
-     * Makes this pin refer to the piece of {@code memory} with this offset and length. {@code holder} and {@code detail} are
-     * values that the logical unit needs to release the piece. Returns this pin.
+     * Makes this pin refer to the piece of {@code memory} with this offset and length. The logical unit needs
+     * {@code holder} to release the piece. Returns this pin.
      */
-    public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder, int detail) {
+    public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder) {
         this.memory = memory;
         this.offset = offset;
         this.lengthBytes = lengthBytes;
         this.holder = holder;
-        this.detail = detail;
         return this;
     }
 
@@ -44,10 +42,5 @@ public final class Pin {
     /** Returns the holder given to {@link #set}, or null if the pinned piece needs no release. */
     public Object holder() {
         return holder;
-    }
-
-    /** Returns the detail given to {@link #set}. */
-    public int detail() {
-        return detail;
     }
 }

@@ -40,10 +40,6 @@ final class Pins {
         return false;
     }
 
-    boolean isEmpty() {
-        return held == 0;
-    }
-
     /** Releases all pins. {@code unit} is null if the pins belong to no logical unit. */
     void release(LogicalUnit unit) {
         while (held > 0) {

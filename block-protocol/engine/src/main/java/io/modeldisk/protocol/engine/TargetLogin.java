@@ -82,11 +82,6 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         return negotiation.result();
     }
 
-    /** Returns the session that has logged in. */
-    Session session() {
-        return session;
-    }
-
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_REQUEST) {

@@ -96,7 +96,7 @@ final class TaskPutter {
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(task.scratchOffset()), length);
-        task.pins.free().set(task.memory(), task.scratchOffset(), length, null, 0);
+        task.pins.free().set(task.memory(), task.scratchOffset(), length, null);
         if (putLast(task, task.pins.hold(), 0, length)) {
             task.unpin();
             end.free(task, true);

@@ -167,7 +167,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
             long offset = task.offset() + dataOffset;
             int length = Math.min(Math.min(task.lengthBytes() - dataOffset, longestPinBytes),
                 memory.bytesLeftInSlab(offset));
-            pin.set(memory, offset, length, null, 0);
+            pin.set(memory, offset, length, null);
             mostPinned.accumulateAndGet(pinned.incrementAndGet(), Math::max);
         }
 

@@ -211,7 +211,7 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public void pin(IoTask task, int dataOffset, Pin pin) {
-                pin.set(memory, task.offset() + dataOffset, task.lengthBytes() - dataOffset, null, 0);
+                pin.set(memory, task.offset() + dataOffset, task.lengthBytes() - dataOffset, null);
             }
 
             @Override
