@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeSettings;
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.file.ControlFile;
 import io.modeldisk.mount.file.FailureErrno;
@@ -82,7 +82,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             all.add(new GeneratedFile(MountEntry.PARTITION.fileName(), use::partitionJson));
             all.add(new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson()));
         }
-        if (exchange instanceof LocalExchange local) {
+        if (exchange instanceof BufferedExchange local) {
             all.add(new ControlFile(local, use, probe));
             all.addAll(MappedFile.of(local, model.sizeBytes()));
         }

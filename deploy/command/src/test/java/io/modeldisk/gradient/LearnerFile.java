@@ -1,6 +1,6 @@
 package io.modeldisk.gradient;
 
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -28,13 +28,13 @@ final class LearnerFile implements AutoCloseable {
     private static final float[] NON_FINITE = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY};
 
     final Way way;
-    private final LocalExchange exchange;
+    private final BufferedExchange exchange;
     private final SplittableRandom random;
     private final int sizeBytes;
     private final ValueType dtype;
     private final DataMemory memory = DataMemory.allocate(DataRequest.MEMORY_BYTES);
 
-    LearnerFile(Way way, LocalExchange exchange, SplittableRandom random, Scenario scenario) {
+    LearnerFile(Way way, BufferedExchange exchange, SplittableRandom random, Scenario scenario) {
         this.way = way;
         this.exchange = exchange;
         this.random = random;

@@ -6,7 +6,7 @@ import io.modeldisk.gradient.Gradient.Fate;
 import io.modeldisk.gradient.LearnerFile.Way;
 import io.modeldisk.mount.exchange.Dropped;
 import io.modeldisk.mount.exchange.ExchangeScheme;
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -38,7 +38,7 @@ final class RandomLearner implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final SplittableRandom random;
     private final boolean overlaps;
-    private final LocalExchange exchange;
+    private final BufferedExchange exchange;
     private final LearnerFile file;
     private final List<Gradient> history = new ArrayList<>();
     private final List<String> trace = new ArrayList<>();
@@ -55,7 +55,7 @@ final class RandomLearner implements AutoCloseable {
         this.random = random;
         this.overlaps = random.nextBoolean();
         Way way = Way.values()[random.nextInt(Way.values().length)];
-        this.exchange = (LocalExchange) ExchangeScheme.named(overlaps ? "overlap" : "sync").create(model);
+        this.exchange = (BufferedExchange) ExchangeScheme.named(overlaps ? "overlap" : "sync").create(model);
         this.file = new LearnerFile(way, exchange, random.split(), scenario);
         trace.add(way + (overlaps ? " overlap" : " sync"));
     }

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.ExchangeSettings;
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -54,11 +54,11 @@ final class OverlapIT {
         return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
     }
 
-    private LocalExchange exchange(int learner, PullPolicy pull) throws Exception {
+    private BufferedExchange exchange(int learner, PullPolicy pull) throws Exception {
         StripedModel model = sandbox.closeAfterwards(StripedModel.connect(
             new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + learner)));
         model.join();
-        return sandbox.closeAfterwards((LocalExchange) ExchangeScheme.OVERLAP.create(model,
+        return sandbox.closeAfterwards((BufferedExchange) ExchangeScheme.OVERLAP.create(model,
             new ExchangeSettings(pull, ExchangeSettings.systemTrace())));
     }
 
@@ -67,7 +67,7 @@ final class OverlapIT {
     }
 
     /** Trains and returns the weights that each iteration used. */
-    private static List<float[]> train(LocalExchange exchange, int learner) throws Exception {
+    private static List<float[]> train(BufferedExchange exchange, int learner) throws Exception {
         List<float[]> seen = new ArrayList<>();
         exchange.prepare(true, Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
@@ -94,7 +94,7 @@ final class OverlapIT {
     void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull, int blockBytes) throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(blockBytes)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
-        List<LocalExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
+        List<BufferedExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
         List<List<float[]>> seen = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
             Future<List<float[]>> first = threads.submit(() -> train(exchanges.get(0), 0));
@@ -118,7 +118,7 @@ final class OverlapIT {
     @Test
     void adaptivePullWaitsAfterThePushIfTheComputationIsLong() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
-        LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
+        BufferedExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
         exchange.prepare(true, Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
         // The first pushes of a JVM are slow, and the forecast remembers the last ten.

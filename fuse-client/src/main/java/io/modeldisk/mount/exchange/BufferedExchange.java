@@ -2,8 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
-import io.modeldisk.mount.trace.IterationTrace;
-import io.modeldisk.mount.trace.Phase;
+import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -11,13 +10,27 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An exchange with local buffer sets for weights and gradients. A {@link BackgroundExchange} exchanges the sets with the shards.
+ * An exchange with local buffers for weights and gradients. A {@link BackgroundExchange} exchanges a buffer set with the shards.
  * Reads and writes use the active set, and wait while this set is lent to an exchange.
+ *
+ * <p><b>One set</b> (sync): an fsync pushes the gradient, waits until the shards have aggregated it, pulls the whole model and
+ * returns. If the push fails, the next fsync pushes only the blocks whose push has not succeeded; the shards count a block once
+ * even if it had reached them (see {@link RemoteModel#push}). After a failed pull, the next read pulls again.
+ *
+ * <p><b>Two sets</b> (overlap): the learner computes on one set while the other one is exchanged (iRDMA, section IV.B). An fsync
+ * waits until the exchange that the previous fsync has started has ended, swaps the two sets, starts the next exchange and
+ * returns. Iterations count from 1 at the open. Iterations 1 and 2 use the weights that were pulled at the open. While iteration
+ * <i>k</i> ≥ 2 computes, the gradient of iteration <i>k</i> − 1 is pushed, and the weights of iteration <i>k</i> + 1 are pulled,
+ * each block after its gradient. In bsp, iteration <i>k</i> ≥ 2 thus uses the weights after exactly <i>k</i> − 2 rounds since the
+ * open: one round less than with one set. close(2) waits until the push has ended, and reports a failure of the push. The rest of
+ * a gradient is lost only after the learner has closed the model or died, because a failed push is then not repeated, and a push
+ * in progress is cancelled after 5 s. The log has an error for this loss.
  *
  * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
  * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
@@ -26,144 +39,108 @@ import org.apache.logging.log4j.Logger;
  * the next fsync must push the same gradient, or the learner {@linkplain #drop drops} the rest.
  *
  * <p><b>Shards that go back or forget.</b> After a shard has gone back to earlier weights, or has forgotten the learner in the
- * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights. So the
- * learner goes on as after an open. With {@link OnRollback#FAIL}, this fsync fails.
+ * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights, and the
+ * learner continues as after an open. With {@link OnRollback#FAIL}, this fsync fails.
+ *
+ * <p><b>Direct use.</b> A learner in this process uses {@link #weights}, {@link #gradient} and {@link #written} between two calls
+ * of {@link #synchronize}, each of which may replace the buffers. A learner in another process maps all buffers; see
+ * {@link #prepareMapped}.
  */
-abstract class BufferedExchange implements LocalExchange {
+public final class BufferedExchange implements Exchange {
     /** The maximum time that the last push of a learner continues after the learner has closed the model. */
     static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Logger LOG = LogManager.getLogger(BufferedExchange.class);
 
-    protected final RemoteModel model;
-    protected final long bytes;
-    protected final IterationTrace trace;
-    protected final ExchangeCounters counters;
-    protected final BackgroundExchange background;
-    // One open, fsync or close at a time holds this lock.
-    protected final CancellableLock turn = new CancellableLock();
-
-    // A thread that lends or replaces the set holds {@code turn}.
-    protected final ActiveSet inUse;
+    private final RemoteModel model;
+    private final long bytes;
     private final OnRollback onRollback;
-    protected final ExchangeSettings.Buffers buffers;
+    private final ExchangeCounters counters = new ExchangeCounters();
+    private final PullScheduler scheduler;
+    private final BufferSets sets;
+    private final BackgroundExchange background;
+    private final ForegroundExchange foreground;
+    private final PreviousExchange previous;
+    private final Rollback rollback;
+    private final GradientDrop gradientDrop;
+    private final IterationTimes times;
     private Milestone milestones = request -> {};
 
-    // Guarded by {@code turn}.
-    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none was. */
-    private IOException rollback;
-    protected boolean learning;
-    /** Whether the learner maps the buffers. */
-    private boolean mapped;
-    /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
-    private boolean weightsMissed;
-    /** What the drops since the last fsync have given up. The repetition of an interrupted drop reports it again. */
-    private Dropped dropped = Dropped.NOTHING;
-    /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
-    protected boolean unfinished;
-    /** The number of the iteration, from 1. Writes are guarded by {@code turn}. */
-    protected volatile long iteration = 1;
-    protected long computingSinceNs;
+    /** One open, fsync or close at a time holds this lock. */
+    private final CancellableLock turn = new CancellableLock();
+    private final LearnerState learner = new LearnerState();
 
-    /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@link #turn}. */
-    protected volatile long round;
-
-    protected final ForegroundExchange foreground;
-
-    BufferedExchange(RemoteModel model, ExchangeSettings settings, ExchangeCounters counters, Pacing pacing) {
+    /** Creates an exchange with one or two sets. */
+    BufferedExchange(boolean twoSets, RemoteModel model, ExchangeSettings settings) {
         this.model = model;
         this.bytes = LogicalBlock.up(model.trainBytes());
-        this.trace = settings.trace();
-        this.counters = counters;
         this.onRollback = settings.onRollback();
-        this.background = new BackgroundExchange(model, pacing, counters, trace);
-        this.buffers = settings.buffers();
-        this.inUse = new ActiveSet(new BufferSet(0, bytes, buffers));
-        this.foreground = new ForegroundExchange(model, background, inUse);
-    }
-
-    /** Returns the set that reads and writes use. */
-    protected final BufferSet active() {
-        return inUse.set();
-    }
-
-    @Override
-    public final void prepare(boolean learner, Cancellation cancellation) throws IOException {
-        prepare(learner, false, cancellation);
+        this.scheduler = new PullScheduler(settings.trace().clock());
+        this.times = new IterationTimes(settings.trace(), counters, scheduler);
+        this.sets = new BufferSets(twoSets, bytes, settings.buffers());
+        this.background = new BackgroundExchange(model, new Pacing(twoSets, model, settings, scheduler, counters),
+            counters, settings.trace());
+        this.foreground = new ForegroundExchange(model, background, sets);
+        this.previous = new PreviousExchange(sets, background);
+        this.rollback = new Rollback(model, onRollback, counters, sets, background, foreground, learner);
+        this.gradientDrop = new GradientDrop(model, sets, background, foreground);
     }
 
     @Override
-    public final void prepareMapped(Cancellation cancellation) throws IOException {
+    public void prepare(boolean writes, Cancellation cancellation) throws IOException {
+        prepare(writes, false, cancellation);
+    }
+
+    /**
+     * Like {@link #prepare}, for a learner that maps the buffers. Each {@link #synchronize} pushes the whole gradient of the
+     * active set and leaves it as it is. Set 0 is the active set. The learner may use it after {@link #awaitWeights}.
+     *
+     * <p>If {@link #synchronize} fails, and not because of {@link OnRollback}, the next call ends the same iteration: it pushes
+     * only what the shards do not have yet.
+     */
+    public void prepareMapped(Cancellation cancellation) throws IOException {
         prepare(true, true, cancellation);
     }
 
-    private void prepare(boolean learner, boolean maps, Cancellation cancellation) throws IOException {
+    private void prepare(boolean writes, boolean maps, Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
             // The last open may have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
             foreground.forget();
-            activateFirst(cancellation);
-            active().allocate(model, learner);
-            active().wholeGradients(maps);
-            BufferSet copy = learner ? allocateSecond(maps) : null;
-            inUse.lend(cancellation);
-            if (copy != null) {
-                copy.lend();
-            }
-            background.start(ExchangeJob.pull(active(), copy));
-            rollback = null;
-            weightsMissed = false;
-            dropped = Dropped.NOTHING;
-            learning = learner;
-            mapped = maps;
-            unfinished = false;
-            round = learner ? model.nextRound() : 0;
-            iteration = 1;
-            computationBegins();
+            background.start(sets.lendForOpen(model, writes, maps, cancellation));
+            learner.opened(writes, maps, writes ? model.nextRound() : 0);
+            times.computationBegins(writes);
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /** Makes set 0 the active set. The caller holds {@code turn}. */
-    protected void activateFirst(Cancellation cancellation) throws IOException {
-        // The scheme has only one set.
+    /** Returns the number of buffer sets. */
+    public int sets() {
+        return sets.count();
+    }
+
+    /** Returns the number of the active set, which the learner uses until the next {@link #synchronize}. */
+    public int activeSet() {
+        return sets.active().number();
+    }
+
+    /** Returns how many calls of {@link #synchronize} have succeeded since the learner joined. */
+    public long iterations() {
+        return learner.iteration - 1;
     }
 
     /**
-     * Allocates the second set, which receives a copy of the weights at an open. Returns null if the scheme has only one set.
+     * Returns a buffer of a set. Allocates the buffer if it does not exist yet. It then exists until {@link #close}, unless an
+     * exchange that could not be ended still uses it when a learner leaves.
      *
-     * @param wholeGradients see {@link BufferSet#wholeGradients}
+     * @param number the number of the set, from 0
+     * @param gradient whether to return the buffer of the gradient instead of that of the weights
      */
-    protected BufferSet allocateSecond(boolean wholeGradients) throws IOException {
-        return null;
-    }
-
-    /** Returns a set. Without {@code turn}, the result may be another set for a moment. */
-    protected BufferSet set(int number) {
-        return active();
-    }
-
-    @Override
-    public int sets() {
-        return 1;
-    }
-
-    @Override
-    public final int activeSet() {
-        return active().number();
-    }
-
-    @Override
-    public final long iterations() {
-        return iteration - 1;
-    }
-
-    @Override
-    public final DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
-        BufferSet now = set(number);
+    public DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
+        BufferSet now = sets.set(number);
         DataMemory known = gradient ? now.gradient() : now.weights();
         if (known != null && now.number() == number) {
             now.show(gradient);
@@ -171,7 +148,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
         long mine = turn.lockExclusive(cancellation);
         try {
-            BufferSet set = set(number);
+            BufferSet set = sets.set(number);
             set.allocate(model, gradient);
             set.show(gradient);
             return gradient ? set.gradient() : set.weights();
@@ -180,368 +157,324 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Records that the learner begins to compute. The caller holds {@code turn}. */
-    protected void computationBegins() {
-        computingSinceNs = trace.clock().nanoTime();
+    /** Returns the buffer of the weights, valid until the next {@link #synchronize}. */
+    public DataMemory weights() {
+        return sets.active().weights();
     }
 
-    /** Makes another set the active set. Returns the previous active set. The caller holds {@code turn}. */
-    protected final BufferSet replaceActive(BufferSet next, Cancellation cancellation) throws IOException {
-        BufferSet before = inUse.replace(next, cancellation);
-        foreground.forget();
-        return before;
+    /** Returns the buffer for the gradient, valid until the next {@link #synchronize}. */
+    public DataMemory gradient() {
+        return sets.active().gradient();
+    }
+
+    /** Records that the learner has written a range of the gradient. Only recorded ranges are pushed. */
+    public void written(long offset, long lengthBytes) {
+        sets.written(offset, lengthBytes);
     }
 
     @Override
-    public final void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!inUse.read(offset, lengthBytes, request)) {
+    public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
+        while (!sets.read(offset, lengthBytes, request)) {
             awaitWeights(request.cancellation());
         }
     }
 
     @Override
-    public final void awaitWeights(Cancellation cancellation) throws IOException {
+    public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
+        while (!sets.write(offset, lengthBytes, request)) {
+            background.awaitEnd(request.cancellation());
+        }
+    }
+
+    /** Waits until the weights may be read. A learner in this process calls this method once after {@link #prepare}. */
+    public void awaitWeights(Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            if (active().isLent()) {
+            if (sets.active().isLent()) {
                 background.awaitEnd(cancellation);
             }
-            if (!active().isReadable()) {
-                pullActive(cancellation);
+            if (!sets.active().isReadable()) {
+                rollback.pullWeights(cancellation);
             }
-            computationBegins();
+            times.computationBegins(learner.learning);
             milestone(cancellation);
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /**
-     * Pulls the weights into the active set. If a shard has gone back or has forgotten the learner, goes on and pulls again. The
-     * caller holds {@code turn}.
-     */
-    private void pullActive(Cancellation cancellation) throws IOException {
+    @Override
+    public void synchronize(Cancellation cancellation) throws IOException {
+        long calledNs = times.fsyncCalled();
+        long mine = turn.lockExclusive(cancellation);
         try {
-            exchangeActive(false, cancellation);
+            cancellation.keep();
+            checkWeights(cancellation);
+            if (sets.areTwo()) {
+                startExchange(calledNs, cancellation);
+            } else {
+                exchangeAndWait(calledNs, cancellation);
+            }
         } catch (IOException e) {
-            if (!OnRollback.isReason(e)) {
-                throw e;
+            savedStateIsOld();
+            if (learner.unfinished) {
+                foreground.rememberGradient();
             }
-            rollback = e;
-            counters.wentOn(e, model.goOn());
-            exchangeActive(false, cancellation);
+            counters.failed(e);
+            rollback.startOver(e, times, cancellation);
+            if (learner.mapped) {
+                // The learner goes on to the next iteration, as after an fsync that has succeeded.
+                swapIfTwo(cancellation);
+                learner.iteration++;
+            }
+        } finally {
+            turn.unlock(mine);
         }
     }
 
-    /** Throws the rollback that the next fsync or drop reports. The caller holds {@code turn}. */
-    protected final void checkNotBack() throws IOException {
-        if (rollback != null) {
-            throw rollback;
+    /** Ends the iteration with one set: exchanges it, and waits until the exchange has ended. */
+    private void exchangeAndWait(long calledNs, Cancellation cancellation) throws IOException {
+        foreground.checkSameGradient();
+        if (!foreground.repeatsInterrupted(true)) {
+            iterationEnds(calledNs);
+        }
+        learner.checkNotBack();
+        try {
+            foreground.exchange(learner.iteration, cancellation);
+        } catch (NonFiniteGradientException e) {
+            dropActive();
+            throw e;
+        }
+        nextIteration();
+        learner.round = model.nextRound();
+        times.computationBegins(learner.learning);
+        milestone(cancellation);
+    }
+
+    /** Ends the iteration with two sets: waits for the exchange of the other set, swaps the sets, and starts an exchange. */
+    private void startExchange(long calledNs, Cancellation cancellation) throws IOException {
+        iterationEnds(calledNs);
+        learner.checkNotBack();
+        previous.await(learner.iteration, cancellation);
+        // Another thread may have written during the wait.
+        learner.pushing = sets.active().outgoing().isDirty();
+        swapIfTwo(cancellation);
+        BufferSet ended = sets.other();
+        ended.lend();
+        ExchangeJob job = ExchangeJob.exchange(ended, learner.iteration, sets.active().version());
+        nextIteration();
+        // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
+        // round after the pushed round.
+        learner.round = model.nextRound() + (learner.pushing ? 1 : 0);
+        // Called before the exchange starts, so that the scheduler can predict the end of this computation.
+        times.computationBegins(learner.learning);
+        milestone(cancellation);
+        background.start(job);
+    }
+
+    /** Records that the learner has called fsync. */
+    private void iterationEnds(long calledNs) {
+        OutgoingGradient gradient = sets.active().outgoing();
+        if (learner.mapped && !learner.unfinished) {
+            gradient.written(0, bytes);
+        }
+        times.fsyncBegins(learner.iteration, calledNs);
+        learner.pushing = gradient.isDirty();
+        learner.unfinished = true;
+        learner.dropped = Dropped.NOTHING;
+    }
+
+    /** Records that the learner has the weights of its next iteration. */
+    private void nextIteration() {
+        times.fsyncSucceeded(learner.iteration, learner.pushing, sets.active().pulledAtNs());
+        sets.active().outgoing().forget();
+        learner.unfinished = false;
+        learner.iteration++;
+    }
+
+    private void swapIfTwo(Cancellation cancellation) throws IOException {
+        if (sets.areTwo()) {
+            sets.swap(cancellation);
+            foreground.forget();
         }
     }
 
     /**
-     * Lets the learner go on after an fsync or a drop has failed for a reason of {@link OnRollback}. Discards the gradients, and
-     * starts to pull the weights. The caller holds {@code turn}.
-     *
-     * @throws IOException {@code reason}, if another reason has let the call fail, or if the learner is to be told; the failure
-     *     of the pull, if a learner that maps the weights would not have them
-     */
-    private void startOver(IOException reason, Cancellation cancellation) throws IOException {
-        if (!OnRollback.isReason(reason)) {
-            throw reason;
-        }
-        background.awaitEnd(Cancellation.NONE);
-        if (rollback == null) {
-            counters.wentOn(reason, model.goOn());
-        }
-        // Until the learner knows it: an interrupted call ends with EINTR, so its repetition comes here again.
-        rollback = reason;
-        weightsMissed = false;
-        foreground.forget();
-        long droppedBytes = inUse.dropAndLend();
-        BufferSet copy = dropSecond();
-        LOG.warn(
-            "{}; {} bytes of the gradient of iteration {} are discarded, and the learner goes on from the weights of the shards",
-            reason.getMessage(), droppedBytes, iteration);
-        background.start(ExchangeJob.pull(active(), copy));
-        round = model.nextRound();
-        unfinished = false;
-        if (mapped) {
-            // A learner that maps the weights cannot wait for them when it reads them.
-            background.awaitEnd(cancellation);
-            IOException failure = background.takeFailure();
-            if (failure != null) {
-                cancellation.check();
-                rollback = null;
-                throw failure;
-            }
-        }
-        computationBegins();
-        if (onRollback == OnRollback.FAIL) {
-            cancellation.check();
-            rollback = null;
-            throw reason;
-        }
-        rollback = null;
-    }
-
-    /** Ends an fsync that has failed; see {@link #startOver}. For the learner, it has succeeded unless this call throws. */
-    protected final void fsyncFailed(IOException reason, Cancellation cancellation) throws IOException {
-        startOver(reason, cancellation);
-        if (mapped) {
-            activateNext(cancellation);
-            iteration++;
-        }
-    }
-
-    /** Makes the next set the active set. Both sets have the same weights. The caller holds {@code turn}. */
-    protected void activateNext(Cancellation cancellation) throws IOException {
-        // The scheme has only one set.
-    }
-
-    /**
-     * Checks that a learner that maps the weights had them. If not, pulls them. The caller holds {@code turn}.
+     * Checks that a learner that maps the weights had them. If not, pulls them.
      *
      * @throws IOException if the learner did not have them, so that its gradient is discarded
      */
-    protected final void checkWeights(Cancellation cancellation) throws IOException {
-        if (!mapped || unfinished || rollback != null || active().isReadable() && !weightsMissed) {
+    private void checkWeights(Cancellation cancellation) throws IOException {
+        boolean had = sets.active().isReadable() && !learner.weightsMissed;
+        if (!learner.mapped || learner.unfinished || learner.rollback != null || had) {
             return;
         }
-        weightsMissed = true;
-        if (!active().isReadable()) {
-            pullActive(cancellation);
+        learner.weightsMissed = true;
+        if (!sets.active().isReadable()) {
+            rollback.pullWeights(cancellation);
         }
         cancellation.check();
-        weightsMissed = false;
-        checkNotBack();
+        learner.weightsMissed = false;
+        learner.checkNotBack();
         throw new IOException(
             "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
                 + " learner can go on from the weights that are there now");
     }
 
-    /** Discards the gradient of the second set and lends this set. Returns null if the scheme has only one set. */
-    protected BufferSet dropSecond() {
-        return null;
-    }
-
-    /** Returns whether the learner is not told this failure, because it goes on by itself. */
-    protected final boolean ignores(IOException failure) {
-        return onRollback == OnRollback.CONTINUE && OnRollback.isReason(failure);
-    }
-
     @Override
-    public final void write(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!inUse.write(offset, lengthBytes, request)) {
-            background.awaitEnd(request.cancellation());
-        }
-    }
-
-    @Override
-    public final DataMemory weights() {
-        return active().weights();
-    }
-
-    @Override
-    public final DataMemory gradient() {
-        return active().gradient();
-    }
-
-    @Override
-    public final void written(long offset, long lengthBytes) {
-        inUse.written(offset, lengthBytes);
-    }
-
-    /**
-     * Exchanges the active set; see {@link ForegroundExchange#run}. The caller holds {@code turn}.
-     *
-     * @param pushes whether the gradient is pushed before the weights are pulled
-     */
-    protected final void exchangeActive(boolean pushes, Cancellation cancellation) throws IOException {
-        try {
-            foreground.run(pushes ? iteration : 0, cancellation);
-        } catch (NonFiniteGradientException e) {
-            dropActive();
-            throw e;
-        }
-    }
-
-    /** Discards the gradient of the active set, of which nothing has reached the shards. The caller holds {@code turn}. */
-    protected final long dropActive() {
-        unfinished = false;
-        return inUse.drop();
-    }
-
-    /**
-     * Records that an fsync or a drop does not end as the saved state expects. After a kill, the next process would take the next
-     * gradient for the one that was begun, so it must not use that state. The caller holds {@code turn}.
-     */
-    protected final void savedStateIsOld() {
-        if (mapped) {
-            milestones.reached(null);
-        }
-    }
-
-    @Override
-    public final Dropped drop(Cancellation cancellation) throws IOException {
+    public Dropped drop(Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            if (!learning) {
+            if (!learner.learning) {
                 throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
             }
             savedStateIsOld();
-            dropped = dropped.and(dropBegun(cancellation));
-            if (mapped && !active().isReadable()) {
+            Dropped begun = gradientDrop.giveUpBegun(learner.iteration, cancellation);
+            learner.dropped = learner.dropped.and(begun.and(dropActive()));
+            if (learner.mapped && !sets.active().isReadable()) {
                 // A learner that maps the weights cannot wait for them when it reads them.
-                pullActive(cancellation);
+                rollback.pullWeights(cancellation);
             }
-            checkNotBack();
-            round = model.nextRound();
-            computationBegins();
-            counters.dropped(dropped);
-            LOG.info("the learner has dropped a gradient: {}", dropped);
-            return dropped;
+            learner.checkNotBack();
+            learner.round = model.nextRound();
+            times.computationBegins(learner.learning);
+            counters.dropped(learner.dropped);
+            LOG.info("the learner has dropped a gradient: {}", learner.dropped);
+            return learner.dropped;
         } catch (IOException e) {
             counters.failed(e);
-            startOver(e, cancellation);
+            rollback.startOver(e, times, cancellation);
             return Dropped.NOTHING;
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /** Gives up what {@link #drop} gives up. The caller holds {@code turn}. */
-    protected abstract Dropped dropBegun(Cancellation cancellation) throws IOException;
+    /** Discards the gradient of the active set, of which nothing has reached the shards. */
+    private long dropActive() {
+        learner.unfinished = false;
+        return sets.drop();
+    }
+
+    /**
+     * Records that an fsync or a drop does not end as the saved state expects. After a kill, the next process would take the next
+     * gradient for the one that was begun, so it must not use that state.
+     */
+    private void savedStateIsOld() {
+        if (learner.mapped) {
+            milestones.reached(null);
+        }
+    }
 
     @Override
-    public final void refresh(Cancellation cancellation) throws IOException {
+    public void refresh(Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
             // The weights of a learner change only at its own fsync.
-            if (!learning) {
-                exchangeActive(false, cancellation);
+            if (!learner.learning) {
+                foreground.pull(cancellation);
             }
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /** Records that the learner has called fsync. The caller holds {@code turn}. */
-    protected final void computationEnded(long nowNs) {
-        if (mapped && !unfinished) {
-            active().outgoing().written(0, bytes);
+    @Override
+    public void flush(Cancellation cancellation) throws IOException {
+        if (!sets.areTwo()) {
+            // An fsync returns only after the shards have received its gradient.
+            return;
         }
-        unfinished = true;
-        dropped = Dropped.NOTHING;
-        trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
-        computingSinceNs = nowNs;
-    }
-
-    /** Records that an fsync has succeeded. The caller holds {@code turn}. */
-    protected final void iterationEnded(long stalledSinceNs, boolean pushed) {
-        long nowNs = trace.clock().nanoTime();
-        trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
-        counters.stalled(nowNs - stalledSinceNs);
-        counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
-        counters.age(nowNs - active().pulledAtNs());
-        active().outgoing().forget();
-        unfinished = false;
-        iteration++;
+        background.awaitPushed(cancellation);
+        long mine = turn.lockExclusive(cancellation);
+        try {
+            if (learner.learning) {
+                previous.checkPushed(onRollback);
+            }
+        } finally {
+            turn.unlock(mine);
+        }
     }
 
     @Override
-    public final void abandon() {
+    public void abandon() {
         long mine = turn.lockExclusive();
         try {
-            learning = false;
-            mapped = false;
-            round = 0;
+            learner.left();
             foreground.forget();
             if (!background.end(DRAIN_TIMEOUT_NS)) {
                 LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
                     + " the mount allocates new buffers");
             }
-            learnerGone();
+            times.learnerLeft();
+            sets.replaceLent();
+            if (sets.areTwo()) {
+                previous.discard(learner.iteration, counters);
+            }
+            long lostBytes = sets.drop();
+            if (lostBytes > 0) {
+                LOG.warn("a learner closed the model without a successful fsync after its last write:"
+                    + " {} bytes of its gradient are lost", lostBytes);
+            }
             milestones.reached(null);
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /**
-     * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because the exchange may
-     * still use the memory of the set. The caller holds {@code turn}.
-     */
-    protected void learnerGone() {
-        long droppedBytes = inUse.dropUnlessLent(this::unlessLent);
-        if (droppedBytes > 0) {
-            LOG.warn("a learner closed the model without a successful fsync after its last write:"
-                + " {} bytes of its gradient are lost", droppedBytes);
-        }
-    }
-
-    /** Returns a set of a learner that has closed the model, or a new set if an exchange may still use its memory. */
-    protected final BufferSet unlessLent(BufferSet set) {
-        return set.abandon() ? new BufferSet(set.number(), bytes, buffers) : set;
-    }
-
-    /** Tells that the state can be saved. The caller holds {@code turn}. */
-    protected final void milestone(Cancellation request) {
-        if (mapped && learning && background.hasEnded()) {
+    /** Tells that the state can be saved. */
+    private void milestone(Cancellation request) {
+        if (learner.mapped && learner.learning && background.hasEnded()) {
             milestones.reached(request);
         }
     }
 
     @Override
-    public final void onMilestone(Milestone handler) {
+    public void onMilestone(Milestone handler) {
         milestones = handler;
     }
 
     @Override
-    public final boolean freeze() {
+    public boolean freeze() {
         background.close();
         return background.hasEnded();
     }
 
     @Override
-    public final long imageBytes() {
-        return ExchangeImage.BYTES + sets() * active().imageBytes();
+    public long imageBytes() {
+        return ExchangeImage.BYTES + sets() * sets.active().imageBytes();
     }
 
     @Override
-    public final void save(ByteBuffer to) {
-        new ExchangeImage(learning, mapped, unfinished, rollback != null, active().number(), iteration, round).save(to);
+    public void save(ByteBuffer to) {
+        new ExchangeImage(learner.learning, learner.mapped, learner.unfinished, learner.rollback != null, activeSet(),
+            learner.iteration, learner.round).save(to);
         for (int i = 0; i < sets(); i++) {
-            set(i).save(to);
+            sets.set(i).save(to);
         }
     }
 
     @Override
-    public final void resume(ByteBuffer from) throws IOException {
+    public void resume(ByteBuffer from) throws IOException {
         long mine = turn.lockExclusive();
         try {
             ExchangeImage image = ExchangeImage.of(from);
-            learning = image.learning();
-            mapped = image.mapped();
-            unfinished = image.unfinished();
-            rollback = image.untold() ? OnRollback.untold() : null;
-            iteration = image.iteration();
-            round = image.round();
+            learner.learning = image.learning();
+            learner.mapped = image.mapped();
+            learner.unfinished = image.unfinished();
+            learner.rollback = image.untold() ? OnRollback.untold() : null;
+            learner.iteration = image.iteration();
+            learner.round = image.round();
             for (int i = 0; i < sets(); i++) {
-                set(i).restore(from, model, trace.clock().nanoTime());
+                sets.set(i).restore(from, model, times.nowNs());
             }
-            if (image.activeSet() != active().number()) {
-                activateNext(Cancellation.NONE);
+            if (image.activeSet() != activeSet()) {
+                sets.swap(Cancellation.NONE);
             }
-            computationBegins();
-            for (int i = 0; learning && i < sets(); i++) {
-                BufferSet set = set(i);
+            times.computationBegins(learner.learning);
+            if (learner.learning && sets.areTwo()) {
                 // With one set, the fsync that has begun the exchange repeats it.
-                if (set != active() && !set.outgoing().isGivenUp() && (!set.isFresh() || set.outgoing().isDirty())) {
-                    set.lend();
-                    background.start(ExchangeJob.exchange(set, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
-                }
+                previous.resume(learner.iteration);
             }
         } finally {
             turn.unlock(mine);
@@ -549,45 +482,45 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     @Override
-    public final void resumeAfterKill(boolean maps, IOException reason) throws IOException {
+    public void resumeAfterKill(boolean maps, IOException reason) throws IOException {
         prepare(true, maps, Cancellation.NONE);
         background.awaitEnd(Cancellation.NONE);
         for (int i = 0; i < sets(); i++) {
-            set(i).clearGradient();
+            sets.set(i).clearGradient();
         }
-        rollback = reason;
+        learner.rollback = reason;
     }
 
     @Override
-    public final long round() {
-        return round;
+    public long round() {
+        return learner.round;
     }
 
     @Override
-    public final WeightsInUse weightsInUse() {
-        BufferSet now = active();
-        long ageNs = now.pulledAtNs() == 0 ? 0 : trace.clock().nanoTime() - now.pulledAtNs();
+    public WeightsInUse weightsInUse() {
+        BufferSet now = sets.active();
+        long ageNs = now.pulledAtNs() == 0 ? 0 : times.nowNs() - now.pulledAtNs();
         return new WeightsInUse(now.version(), ageNs / (double) TimeUnit.MILLISECONDS.toNanos(1));
     }
 
     @Override
-    public final ExchangeCounters counters() {
+    public Optional<PullScheduler.Forecast> forecast() {
+        return sets.areTwo() ? Optional.of(scheduler.forecast()) : Optional.empty();
+    }
+
+    @Override
+    public ExchangeCounters counters() {
         return counters;
     }
 
     @Override
-    public final void close() {
+    public void close() {
         long mine = turn.lockExclusive();
         try {
             background.close();
-            closeSets();
+            sets.close();
         } finally {
             turn.unlock(mine);
         }
-    }
-
-    /** Frees the memory of the sets. The caller holds {@code turn}. */
-    protected void closeSets() {
-        inUse.alone(BufferSet::closeUnlessLent);
     }
 }

@@ -4,27 +4,24 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
 /** The exchange schemes. */
 public enum ExchangeScheme {
     /** The scheme without local buffers: each read pulls and each write pushes. */
-    DIRECT(0, DirectExchange::new),
+    DIRECT(0),
     /** The scheme with one set of local buffers: an fsync pushes the gradient, pulls the weights and returns. */
-    SYNC(2, SyncExchange::new),
+    SYNC(1),
     /**
      * The scheme with two sets of local buffers. An fsync swaps the sets and returns. One set is exchanged while the learner
      * computes on the other set.
      */
-    OVERLAP(4, OverlapExchange::new);
+    OVERLAP(2);
 
-    private final int localCopies;
-    private final BiFunction<RemoteModel, ExchangeSettings, Exchange> factory;
+    private final int sets;
 
-    ExchangeScheme(int localCopies, BiFunction<RemoteModel, ExchangeSettings, Exchange> factory) {
-        this.localCopies = localCopies;
-        this.factory = factory;
+    ExchangeScheme(int sets) {
+        this.sets = sets;
     }
 
     /**
@@ -49,12 +46,12 @@ public enum ExchangeScheme {
 
     /** Returns the size of a learner's buffers for a model of this size. */
     public long bufferBytes(long modelBytes) {
-        return localCopies * LogicalBlock.up(modelBytes);
+        return 2L * sets * LogicalBlock.up(modelBytes);
     }
 
     /** Creates an exchange of this scheme for this model. */
     public Exchange create(RemoteModel model, ExchangeSettings settings) {
-        return factory.apply(model, settings);
+        return sets == 0 ? new DirectExchange(model, settings) : new BufferedExchange(sets == 2, model, settings);
     }
 
     /** Creates an exchange of this scheme for this model, with the default settings. */

@@ -2,7 +2,6 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
@@ -13,15 +12,20 @@ import java.io.IOException;
 final class ForegroundExchange {
     private final RemoteModel model;
     private final BackgroundExchange background;
-    private final ActiveSet inUse;
-    /** Whether an interrupted request has left an exchange in progress. */
+    private final BufferSets sets;
+    /** True while an exchange that an interrupted request has left may be in progress. */
     private boolean left;
     private boolean leftPushes;
 
-    ForegroundExchange(RemoteModel model, BackgroundExchange background, ActiveSet inUse) {
+    ForegroundExchange(RemoteModel model, BackgroundExchange background, BufferSets sets) {
         this.model = model;
         this.background = background;
-        this.inUse = inUse;
+        this.sets = sets;
+    }
+
+    /** Pulls the weights into the active set; see {@link #exchange}. */
+    void pull(Cancellation cancellation) throws IOException {
+        exchange(0, cancellation);
     }
 
     /**
@@ -30,14 +34,14 @@ final class ForegroundExchange {
      *
      * @param iteration the iteration whose gradient is pushed before the weights are pulled; 0 if none is
      */
-    void run(long iteration, Cancellation cancellation) throws IOException {
+    void exchange(long iteration, Cancellation cancellation) throws IOException {
         boolean pushes = iteration > 0;
         if (!repeatsInterrupted(pushes)) {
             background.awaitEnd(cancellation);
-            BufferSet active = inUse.set();
+            BufferSet active = sets.active();
             // A set that replaces one that a closed learner has left to its exchange has no buffers.
             active.allocate(model, false);
-            inUse.lend(cancellation);
+            sets.lend(cancellation);
             background.start(pushes
                 ? ExchangeJob.exchange(active, iteration, active.version())
                 : ExchangeJob.pull(active, null));
@@ -57,29 +61,41 @@ final class ForegroundExchange {
      * be that of a read.
      */
     boolean repeatsInterrupted(boolean pushes) {
-        return left && leftPushes == pushes && !inUse.isTouched();
+        return left && leftPushes == pushes && !sets.isTouched();
     }
 
-    /** Returns whether an interrupted request has left a push, which may be in progress. */
-    boolean isPushLeft() {
-        return left && leftPushes;
+    /**
+     * Checks that an fsync that ends the iteration of a failed one has the same gradient.
+     *
+     * @throws ErrnoException EBUSY if the gradient is another one
+     */
+    void checkSameGradient() throws ErrnoException {
+        OutgoingGradient gradient = sets.active().outgoing();
+        if (background.hasEnded() && !gradient.isBegun() && !gradient.hasEnded()) {
+            gradient.forget();
+        }
+        gradient.checkRepeatable();
+        if (gradient.isRemembered() && gradient.hasEnded() && sets.isTouched()) {
+            // The shards have this gradient. The process has only written it again.
+            sets.alone(set -> set.outgoing().discardWritten());
+        }
+    }
+
+    /** Remembers the gradient of an fsync that has failed, if the shards may have a part of it. */
+    void rememberGradient() {
+        OutgoingGradient gradient = sets.active().outgoing();
+        if (gradient.isBegun() || left && leftPushes) {
+            gradient.remember();
+        }
+    }
+
+    /** Returns whether an interrupted request has left an exchange, which may be in progress. */
+    boolean isLeft() {
+        return left;
     }
 
     /** Forgets the exchange that an interrupted request has left. */
     void forget() {
         left = false;
-    }
-
-    /**
-     * Ends the exchange that an interrupted request has left.
-     *
-     * @throws ErrnoException EBUSY if the exchange does not end within some seconds
-     */
-    void endLeft() throws ErrnoException {
-        if (left && !background.end(0)) {
-            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop it again");
-        }
-        left = false;
-        background.takeFailure();
     }
 }

@@ -1,12 +1,41 @@
 package io.modeldisk.mount.exchange;
 
-/** Decides when the pull of an exchange begins, and records the measurements of an exchange scheme. Thread-safe. */
-interface Pacing {
-    /** A delay without a limit. {@link #pullDelayNs} is called again when the push makes progress or the learner waits. */
-    long NEVER = Long.MAX_VALUE;
+import io.modeldisk.mount.exchange.ExchangeProgress.Push;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.scheduling.PullScheduler;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.Phase;
+import io.modeldisk.protocol.striping.RemoteModel;
 
-    /** Starts the pull when the shards have aggregated the whole gradient. Records no measurements. */
-    Pacing AFTER_AGGREGATION = (push, _) -> push == ExchangeProgress.Push.ENDED ? 0 : NEVER;
+/**
+ * Decides when the pull of an exchange begins. If the learner waits for the exchange, the pull begins when the shards have
+ * aggregated the gradient. If the learner computes meanwhile, the {@link PullPolicy} decides, and this class measures the delay
+ * of the pulls and the staleness of the weights. Thread-safe.
+ */
+final class Pacing {
+    /** A delay without a limit. {@link #pullDelayNs} is called again when the push makes progress or the learner waits. */
+    static final long NEVER = Long.MAX_VALUE;
+
+    private final boolean overlaps;
+    private final PullPolicy policy;
+    private final PullScheduler scheduler;
+    private final VersionProbe probe;
+    private final ExchangeCounters counters;
+    private final IterationTrace trace;
+    private final boolean laterIsFresher;
+
+    /** Creates the pacing of an exchange. {@code overlaps} is true if the learner computes during the exchange. */
+    Pacing(boolean overlaps, RemoteModel model, ExchangeSettings settings, PullScheduler scheduler,
+        ExchangeCounters counters) {
+        this.overlaps = overlaps;
+        this.policy = settings.pull();
+        this.scheduler = scheduler;
+        this.counters = counters;
+        this.trace = settings.trace();
+        this.probe = new VersionProbe(model, trace.clock());
+        // In bsp the weights stay the same until the next round, so a later pull does not bring fresher weights.
+        this.laterIsFresher = !model.facts().consistencyMode().appliesWholeRounds();
+    }
 
     /**
      * Returns the time in nanoseconds until the pull should begin. If the time is 0 or negative, the pull begins now.
@@ -14,23 +43,49 @@ interface Pacing {
      * @param push the state of the push
      * @param learnerWaits whether the learner waits in fsync until the exchange has ended
      */
-    long pullDelayNs(ExchangeProgress.Push push, boolean learnerWaits);
+    long pullDelayNs(Push push, boolean learnerWaits) {
+        if (!overlaps) {
+            return push == Push.ENDED ? 0 : NEVER;
+        }
+        boolean pushed = push == Push.SYNCHRONIZING || push == Push.ENDED;
+        return switch (policy) {
+            case BESIDE_PUSH -> 0;
+            case AFTER_PUSH -> pushed ? 0 : NEVER;
+            case ADAPTIVE -> learnerWaits || pushed && !laterIsFresher ? 0 : scheduler.delayNs();
+        };
+    }
 
     /** Returns whether a pull may begin before the push has ended. If so, the push is divided into smaller pieces. */
-    default boolean mayPullBesidePush() {
-        return false;
+    boolean mayPullBesidePush() {
+        return overlaps && switch (policy) {
+            case BESIDE_PUSH -> true;
+            case AFTER_PUSH -> false;
+            case ADAPTIVE -> scheduler.forecast().isDuplex();
+        };
     }
 
     /** Records that the learner has begun to use weights of this version. May send a request to the shards. */
-    default void weightsInUse(long version) {}
+    void weightsInUse(long version) {
+        if (!overlaps || version == VersionProbe.UNKNOWN) {
+            return;
+        }
+        double rounds = probe.ask().roundsSince(version);
+        if (!Double.isNaN(rounds)) {
+            counters.staleness(rounds);
+        }
+    }
 
     /**
      * Returns a lower bound of the version of the weights that the next pull returns. May send a request to the shards.
      *
      * @param pushed whether the shards have received the whole gradient
      */
-    default long versionBeforePull(boolean pushed) {
-        return VersionProbe.UNKNOWN;
+    long versionBeforePull(boolean pushed) {
+        if (!overlaps) {
+            return VersionProbe.UNKNOWN;
+        }
+        // During a push, the last known version is returned, because a new request would delay the pull.
+        return (pushed ? probe.recent() : probe.latest()).version();
     }
 
     /**
@@ -38,11 +93,20 @@ interface Pacing {
      *
      * @param pushEndedNs the time when the shards had received the whole gradient; {@code nowNs} if the push is in progress
      */
-    default void pullBegins(long iteration, long pushEndedNs, long nowNs) {}
+    void pullBegins(long iteration, long pushEndedNs, long nowNs) {
+        if (overlaps) {
+            counters.bubble(nowNs - pushEndedNs);
+            trace.add(Phase.BUBBLE, iteration, pushEndedNs, nowNs);
+        }
+    }
 
     /** Records the duration of a push. */
-    default void pushed(long durationNs) {}
+    void pushed(long durationNs) {
+        scheduler.pushed(durationNs);
+    }
 
     /** Records the duration of a pull, without the time that the pull waited for the push. */
-    default void pulled(long durationNs) {}
+    void pulled(long durationNs) {
+        scheduler.pulled(durationNs);
+    }
 }

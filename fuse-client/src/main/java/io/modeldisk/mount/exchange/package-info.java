@@ -8,7 +8,7 @@
  * <ol>
  * <li>The lock {@code turn} of {@link io.modeldisk.mount.exchange.BufferedExchange}. One open, fsync or close at a time holds
  * this lock. An fsync holds this lock also while the fsync waits for the shards.
- * <li>The lock of {@link io.modeldisk.mount.exchange.ActiveSet}. Reads and writes hold this lock shared. A thread that lends or
+ * <li>The lock of {@link io.modeldisk.mount.exchange.BufferSets}. Reads and writes hold this lock shared. A thread that lends or
  * replaces the active set holds this lock exclusively. No thread waits for the shards while it holds this lock.
  * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread holds this lock while it executes a step of
  * an exchange. Workers acquire neither of the first two locks.

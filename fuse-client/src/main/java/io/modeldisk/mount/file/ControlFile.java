@@ -1,7 +1,7 @@
 package io.modeldisk.mount.file;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
@@ -19,12 +19,12 @@ import java.nio.charset.StandardCharsets;
  * the version of the weights.
  */
 public final class ControlFile implements MountedFile {
-    private final LocalExchange exchange;
+    private final BufferedExchange exchange;
     private final ModelUse use;
     private final VersionProbe probe;
 
     /** Creates the file of the model whose data this exchange moves. */
-    public ControlFile(LocalExchange exchange, ModelUse use, VersionProbe probe) {
+    public ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe probe) {
         this.exchange = exchange;
         this.use = use;
         this.probe = probe;

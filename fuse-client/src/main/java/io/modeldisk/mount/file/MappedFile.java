@@ -1,6 +1,6 @@
 package io.modeldisk.mount.file;
 
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -14,12 +14,12 @@ import java.util.List;
  * copied.
  */
 public final class MappedFile implements MountedFile {
-    private final LocalExchange exchange;
+    private final BufferedExchange exchange;
     private final int set;
     private final boolean gradient;
     private final long bytes;
 
-    private MappedFile(LocalExchange exchange, int set, boolean gradient, long bytes) {
+    private MappedFile(BufferedExchange exchange, int set, boolean gradient, long bytes) {
         this.exchange = exchange;
         this.set = set;
         this.gradient = gradient;
@@ -27,7 +27,7 @@ public final class MappedFile implements MountedFile {
     }
 
     /** Returns the files of all buffers of an exchange of a model of this size. */
-    public static List<MountedFile> of(LocalExchange exchange, long sizeBytes) {
+    public static List<MountedFile> of(BufferedExchange exchange, long sizeBytes) {
         List<MountedFile> files = new ArrayList<>();
         for (int set = 0; set < exchange.sets(); set++) {
             files.add(new MappedFile(exchange, set, false, sizeBytes));

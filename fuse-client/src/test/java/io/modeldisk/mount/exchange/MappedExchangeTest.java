@@ -23,7 +23,7 @@ class MappedExchangeTest {
     private static final int SIZE = 1 << 20;
 
     private final MemoryModel model = new MemoryModel(SIZE);
-    private LocalExchange exchange;
+    private BufferedExchange exchange;
 
     @AfterEach
     void close() {
@@ -33,8 +33,9 @@ class MappedExchangeTest {
     }
 
     private void open(String scheme, String onRollback) {
-        exchange = (LocalExchange) ExchangeScheme.named(scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
-            OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
+        exchange = (BufferedExchange) ExchangeScheme.named(scheme).create(model,
+            new ExchangeSettings(PullPolicy.ADAPTIVE,
+                OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
     }
 
     /** Stores a gradient of ones in the active set, and calls fsync. */

@@ -29,7 +29,7 @@ class WholeGradientTest {
 
     private final FakeRequest request = new FakeRequest();
     private MemoryModel model;
-    private LocalExchange exchange;
+    private BufferedExchange exchange;
 
     @AfterEach
     void close() {
@@ -41,7 +41,7 @@ class WholeGradientTest {
 
     private void open(String scheme, String nonFinite, boolean mapped) throws IOException {
         model = new MemoryModel(SIZE, nonFinite);
-        exchange = (LocalExchange) ExchangeScheme.named(scheme).create(model);
+        exchange = (BufferedExchange) ExchangeScheme.named(scheme).create(model);
         if (mapped) {
             exchange.prepareMapped(Cancellation.NONE);
         } else {
@@ -425,8 +425,8 @@ class WholeGradientTest {
         ByteBuffer image = ByteBuffer.allocate(Math.toIntExact(exchange.imageBytes()));
         exchange.save(image);
         assertThat(image.position()).isLessThanOrEqualTo(image.capacity());
-        LocalExchange before = exchange;
-        exchange = (LocalExchange) ExchangeScheme.named("sync").create(model);
+        BufferedExchange before = exchange;
+        exchange = (BufferedExchange) ExchangeScheme.named("sync").create(model);
         exchange.resume(image.flip());
         gradient(mapped, 3, 3);
         assertThatThrownBy(this::fsync).hasMessageContaining("another one now");

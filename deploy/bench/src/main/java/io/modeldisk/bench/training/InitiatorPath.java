@@ -2,7 +2,7 @@ package io.modeldisk.bench.training;
 
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeSettings;
-import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -19,7 +19,7 @@ final class InitiatorPath {
         IterationTrace trace = ExchangeSettings.systemTrace();
         Exchange exchange = variant.exchange().create(model, new ExchangeSettings(variant.pull(), trace));
         model.join();
-        if (exchange instanceof LocalExchange local) {
+        if (exchange instanceof BufferedExchange local) {
             local.prepare(true, Cancellation.NONE);
             local.awaitWeights(Cancellation.NONE);
             return new Local(model, local, trace);
@@ -29,7 +29,7 @@ final class InitiatorPath {
     }
 
     /** The access with an exchange scheme that has local buffers. */
-    private record Local(RemoteModel model, LocalExchange exchange, IterationTrace trace) implements LearnerPath {
+    private record Local(RemoteModel model, BufferedExchange exchange, IterationTrace trace) implements LearnerPath {
         @Override
         public void readWeights() {
             // The learner computes in the buffers of the exchange, so there is nothing to copy.

@@ -1,0 +1,212 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/**
+ * The one or two buffer sets of an exchange. Reads and writes use the active set and hold a lock shared. A thread that lends or
+ * replaces the active set holds the lock exclusively. If there are two sets, the other one is exchanged with the shards while the
+ * learner computes. Reads, writes and queries are thread-safe; the thread that calls another method holds the turn of the
+ * exchange.
+ */
+final class BufferSets {
+    private final CancellableLock lock = new CancellableLock();
+    private final long bytes;
+    private final ExchangeSettings.Buffers buffers;
+    private volatile BufferSet active;
+    /** Null if there is only one set. */
+    private volatile BufferSet other;
+    private volatile boolean touched;
+
+    /**
+     * Creates sets without buffers.
+     *
+     * @param two whether there are two sets
+     * @param bytes the size of each buffer, a multiple of the logical block
+     */
+    BufferSets(boolean two, long bytes, ExchangeSettings.Buffers buffers) {
+        this.bytes = bytes;
+        this.buffers = buffers;
+        this.active = new BufferSet(0, bytes, buffers);
+        this.other = two ? new BufferSet(1, bytes, buffers) : null;
+    }
+
+    /** Returns whether there are two sets. */
+    boolean areTwo() {
+        return other != null;
+    }
+
+    int count() {
+        return areTwo() ? 2 : 1;
+    }
+
+    /** Returns the active set. The result may be another set a moment later, unless the caller prevents that. */
+    BufferSet active() {
+        return active;
+    }
+
+    /** Returns the set that the learner does not use; null if there is only one set. */
+    BufferSet other() {
+        return other;
+    }
+
+    /** Returns the set with this number. Without the turn, the result may be another set for a moment. */
+    BufferSet set(int number) {
+        BufferSet now = active;
+        return now.number() == number || !areTwo() ? now : other;
+    }
+
+    /** Returns whether the active set was read or written after it was last lent. */
+    boolean isTouched() {
+        return touched;
+    }
+
+    /** Replies to a request with weights. Returns false without a reply if the weights cannot be read now. */
+    boolean read(long offset, int lengthBytes, DataRequest request) throws IOException {
+        long stamp = lock.lockShared(request.cancellation());
+        try {
+            boolean readable = active.isReadable();
+            if (readable) {
+                touched = true;
+                request.reply(active.weights(), offset, lengthBytes);
+            }
+            return readable;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Copies the data of a request into the gradient. Returns false without a copy if the set is lent. */
+    boolean write(long offset, int lengthBytes, DataRequest request) throws IOException {
+        long stamp = lock.lockShared(request.cancellation());
+        try {
+            boolean writable = !active.isLent();
+            if (writable) {
+                touched = true;
+                active.outgoing().write(offset, lengthBytes, request.memory(), request.memoryOffset());
+            }
+            return writable;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
+    void written(long offset, long lengthBytes) {
+        touched = true;
+        active.outgoing().written(offset, lengthBytes);
+    }
+
+    /**
+     * Makes set 0 the active set, allocates the missing buffers, and lends the sets for a pull. Only a learner needs gradients
+     * and the second set.
+     *
+     * @param wholeGradients see {@link BufferSet#wholeGradients}
+     */
+    ExchangeJob lendForOpen(RemoteModel model, boolean learner, boolean wholeGradients, Cancellation cancellation)
+        throws IOException {
+        if (active.number() != 0) {
+            swap(cancellation);
+        }
+        active.allocate(model, learner);
+        active.wholeGradients(wholeGradients);
+        BufferSet copy = learner ? other : null;
+        if (copy != null) {
+            copy.allocate(model, true);
+            copy.wholeGradients(wholeGradients);
+        }
+        lend(cancellation);
+        if (copy != null) {
+            copy.lend();
+        }
+        return ExchangeJob.pull(active, copy);
+    }
+
+    /** Lends the active set to an exchange. */
+    void lend(Cancellation cancellation) throws IOException {
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            active.lend();
+            touched = false;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Discards the gradients of all sets, and lends the sets. Returns the bytes of the active set that were discarded. */
+    long dropAndLend() {
+        long stamp = lock.lockExclusive();
+        long droppedBytes;
+        try {
+            droppedBytes = active.outgoing().drop();
+            active.lend();
+            touched = false;
+        } finally {
+            lock.unlock(stamp);
+        }
+        if (areTwo()) {
+            other.outgoing().drop();
+            other.lend();
+        }
+        return droppedBytes;
+    }
+
+    /** Discards the gradient of the active set. Returns the bytes that were written and not pushed. */
+    long drop() {
+        long stamp = lock.lockExclusive();
+        try {
+            touched = false;
+            return active.outgoing().drop();
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Makes the other set the active set. */
+    void swap(Cancellation cancellation) throws IOException {
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            BufferSet before = active;
+            active = other;
+            other = before;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Replaces each set that is still lent, because an exchange may still use its memory. The exchange frees the memory. */
+    void replaceLent() {
+        long stamp = lock.lockExclusive();
+        try {
+            active = unlessLent(active);
+            other = areTwo() ? unlessLent(other) : null;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    private BufferSet unlessLent(BufferSet set) {
+        return set.abandon() ? new BufferSet(set.number(), bytes, buffers) : set;
+    }
+
+    /** Calls {@code action} with the active set while no read or write is in progress. */
+    void alone(Consumer<BufferSet> action) {
+        long stamp = lock.lockExclusive();
+        try {
+            action.accept(active);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    /** Frees the memory of each set that no exchange uses. */
+    void close() {
+        alone(BufferSet::closeUnlessLent);
+        if (areTwo()) {
+            other.closeUnlessLent();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.modeldisk.mount.exchange;
+
+import java.io.IOException;
+
+/**
+ * The state of the learner that has the model open, and of its iteration. Guarded by the turn of the {@link BufferedExchange};
+ * the volatile fields may be read without it.
+ */
+final class LearnerState {
+    /** Whether a learner has the model open. */
+    boolean learning;
+    /** Whether the learner maps the buffers. */
+    boolean mapped;
+    /** The number of the iteration, from 1. */
+    volatile long iteration = 1;
+    /** The round of the gradient that the learner computes now; 0 without a learner. */
+    volatile long round;
+    /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
+    boolean unfinished;
+    /** Whether the learner had written a gradient when the fsync began that the next fsync may repeat. */
+    boolean pushing;
+    /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
+    boolean weightsMissed;
+    /** What the drops since the last fsync have given up. The repetition of an interrupted drop reports it again. */
+    Dropped dropped = Dropped.NOTHING;
+    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none was. */
+    IOException rollback;
+
+    /** Begins with iteration 1, without a failure to report. */
+    void opened(boolean learner, boolean maps, long firstRound) {
+        learning = learner;
+        mapped = maps;
+        iteration = 1;
+        round = firstRound;
+        unfinished = false;
+        weightsMissed = false;
+        dropped = Dropped.NOTHING;
+        rollback = null;
+    }
+
+    void left() {
+        learning = false;
+        mapped = false;
+        round = 0;
+    }
+
+    /** Throws the rollback that the next fsync or drop reports. */
+    void checkNotBack() throws IOException {
+        if (rollback != null) {
+            throw rollback;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.text.PlainText;
+import java.io.IOException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The exchange of the other set of two, which the previous fsync has started. If this exchange fails, fsync <i>n</i> + 1 reports
+ * the failure and does not swap the sets. Fsync <i>n</i> + 2 pushes the rest of the gradient, pulls again, and waits until this
+ * exchange has ended. Not thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
+ */
+final class PreviousExchange {
+    private static final Logger LOG = LogManager.getLogger(PreviousExchange.class);
+
+    private final BufferSets sets;
+    private final BackgroundExchange background;
+
+    PreviousExchange(BufferSets sets, BackgroundExchange background) {
+        this.sets = sets;
+        this.background = background;
+    }
+
+    private OutgoingGradient gradient() {
+        return sets.other().outgoing();
+    }
+
+    /**
+     * Waits until the exchange has ended. If it has failed, throws an exception. The next call repeats the failed exchange.
+     *
+     * @param iteration the iteration that the learner ends now
+     */
+    void await(long iteration, Cancellation cancellation) throws IOException {
+        background.awaitEnd(cancellation);
+        throwFailure();
+        if (!sets.other().isFresh() || gradient().isDirty()) {
+            gradient().checkRepeatable();
+            start(iteration);
+            background.awaitEnd(cancellation);
+            throwFailure();
+        }
+        gradient().forget();
+    }
+
+    private void start(long iteration) {
+        sets.other().lend();
+        background.start(ExchangeJob.exchange(sets.other(), Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
+    }
+
+    /** Starts the exchange again that another process of the mount has not ended, unless the learner drops its gradient. */
+    void resume(long iteration) {
+        if (!gradient().isGivenUp() && (!sets.other().isFresh() || gradient().isDirty())) {
+            start(iteration);
+        }
+    }
+
+    private void throwFailure() throws IOException {
+        IOException failure = background.takeFailure();
+        if (failure instanceof NonFiniteGradientException) {
+            gradient().drop();
+        }
+        if (failure instanceof NonFiniteGradientException || failure != null && OnRollback.isReason(failure)) {
+            throw failure;
+        }
+        if (failure != null) {
+            gradient().remember();
+            throw new IOException("the exchange of the previous iteration failed: " + failure.getMessage()
+                + "; the next fsync repeats the exchange", failure);
+        }
+    }
+
+    /**
+     * Checks, for a close(2), that the push of the gradient has not failed. Any descriptor may be closed, such as that of a child
+     * process, so the next fsync reports the failure too.
+     */
+    void checkPushed(OnRollback onRollback) throws IOException {
+        IOException failure = background.failure();
+        if (failure instanceof NonFiniteGradientException && gradient().isDirty()) {
+            throw failure;
+        }
+        boolean ignored = failure == null || onRollback == OnRollback.CONTINUE && OnRollback.isReason(failure);
+        if (!ignored && gradient().hasUnpushed()) {
+            throw new IOException(
+                "the shards have not received the gradient of the last fsync: " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * Discards the gradient of a learner that has left. An fsync has succeeded for it, so a loss is an error.
+     *
+     * @param iteration the iteration that the learner has not ended
+     */
+    void discard(long iteration, ExchangeCounters counters) {
+        long lostBytes = gradient().drop();
+        IOException failure = background.failure();
+        if (lostBytes > 0 && !(failure instanceof NonFiniteGradientException)) {
+            String reason = PlainText.format("%d bytes of the gradient of iteration %d are lost,"
+                + " because the learner left before the push completed: %s", lostBytes, iteration - 1,
+                failure == null ? "the push was cancelled" : failure.getMessage());
+            LOG.error(reason);
+            counters.failed(new IOException(reason));
+        }
+        sets.other().discard();
+    }
+}
