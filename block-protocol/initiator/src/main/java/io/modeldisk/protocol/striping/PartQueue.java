@@ -20,8 +20,7 @@ import java.util.function.LongToIntFunction;
  * </pre>
  *
  * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. When all parts are in
- * flight, the thread may {@link #leave} the call. Then the receiving thread that finds something to do is told so once, and
- * attends to the call. Thread-safe; allocates nothing after construction.
+ * flight, the thread may {@link #detach} the call; see {@link CallState}. Thread-safe; allocates nothing after construction.
  */
 final class PartQueue {
     private final NanoClock clock;
@@ -38,8 +37,7 @@ final class PartQueue {
     private long next;
     private long retryAtNs;
     private long moved;
-    /** Whether no thread attends to the call. */
-    private boolean left;
+    private CallState state = CallState.ENDED;
 
     /**
      * Creates an empty queue.
@@ -68,6 +66,17 @@ final class PartQueue {
             length = bytes;
             next = 0;
             moved = 0;
+            state = state.to(CallState.ATTACHED);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the call. If a command may still be in flight, no other call may begin. */
+    void end() {
+        lock.lock();
+        try {
+            state = state.to(CallState.ENDED);
         } finally {
             lock.unlock();
         }
@@ -148,22 +157,25 @@ final class PartQueue {
     }
 
     /**
-     * Lets the calling thread leave the call, if all parts are in flight.
+     * Detaches the call from the calling thread, if all parts are in flight.
      *
      * @param stop whether the call must stop
      * @return false if the call still needs a thread
      */
-    boolean leave(BooleanSupplier stop) {
+    boolean detach(BooleanSupplier stop) {
         lock.lock();
         try {
-            left = next == length && !needsThread() && !stop.getAsBoolean();
-            return left;
+            boolean detaches = next == length && !needsThread() && !stop.getAsBoolean();
+            if (detaches) {
+                state = state.to(CallState.DETACHED);
+            }
+            return detaches;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Records that the command of a part has succeeded. Returns whether the calling thread must attend to the call. */
+    /** Records that the command of a part has succeeded. Returns whether the calling thread has attached the call. */
     boolean moved(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -176,8 +188,8 @@ final class PartQueue {
     }
 
     /**
-     * Records that the command of a part has failed. The part is not sent again. Returns whether the calling thread must attend
-     * to the call.
+     * Records that the command of a part has failed. The part is not sent again. Returns whether the calling thread has attached
+     * the call.
      */
     boolean dropped(int shard, IoRequest request) {
         lock.lock();
@@ -191,7 +203,7 @@ final class PartQueue {
 
     /**
      * Records that the connection was lost before the response to the command of a part. The part is sent again without a pause.
-     * Returns whether the calling thread must attend to the call.
+     * Returns whether the calling thread has attached the call.
      */
     boolean lost(int shard, IoRequest request) {
         lock.lock();
@@ -207,7 +219,7 @@ final class PartQueue {
 
     /**
      * Records that the shard has not executed the command of a part. The part is sent again after a pause. Returns whether the
-     * calling thread must attend to the call.
+     * calling thread has attached the call.
      */
     boolean refused(int shard, IoRequest request, long pauseNs) {
         lock.lock();
@@ -231,21 +243,23 @@ final class PartQueue {
     }
 
     private boolean signalIfNeeded() {
-        return needsThread() && signal();
+        return needsThread() && signalOrAttach();
     }
 
-    private boolean signal() {
+    private boolean signalOrAttach() {
         changed.signalAll();
-        boolean attend = left;
-        left = false;
-        return attend;
+        boolean detached = state == CallState.DETACHED;
+        if (detached) {
+            state = state.to(CallState.ATTACHED);
+        }
+        return detached;
     }
 
-    /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread must attend to the call instead. */
+    /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread has attached a detached call instead. */
     boolean wake() {
         lock.lock();
         try {
-            return signal();
+            return signalOrAttach();
         } finally {
             lock.unlock();
         }

@@ -23,8 +23,8 @@ import org.apache.logging.log4j.Logger;
 /**
  * Moves the range of one call at a time, or marks it as absent. It cuts the range into parts of one command each, keeps commands
  * in flight on every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the
- * receiving threads of the sessions report the results. The thread of a call that was {@linkplain #start started} leaves when all
- * parts are in flight; if the call needs a thread again, it gets a new one. The object is used again for later calls.
+ * receiving threads of the sessions report the results. A call that was {@linkplain #start started} is detached from its thread
+ * when all parts are in flight; see {@link CallState}. The object is used again for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
@@ -96,7 +96,7 @@ final class StripedTransfer {
      * @param type the type of the weights and gradients of pulls and pushes; reads and writes move float32
      * @param trainStriping the distribution of the model in this type
      * @param rawStriping the distribution of the model in float32
-     * @param ended the consumer of this transfer after the end of a call that went on without a thread
+     * @param ended the consumer of this transfer after the end of a call that was detached
      */
     StripedTransfer(
         ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
@@ -125,14 +125,14 @@ final class StripedTransfer {
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
         PushLedger ledger) throws IOException {
         begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
-        attend(false);
+        moveParts(false);
     }
 
     /**
-     * Starts to move a range, as {@link #run}. If the call then goes on without a thread, {@code whenEnded} is called once, after
-     * the transfer was passed to the {@code ended} of the constructor.
+     * Starts to move a range, as {@link #run}. If the call is then detached, {@code whenEnded} is called once, after the transfer
+     * was passed to the {@code ended} of the constructor.
      *
-     * @return whether the call goes on. The caller must not use the transfer then. If false, the range was moved
+     * @return whether the call was detached. The caller must not use the transfer then. If false, the range was moved
      */
     boolean start(
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
@@ -141,7 +141,7 @@ final class StripedTransfer {
         // Earlier calls of this thread may have commands that are held back, and this call may wait for them.
         unflushed = true;
         begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
-        return attend(true);
+        return moveParts(true);
     }
 
     private void begin(
@@ -163,75 +163,76 @@ final class StripedTransfer {
         cancellation.register(waiter);
     }
 
-    /** Runs the call in this thread. Returns true if the call goes on without a thread, which requires {@code mayLeave}. */
-    private boolean attend(boolean mayLeave) throws IOException {
-        boolean left = false;
+    /** Runs the call in this thread until it ends or, if {@code mayDetach}, is detached. Returns whether it is detached. */
+    private boolean moveParts(boolean mayDetach) throws IOException {
+        // After it is detached, the call may end at any time, and another call may begin.
         Cancellation cancelled = cancellation;
+        boolean detached = false;
         try {
-            left = moveAll(mayLeave);
+            detached = moveAll(mayDetach);
         } catch (IOException e) {
             fail(e);
         } catch (RuntimeException | Error e) {
             fail(new IOException(e));
-            finish();
             throw e;
         } finally {
-            if (!left) {
+            if (!detached) {
                 cancelled.unregister(waiter);
+                if (failure.get() != null) {
+                    stopCommands();
+                }
+                parts.end();
             }
         }
-        if (left) {
-            return true;
+        if (!detached) {
+            checkNotFailed();
         }
-        IOException reason = failure.get();
-        if (reason != null) {
-            finish();
-            throw reason;
-        }
-        return false;
+        return detached;
     }
 
-    /** Attends to a call that its thread has left, because all parts were moved, or because the call needs a thread. */
-    private void attendAgain() {
+    /** Ends a call that this thread has attached, because all parts were moved, or passes it to a new thread. */
+    private void continueAttached() {
         if (failure.get() == null && parts.isDone()) {
             cancellation.unregister(waiter);
-            end(null);
+            parts.end();
+            report(null);
         } else {
             startThread();
         }
     }
 
     private void startThread() {
-        ThreadName.TRANSFER.builder().start(this::resume);
+        ThreadName.TRANSFER.builder().start(this::runAttached);
     }
 
-    private void resume() {
+    private void runAttached() {
         IOException reason = null;
         try {
-            attend(false);
+            moveParts(false);
         } catch (IOException e) {
             reason = e;
         } catch (RuntimeException | Error e) {
             LOG.error("a transfer failed because of an error in modeldisk", e);
             reason = new IOException(e);
         }
-        end(reason);
+        report(reason);
     }
 
-    private void end(IOException reason) {
+    /** Reports the end of a call that was detached. */
+    private void report(IOException reason) {
         RemoteModel.Completion whenEnded = completionOfCall;
         ended.accept(this);
         whenEnded.completed(reason);
     }
 
-    /** Gives a thread to a call that its thread has left, if the call has waited for too long. The call then fails. */
+    /** Gives a thread to a detached call that has waited for too long. The call then fails. */
     void checkDeadline() {
         if (clock.nanoTime() - deadlineNs >= 0) {
             wake();
         }
     }
 
-    private boolean moveAll(boolean mayLeave) throws IOException {
+    private boolean moveAll(boolean mayDetach) throws IOException {
         while (true) {
             checkNotFailed();
             Part part = parts.next();
@@ -239,7 +240,7 @@ final class StripedTransfer {
                 issue(part);
                 continue;
             }
-            if (mayLeave && parts.leave(stop)) {
+            if (mayDetach && parts.detach(stop)) {
                 return true;
             }
             flush();
@@ -444,22 +445,22 @@ final class StripedTransfer {
     private void completed(IoRequest request) {
         long offset = start + (request.memoryOffset() - memoryStart) * bytesOfModelPerByte();
         int shard = striping.shard(offset);
-        boolean attends;
+        boolean attached;
         if (request.isGood()) {
-            attends = parts.moved(shard, request);
+            attached = parts.moved(shard, request);
         } else if (failure.get() == null && request.failure() != null) {
-            attends = parts.lost(shard, request);
+            attached = parts.lost(shard, request);
         } else if (failure.get() == null && request.isToBeRetried()) {
-            attends = parts.refused(shard, request, request.wasReset() ? 0 : BUSY_PAUSE_NS);
+            attached = parts.refused(shard, request, request.wasReset() ? 0 : BUSY_PAUSE_NS);
         } else {
             fail(request.exception(source.id(shard),
                 (direction.writes() ? "writing" : "reading") + " at byte " + offset));
-            attends = parts.dropped(shard, request);
+            attached = parts.dropped(shard, request);
         }
-        // If this thread does not attend to the call, the call may have ended, and the transfer may already have another call.
+        // If this thread has not attached the call, the call may have ended, and the transfer may already have another call.
         // That call is then woken without need, which does no harm.
-        if (attends) {
-            attendAgain();
+        if (attached) {
+            continueAttached();
         } else if (failure.get() != null) {
             wake();
         }
@@ -474,7 +475,7 @@ final class StripedTransfer {
      * Stops the commands of a failed call. When this method returns, no command accesses the memory, and the call can be
      * repeated.
      */
-    private void finish() {
+    private void stopCommands() {
         // A send by an interrupted thread would close the connection, which other calls use too.
         boolean interrupted = Thread.interrupted();
         flush();

@@ -99,7 +99,7 @@ final class TransferPool {
         }
     }
 
-    /** Ends the calls that go on without a thread and have waited for too long. */
+    /** Ends the detached calls that have waited for too long. */
     void checkDeadlines() {
         StripedTransfer[] now;
         lock.lock();
