@@ -31,7 +31,6 @@ import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -131,11 +130,11 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             files=%d-%08x
             """, shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
             context.exchange().schemeName(), context.isReadOnly(), files.size(), names.hashCode()),
-            imageBytes(), obstacle);
+            image(0).toBytes().length, obstacle);
     }
 
-    private long imageBytes() {
-        return Long.BYTES + shards.learnerImageBytes() + exchange.imageBytes();
+    private LearnerImage image(long completedRequest) {
+        return new LearnerImage(completedRequest, shards.learnerImage(), exchange.image());
     }
 
     private void milestone(Cancellation request) {
@@ -146,14 +145,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         if (request == null || serving == null) {
             handover.dropImage();
         } else {
-            handover.save(to -> save(to, serving.requestNumber(request)));
+            handover.save(image(serving.requestNumber(request)).toBytes());
         }
-    }
-
-    private void save(ByteBuffer to, long completedRequest) {
-        to.putLong(completedRequest);
-        shards.saveLearner(to);
-        exchange.save(to);
     }
 
     /** Leaves the state to the next process. Returns false if an exchange with the shards could not be stopped. */
@@ -161,7 +154,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         versionWatch.close();
         boolean complete = weights.endTruncation() & exchange.freeze();
         if (complete) {
-            handover.leave(to -> save(to, 0));
+            handover.leave(image(0).toBytes());
         }
         return complete;
     }
@@ -177,11 +170,12 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
                 (writable ? learners : used).add(file);
             }
         });
-        ByteBuffer image = complete || !learners.isEmpty() ? handover.image() : null;
-        if (image != null) {
-            handover.completed(image.getLong());
-            shards.resumeLearner(image);
-            exchange.resume(image);
+        byte[] saved = complete || !learners.isEmpty() ? handover.image() : null;
+        if (saved != null) {
+            LearnerImage image = LearnerImage.of(saved);
+            handover.completed(image.completedRequest());
+            shards.resumeLearner(image.sessions());
+            exchange.resume(image.exchange());
         } else if (!learners.isEmpty()) {
             resumeAfterKill(learners.getFirst());
         } else if (!used.isEmpty()) {

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /** A model whose shards can be silent: calls that need a shard wait, also after a cancellation, until the shards speak again. */
 final class SilentShards {
     private static final Set<String> LOCAL = Set.of("facts", "dtype", "trainBytes", "allocate", "adopt", "flush",
-        "goOn", "nextRound", "learnerImageBytes", "saveLearner", "resumeLearner", "close");
+        "goOn", "nextRound", "learnerImage", "resumeLearner", "close");
 
     /** The calls that have waited, in order, each as {@code begin NAME} and {@code end NAME}. */
     final List<String> calls = new CopyOnWriteArrayList<>();

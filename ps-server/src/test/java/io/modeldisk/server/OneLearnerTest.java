@@ -8,6 +8,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.SessionsImage;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.server.consistency.Learner;
@@ -16,7 +17,6 @@ import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -148,11 +148,10 @@ class OneLearnerTest {
     void processThatGoesOnWithAMountIsTheSameNexusAndItsRoundsCountOnce() throws IOException {
         StripedModel first = connectThroughPaths("seven");
         push(first, PUSHES);
-        ByteBuffer image = ByteBuffer.allocate((int) first.learnerImageBytes());
-        first.saveLearner(image);
+        SessionsImage image = first.learnerImage();
         Learner before = members(0).getFirst();
         try (StripedModel successor = connect("seven")) {
-            successor.resumeLearner(image.flip());
+            successor.resumeLearner(image);
             assertThat(successor.nextRound()).isEqualTo(PUSHES + 1);
             push(successor, PUSHES);
             assertThat(members(0)).as("the learner of the process before").containsExactly(before);

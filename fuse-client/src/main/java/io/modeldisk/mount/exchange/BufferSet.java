@@ -3,7 +3,6 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -26,7 +25,8 @@ import org.apache.logging.log4j.Logger;
 final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BufferSet.class);
 
-    private enum Weights {
+    /** The states of the weights. */
+    enum Weights {
         NONE, OLD, FRESH
     }
 
@@ -189,37 +189,24 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
         become(Weights.NONE);
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    long imageBytes() {
-        return 5 + Long.BYTES + outgoing.imageBytes();
+    /** Returns the state of the set, without the bytes of its buffers, for another process, in which the set is not lent. */
+    ExchangeImage.Set image() {
+        return new ExchangeImage.Set(weights != null, gradient != null, whole, shown, state, version, outgoing.image());
     }
 
-    /** Saves the state of the set, without its buffers. For the process that restores the set, it is not lent. */
-    void save(ByteBuffer to) {
-        to.put(flag(weights != null)).put(flag(gradient != null)).put(flag(whole)).put(flag(shown))
-            .put((byte) state.ordinal()).putLong(version);
-        outgoing.save(to);
-    }
-
-    /** Restores the state of a set, with the buffers of the process before. */
-    void restore(ByteBuffer from, RemoteModel model, long nowNs) throws IOException {
-        boolean hasWeights = from.get() != 0;
-        boolean hasGradient = from.get() != 0;
-        if (hasWeights) {
-            allocate(model, hasGradient);
+    /** Takes over the state of a set, with the buffers of the previous process. */
+    void resume(ExchangeImage.Set image, RemoteModel model, long nowNs) throws IOException {
+        if (image.weights()) {
+            allocate(model, image.gradient());
         }
-        whole = from.get() != 0;
-        shown = from.get() != 0;
+        whole = image.whole();
+        shown = image.shown();
         // Processes that use a buffer may have begun before.
         used = true;
-        state = Weights.values()[from.get()];
-        version = from.getLong();
+        state = image.state();
+        version = image.version();
         pulledAtNs = nowNs;
-        outgoing.restore(from);
-    }
-
-    private static byte flag(boolean value) {
-        return (byte) (value ? 1 : 0);
+        outgoing.resume(image.outgoing());
     }
 
     /** Discards the gradient, and sets all its bytes to zero if the learner sees them. */

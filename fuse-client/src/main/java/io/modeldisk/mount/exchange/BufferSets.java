@@ -4,7 +4,9 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * The one or two buffer sets of an exchange. Reads and writes use the active set and hold a lock shared. A thread that lends or
@@ -190,6 +192,21 @@ final class BufferSets {
 
     private BufferSet unlessLent(BufferSet set) {
         return set.abandon() ? new BufferSet(set.number(), bytes, buffers) : set;
+    }
+
+    /** Returns the images of the sets, by their numbers. */
+    List<ExchangeImage.Set> image() {
+        return IntStream.range(0, count()).mapToObj(number -> set(number).image()).toList();
+    }
+
+    /** Takes over the sets of another process. */
+    void resume(ExchangeImage image, RemoteModel model, long nowNs) throws IOException {
+        for (int i = 0; i < count(); i++) {
+            set(i).resume(image.sets().get(i), model, nowNs);
+        }
+        if (image.activeSet() != active.number()) {
+            swap(Cancellation.NONE);
+        }
     }
 
     /** Calls {@code action} with the active set while no read or write is in progress. */

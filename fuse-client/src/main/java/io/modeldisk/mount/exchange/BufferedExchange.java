@@ -9,7 +9,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
@@ -441,36 +440,15 @@ public final class BufferedExchange implements Exchange {
     }
 
     @Override
-    public long imageBytes() {
-        return ExchangeImage.BYTES + sets() * sets.active().imageBytes();
+    public ExchangeImage image() {
+        return new ExchangeImage(learner.image(), activeSet(), sets.image());
     }
 
     @Override
-    public void save(ByteBuffer to) {
-        new ExchangeImage(learner.learning, learner.mapped, learner.unfinished, learner.rollback != null, activeSet(),
-            learner.iteration, learner.round).save(to);
-        for (int i = 0; i < sets(); i++) {
-            sets.set(i).save(to);
-        }
-    }
-
-    @Override
-    public void resume(ByteBuffer from) throws IOException {
+    public void resume(ExchangeImage image) throws IOException {
         long mine = turn.lockExclusive();
         try {
-            ExchangeImage image = ExchangeImage.of(from);
-            learner.learning = image.learning();
-            learner.mapped = image.mapped();
-            learner.unfinished = image.unfinished();
-            learner.rollback = image.untold() ? OnRollback.untold() : null;
-            learner.iteration = image.iteration();
-            learner.round = image.round();
-            for (int i = 0; i < sets(); i++) {
-                sets.set(i).restore(from, model, times.nowNs());
-            }
-            if (image.activeSet() != activeSet()) {
-                sets.swap(Cancellation.NONE);
-            }
+            adopt(image);
             times.computationBegins(learner.learning);
             if (learner.learning && sets.areTwo()) {
                 // With one set, the fsync that has begun the exchange repeats it.
@@ -479,6 +457,12 @@ public final class BufferedExchange implements Exchange {
         } finally {
             turn.unlock(mine);
         }
+    }
+
+    /** Takes over the state of another process, without its exchange in progress. */
+    void adopt(ExchangeImage image) throws IOException {
+        learner.resume(image.learner());
+        sets.resume(image, model, times.nowNs());
     }
 
     @Override

@@ -8,8 +8,8 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -308,20 +308,16 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public long imageBytes() {
-        return 2 + Long.BYTES;
+    public ExchangeImage image() {
+        return new ExchangeImage(new ExchangeImage.Learner(round > 0, false, 1, round, pushed, false, Dropped.NOTHING,
+            rollback != null), 0, List.of());
     }
 
     @Override
-    public void save(ByteBuffer to) {
-        to.put((byte) (pushed ? 1 : 0)).put((byte) (rollback != null ? 1 : 0)).putLong(round);
-    }
-
-    @Override
-    public void resume(ByteBuffer from) {
-        pushed = from.get() != 0;
-        rollback = from.get() != 0 ? OnRollback.untold() : null;
-        round = from.getLong();
+    public void resume(ExchangeImage image) {
+        pushed = image.learner().unfinished();
+        rollback = image.learner().rollback() ? OnRollback.untold() : null;
+        round = image.learner().round();
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -69,9 +69,7 @@ public final class DirtyBlocks {
 
     /** Takes over the marks of another map of the same range. */
     void copy(DirtyBlocks other) {
-        for (int i = 0; i < words.length(); i++) {
-            words.set(i, other.words.get(i));
-        }
+        copy(other.words());
     }
 
     /** Clears all marks. */
@@ -140,22 +138,17 @@ public final class DirtyBlocks {
         return blocks;
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    long imageBytes() {
-        return (long) words.length() * Long.BYTES;
+    /** Returns the marks, in words of 64 bits. */
+    long[] words() {
+        long[] copy = new long[words.length()];
+        Arrays.setAll(copy, words::get);
+        return copy;
     }
 
-    /** Saves the marks. */
-    void save(ByteBuffer to) {
+    /** Takes over marks that {@link #words} of a map of the same range has returned. */
+    void copy(long[] other) {
         for (int i = 0; i < words.length(); i++) {
-            to.putLong(words.get(i));
-        }
-    }
-
-    /** Restores marks that were saved. */
-    void restore(ByteBuffer from) {
-        for (int i = 0; i < words.length(); i++) {
-            words.set(i, from.getLong());
+            words.set(i, other[i]);
         }
     }
 

@@ -4,7 +4,6 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
@@ -122,14 +121,11 @@ public interface Exchange extends AutoCloseable {
         return true;
     }
 
-    /** Returns the number of bytes that {@link #save} writes at most. */
-    long imageBytes();
+    /** Returns the state for another process. May be called only by the handler of milestones, or after {@link #freeze}. */
+    ExchangeImage image();
 
-    /** Saves the state. May be called only by the handler of milestones, or after {@link #freeze}. */
-    void save(ByteBuffer to);
-
-    /** Goes on from the state of another process that was saved. Must be called before the first request. */
-    void resume(ByteBuffer from) throws IOException;
+    /** Continues from the state of another process. Must be called before the first request. */
+    void resume(ExchangeImage image) throws IOException;
 
     /**
      * Goes on without the state of another process, which was killed while a learner had the model open. The next fsync fails,

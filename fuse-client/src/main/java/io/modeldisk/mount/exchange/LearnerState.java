@@ -38,6 +38,23 @@ final class LearnerState {
         rollback = null;
     }
 
+    ExchangeImage.Learner image() {
+        return new ExchangeImage.Learner(learning, mapped, iteration, round, unfinished, weightsMissed, dropped,
+            rollback != null);
+    }
+
+    /** Takes over the state of the learner in another process. */
+    void resume(ExchangeImage.Learner image) {
+        learning = image.learning();
+        mapped = image.mapped();
+        iteration = image.iteration();
+        round = image.round();
+        unfinished = image.unfinished();
+        weightsMissed = image.weightsMissed();
+        dropped = image.dropped();
+        rollback = image.rollback() ? OnRollback.untold() : null;
+    }
+
     void left() {
         learning = false;
         mapped = false;

@@ -7,7 +7,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /**
  * The gradient in the buffer of a {@link BufferSet}, from its first write until its exchange has succeeded: the logical blocks
@@ -342,34 +341,24 @@ final class OutgoingGradient {
         old.mark(0, bytes);
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    long imageBytes() {
-        return 4 + 2 * Long.BYTES + 3 * dirty.imageBytes();
+    /** Returns the state of the gradient, without its bytes, for another process. */
+    ExchangeImage.Gradient image() {
+        return new ExchangeImage.Gradient(unsynchronized, begun, ended, givenUp, absentBytes, fingerprint,
+            dirty.words(), pushed.words(), marksAtBegin.words());
     }
 
-    /** Saves the state of the gradient, without its bytes. */
-    void save(ByteBuffer to) {
-        for (boolean flag : new boolean[]{unsynchronized, begun, givenUp, ended}) {
-            to.put((byte) (flag ? 1 : 0));
-        }
-        to.putLong(fingerprint).putLong(absentBytes);
-        dirty.save(to);
-        pushed.save(to);
-        marksAtBegin.save(to);
-    }
-
-    /** Restores the state of a gradient whose bytes are in the buffer. It is searched again, because the bytes are the same. */
-    void restore(ByteBuffer from) {
-        unsynchronized = from.get() != 0;
-        begun = from.get() != 0;
-        givenUp = from.get() != 0;
-        ended = from.get() != 0;
-        fingerprint = from.getLong();
-        absentBytes = from.getLong();
-        dirty.restore(from);
-        pushed.restore(from);
-        marksAtBegin.restore(from);
-        // Which other blocks have old bytes is not saved. A block of zeros may be cleared once more.
+    /** Takes over the state of a gradient whose bytes are in the buffer. It is searched again, because the bytes are the same. */
+    void resume(ExchangeImage.Gradient image) {
+        unsynchronized = image.unsynchronized();
+        begun = image.begun();
+        ended = image.ended();
+        givenUp = image.givenUp();
+        absentBytes = image.absentBytes();
+        fingerprint = image.fingerprint();
+        dirty.copy(image.dirty());
+        pushed.copy(image.pushed());
+        marksAtBegin.copy(image.marksAtBegin());
+        // Which other blocks have old bytes is not known. A block of zeros may be cleared once more.
         old.mark(0, bytes);
         old.removeAll(dirty);
     }

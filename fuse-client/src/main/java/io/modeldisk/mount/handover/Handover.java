@@ -185,18 +185,9 @@ public final class Handover implements AutoCloseable {
         }
     }
 
-    /** Something that saves itself. */
-    @FunctionalInterface
-    public interface Content {
-        /** Writes the content of an image. */
-        void save(ByteBuffer to);
-    }
-
     /** Saves an image that the next process uses even if this one is killed. One thread at a time may call this method. */
-    public void save(Content content) {
-        ByteBuffer image = state.beginImage();
-        content.save(image);
-        state.endImage(image);
+    public void save(byte[] image) {
+        state.endImage(state.beginImage().put(image));
     }
 
     /** Deletes the image, because a process that goes on after a kill could not use it. */
@@ -220,13 +211,19 @@ public final class Handover implements AutoCloseable {
     }
 
     /** Returns the newest image; null if there is none. */
-    public ByteBuffer image() {
-        return state.image();
+    public byte[] image() {
+        ByteBuffer image = state.image();
+        if (image == null) {
+            return null;
+        }
+        byte[] bytes = new byte[image.remaining()];
+        image.get(bytes);
+        return bytes;
     }
 
     /** Saves the last image. After that, this process must not change any state. */
-    public void leave(Content content) {
-        save(content);
+    public void leave(byte[] image) {
+        save(image);
         state.stoppedInOrder();
         LOG.info("the state of the mount is saved for the next process");
     }

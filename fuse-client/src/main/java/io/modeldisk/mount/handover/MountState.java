@@ -35,7 +35,7 @@ public final class MountState implements AutoCloseable {
     private static final int MEMORIES = 8;
 
     private static final long MAGIC = 0x314B534944444F4DL;
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int LAYOUT = 8;
     private static final int IMAGE_BYTES = 16;
     private static final int IN_ORDER = 24;

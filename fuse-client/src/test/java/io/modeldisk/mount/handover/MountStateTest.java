@@ -120,9 +120,9 @@ class MountStateTest {
             assertThatThrownBy(() -> MountState.adopt(duplicate(mapping.descriptor())))
                 .hasMessageContaining("another version of modeldisk");
             SharedMemory.Mapping again = SharedMemory.adopt(duplicate(state.descriptor()), arena);
-            again.segment().set(ValueLayout.JAVA_INT, 8, 3);
+            again.segment().set(ValueLayout.JAVA_INT, 8, 4);
             assertThatThrownBy(() -> MountState.adopt(duplicate(state.descriptor())))
-                .hasMessageContaining("layout 3, but this process knows only layout 2");
+                .hasMessageContaining("layout 4, but this process knows only layout 3");
         }
     }
 }

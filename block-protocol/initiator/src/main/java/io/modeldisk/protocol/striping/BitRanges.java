@@ -1,6 +1,5 @@
 package io.modeldisk.protocol.striping;
 
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A set of bits with operations on ranges. Allocates nothing after construction. Not thread-safe. */
@@ -69,21 +68,14 @@ final class BitRanges {
         }
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    long imageBytes() {
-        return (long) words.length * Long.BYTES;
+    /** Returns the bits, in words of 64 bits. */
+    long[] words() {
+        return words.clone();
     }
 
-    void save(ByteBuffer to) {
-        for (long word : words) {
-            to.putLong(word);
-        }
-    }
-
-    void restore(ByteBuffer from) {
-        for (int i = 0; i < words.length; i++) {
-            words[i] = from.getLong();
-        }
+    /** Takes over bits that {@link #words} of a set of the same size has returned. */
+    void copy(long[] other) {
+        System.arraycopy(other, 0, words, 0, words.length);
     }
 
     /** Returns a mask of the bits from {@code first} to {@code last}. Both bits must be in one word. */

@@ -6,7 +6,6 @@ import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -288,35 +287,28 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         }
     }
 
-    /** The number of bytes that {@link #save} writes at most. */
-    long imageBytes() {
-        return 2 + newLedger().imageBytes() + (long) shards.size() * ShardMembership.imageBytes();
-    }
-
     private PushLedger newLedger() {
         return new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
     }
 
-    /** Saves the learner for another process, which goes on as the same learner. */
-    synchronized void save(ByteBuffer to) {
-        to.put((byte) (joined ? 1 : 0));
-        if (joined) {
-            to.put((byte) (skipsRounds ? 1 : 0));
-            ledger.save(to);
-            shards.forEach(shard -> shard.membership().save(to));
-        }
+    /** Returns the learner for another process, which continues as the same learner. */
+    synchronized SessionsImage image() {
+        return new SessionsImage(joined, skipsRounds, (joined ? ledger : newLedger()).image(),
+            shards.stream().map(shard -> shard.membership().image()).toList());
     }
 
-    /** Goes on as the learner that another process has saved. The next push or pull joins the shards again. */
-    synchronized void restore(ByteBuffer from) {
-        if (from.get() == 0) {
+    /** Continues as the learner of another process. The next push or pull joins the shards again. */
+    synchronized void resume(SessionsImage image) {
+        if (!image.joined()) {
             return;
         }
-        skipsRounds = from.get() != 0;
-        PushLedger saved = newLedger();
-        saved.restore(from, shards.getFirst().id());
-        shards.forEach(shard -> shard.membership().restore(from));
-        ledger = saved;
+        skipsRounds = image.skipsRounds();
+        PushLedger resumed = newLedger();
+        resumed.resume(image.ledger(), shards.getFirst().id());
+        for (int i = 0; i < shards.size(); i++) {
+            shards.get(i).membership().resume(image.memberships().get(i));
+        }
+        ledger = resumed;
         joined = true;
     }
 

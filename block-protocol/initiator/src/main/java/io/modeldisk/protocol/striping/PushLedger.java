@@ -3,8 +3,6 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 
 /**
  * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block
@@ -58,8 +56,8 @@ final class PushLedger {
     private final int[] epoch;
     /** For each shard, the last round of which it may have pushes of an earlier membership. */
     private final long[] lastKnownRound;
-    /** For each shard, whether it forgot the learner after a call had failed whose parts may have reached the shard. */
-    private final boolean[] doubtful;
+    /** The shards that forgot the learner after a call had failed whose parts may have reached the shard. */
+    private final BitRanges doubtful;
     /** Why the learner's gradient was last abandoned; null if it never was. */
     private ShardException reason;
     private int timesAbandoned;
@@ -87,7 +85,7 @@ final class PushLedger {
         this.firstRound = new long[striping.shards()];
         this.epoch = new int[striping.shards()];
         this.lastKnownRound = new long[striping.shards()];
-        this.doubtful = new boolean[striping.shards()];
+        this.doubtful = new BitRanges(striping.shards());
     }
 
     /**
@@ -99,8 +97,9 @@ final class PushLedger {
         firstRound[shard] = joinRound;
         lastKnownRound[shard] = lastKnown;
         for (int block = shard; block < round.length; block += striping.shards()) {
-            doubtful[shard] |= round[block] <= lastKnown
-                && repeatable.any((long) block * perBlock, endOf(block, total));
+            if (round[block] <= lastKnown && repeatable.any((long) block * perBlock, endOf(block, total))) {
+                doubtful.set(shard, shard + 1L);
+            }
             outstanding[block] = 0;
             clock[block] = 0;
             begin(block, 0);
@@ -112,9 +111,9 @@ final class PushLedger {
      * have been applied in the earlier membership.
      */
     synchronized boolean takeDoubt(int shard) {
-        boolean taken = doubtful[shard];
-        doubtful[shard] = false;
-        return taken;
+        boolean doubt = doubtful.any(shard, shard + 1L);
+        doubtful.clear(shard, shard + 1L);
+        return doubt;
     }
 
     /** Returns whether a shard may have a push of this round and of an earlier membership, whose result is not known. */
@@ -150,7 +149,7 @@ final class PushLedger {
         long rounds = untold ? roundsBack : 0;
         untold = false;
         repeatable.clear(0, total);
-        Arrays.fill(doubtful, false);
+        doubtful.clear();
         long next = 0;
         for (int shard = 0; shard < firstRound.length; shard++) {
             next = Math.max(next, nextRound(shard));
@@ -385,48 +384,30 @@ final class PushLedger {
         return Math.min(end, (block + 1L) * perBlock);
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    long imageBytes() {
-        return 2L * round.length * Long.BYTES + 3 * begun.imageBytes() + firstRound.length * (Long.BYTES + 1L) + 1
-            + Long.BYTES;
-    }
-
     /**
-     * Saves the ledger for another process. Pushes that are outstanding are saved as pushes to be repeated: the shard may have
-     * them, and counts them once.
+     * Returns the state for another process. That process repeats the pushes that are outstanding: the shard may have them, and
+     * counts them once.
      */
-    synchronized void save(ByteBuffer to) {
-        for (int block = 0; block < round.length; block++) {
-            to.putLong(round[block]).putLong(clock[block]);
-        }
-        begun.save(to);
-        taken.save(to);
-        repeatable.save(to);
-        for (int shard = 0; shard < firstRound.length; shard++) {
-            to.putLong(firstRound[shard]).put((byte) (doubtful[shard] ? 1 : 0));
-        }
-        to.put((byte) (untold ? 1 : 0)).putLong(roundsBack);
+    synchronized SessionsImage.Ledger image() {
+        return new SessionsImage.Ledger(round.clone(), clock.clone(), begun.words(), taken.words(), repeatable.words(),
+            firstRound.clone(), doubtful.words(), untold, roundsBack);
     }
 
     /**
-     * Restores a ledger that another process has saved. No push is outstanding any more.
+     * Takes over the state of another process. No push is outstanding any more.
      *
      * @param first the shard that is named if the learner does not know yet that its gradient was abandoned
      */
-    synchronized void restore(ByteBuffer from, ShardId first) {
-        for (int block = 0; block < round.length; block++) {
-            round[block] = from.getLong();
-            clock[block] = from.getLong();
-        }
-        begun.restore(from);
-        taken.restore(from);
-        repeatable.restore(from);
-        for (int shard = 0; shard < firstRound.length; shard++) {
-            firstRound[shard] = from.getLong();
-            doubtful[shard] = from.get() != 0;
-        }
-        untold = from.get() != 0;
-        roundsBack = from.getLong();
+    synchronized void resume(SessionsImage.Ledger image, ShardId first) {
+        System.arraycopy(image.round(), 0, round, 0, round.length);
+        System.arraycopy(image.clock(), 0, clock, 0, clock.length);
+        begun.copy(image.begun());
+        taken.copy(image.taken());
+        repeatable.copy(image.repeatable());
+        System.arraycopy(image.firstRound(), 0, firstRound, 0, firstRound.length);
+        doubtful.copy(image.doubtful());
+        untold = image.untold();
+        roundsBack = image.roundsBack();
         if (untold) {
             reason = new ShardException(ShardException.Kind.WENT_BACK, first,
                 "the gradient was discarded before the mount was restarted; the log of the mount has the reason");

@@ -10,7 +10,6 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /**
  * A model on its shards, as one range of bytes. Each call moves its range in blocks, with many blocks in flight on all shards,
@@ -205,21 +204,16 @@ public interface RemoteModel extends AutoCloseable {
      */
     void leave() throws IOException;
 
-    /** Returns the number of bytes that {@link #saveLearner} writes at most. */
-    default long learnerImageBytes() {
-        return 0;
-    }
-
-    /** Saves the state of this learner, for a process that goes on as the same learner. No push or pull may be in progress. */
-    default void saveLearner(ByteBuffer to) {
-        // There is nothing to save.
+    /** Returns this learner for a process that continues as the same learner. No push or pull may be in progress. */
+    default SessionsImage learnerImage() {
+        return SessionsImage.NONE;
     }
 
     /**
-     * Goes on as the learner that another process with the same name has saved, and joins the shards as this learner. Must be
-     * called before the first push, pull or join.
+     * Continues as the learner of another process with the same name, and joins the shards as this learner. Must be called before
+     * the first push, pull or join.
      */
-    default void resumeLearner(ByteBuffer from) {
+    default void resumeLearner(SessionsImage image) {
         // There is nothing to restore.
     }
 

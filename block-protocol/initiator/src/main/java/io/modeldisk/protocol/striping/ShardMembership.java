@@ -7,7 +7,6 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 
 /**
  * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
@@ -143,22 +142,17 @@ final class ShardMembership {
         agreed = session;
     }
 
-    /** The number of bytes that {@link #save} writes. */
-    static int imageBytes() {
-        return 4 * Long.BYTES;
+    /** Returns the membership for another process. */
+    synchronized SessionsImage.Membership image() {
+        return new SessionsImage.Membership(isid, membership, history, startRound);
     }
 
-    /** Saves the membership for another process. */
-    synchronized void save(ByteBuffer to) {
-        to.putLong(isid).putLong(membership).putLong(history).putLong(startRound);
-    }
-
-    /** Restores the membership of another process, whose session this process replaces at the next call of {@link #join}. */
-    synchronized void restore(ByteBuffer from) {
-        isid = from.getLong();
-        membership = from.getLong();
-        history = from.getLong();
-        startRound = from.getLong();
+    /** Takes over the membership of another process, whose session this process replaces at the next call of {@link #join}. */
+    synchronized void resume(SessionsImage.Membership image) {
+        isid = image.isid();
+        membership = image.membership();
+        history = image.history();
+        startRound = image.startRound();
     }
 
     synchronized void leave() {

@@ -20,7 +20,6 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -436,18 +435,13 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public long learnerImageBytes() {
-        return learner.imageBytes();
+    public SessionsImage learnerImage() {
+        return learner.image();
     }
 
     @Override
-    public void saveLearner(ByteBuffer to) {
-        learner.save(to);
-    }
-
-    @Override
-    public void resumeLearner(ByteBuffer from) {
-        learner.restore(from);
+    public void resumeLearner(SessionsImage image) {
+        learner.resume(image);
         if (learner.ledger() == null) {
             return;
         }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
-import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -275,11 +274,8 @@ class PushLedgerTest {
 
     /** Returns the ledger of another process, which goes on with the saved one. */
     private PushLedger restored() {
-        ByteBuffer image = ByteBuffer.allocate((int) ledger.imageBytes());
-        ledger.save(image);
-        assertThat(image.hasRemaining()).isFalse();
         PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
-        other.restore(image.flip(), new ShardId(0, "h"));
+        other.resume(ledger.image(), new ShardId(0, "h"));
         return other;
     }
 

@@ -1,0 +1,101 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.test.Images;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ExchangeImageTest {
+    private static final String CONSTANT = "given to the constructor, and the same in each process of a mount";
+
+    private final MemoryModel model = new MemoryModel(1 << 20);
+
+    @AfterEach
+    void close() {
+        model.close();
+    }
+
+    /** Returns the image of an exchange with two sets, which has all values. */
+    private ExchangeImage image() throws Exception {
+        try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model)) {
+            exchange.prepareMapped(Cancellation.NONE);
+            exchange.awaitWeights(Cancellation.NONE);
+            return exchange.image();
+        }
+    }
+
+    @Test
+    void nextProcessOfAMountHasEachValueOfTheImage() throws Exception {
+        Images.assertEachValueSurvives(image(), image -> {
+            try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model)) {
+                next.adopt(image);
+                return next.image();
+            }
+        });
+    }
+
+    @Test
+    void eachValueIsWrittenAndRead() throws Exception {
+        Images.assertEachValueSurvives(image(), image -> {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            image.write(new DataOutputStream(bytes));
+            return ExchangeImage.read(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+        });
+    }
+
+    @Test
+    void nextProcessOfADirectMountHasItsRoundAndWhatTheNextFsyncEnds() throws Exception {
+        ExchangeImage.Learner learner = new ExchangeImage.Learner(true, false, 1, 7, true, false, Dropped.NOTHING,
+            true);
+        Exchange next = ExchangeScheme.DIRECT.create(model);
+        next.resume(new ExchangeImage(learner, 0, image().sets()));
+        assertThat(Images.values(next.image())).containsAllEntriesOf(
+            Map.of(".learner.round", "7", ".learner.unfinished", "true", ".learner.rollback", "true"));
+    }
+
+    /** A field that is new in one of these classes needs a value in the image, or a reason here. */
+    @Test
+    void eachFieldIsInTheImageOrHasAReasonWhyNot() {
+        Images.fieldsOf(BufferedExchange.class).imaged("learner", "sets")
+            .notImaged(CONSTANT, "model", "bytes", "onRollback", "milestones")
+            .notImaged("statistics begin anew", "counters", "scheduler", "times")
+            .notImaged("no exchange is in progress when an image is taken", "background", "foreground", "previous")
+            .notImaged("has no state", "rollback", "gradientDrop", "turn")
+            .check();
+        Images.fieldsOf(LearnerState.class).imagedAs(ExchangeImage.Learner.class)
+            .notImaged("only for the fsync that an interrupted one has left in this process", "pushing")
+            .check();
+        Images.fieldsOf(BufferSets.class).imaged("active", "other")
+            .notImaged(CONSTANT, "bytes", "buffers")
+            .notImaged("only for an exchange that an interrupted request has left in this process", "touched")
+            .notImaged("no request is in progress", "lock")
+            .check();
+        Images.fieldsOf(BufferSet.class).imagedAs(ExchangeImage.Set.class)
+            .notImaged(CONSTANT, "number", "bytes", "buffers")
+            .notImaged("no exchange of the next process uses the set yet", "lent", "abandoned")
+            .notImaged("the next process assumes that other processes use the buffers", "used")
+            .notImaged("the age of the weights begins anew, because the clock is that of the process", "pulledAtNs")
+            .check();
+        Images.fieldsOf(OutgoingGradient.class).imagedAs(ExchangeImage.Gradient.class)
+            .notImaged(CONSTANT, "buffer", "bytes")
+            .notImaged("the next process searches the gradient again", "judged", "leftOut", "countsLeftOut")
+            .notImaged("the next process takes all other blocks for old", "old")
+            .check();
+        Images.fieldsOf(DirtyBlocks.class).imaged("words").notImaged(CONSTANT, "blocks").check();
+        Images.fieldsOf(DirectExchange.class).imaged("pushed", "round", "rollback")
+            .notImaged(CONSTANT, "model", "sizeBytes", "clock", "onRollback")
+            .notImaged("statistics begin anew", "counters")
+            .notImaged("no call is in progress", "calls")
+            .check();
+    }
+}
