@@ -203,7 +203,13 @@ final class FilesMountTest {
         assertThat(fixture.shell.succeed("python3 -c 'import json, os; "
             + "print(json.load(open(os.environ[\"DIR\"] + \"/status.json\"))[\"model\"][\"model\"])'"))
             .isEqualTo("m\n");
-        assertThat(fixture.shell.run("echo > \"$DIR/status.json\"").output()).contains("Permission denied");
+    }
+
+    @Test
+    void fileThatProcessesOnlyReadCannotBeOpenedForWriting() throws Exception {
+        for (String name : List.of("status.json", "version", "model.safetensors")) {
+            assertThat(fixture.shell.run("echo > \"$DIR/" + name + "\"").output()).contains("Permission denied");
+        }
     }
 
     @Test

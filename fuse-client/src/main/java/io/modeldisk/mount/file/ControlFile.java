@@ -41,16 +41,6 @@ public final class ControlFile implements MountedFile {
     }
 
     @Override
-    public boolean movesData() {
-        return true;
-    }
-
-    @Override
-    public long sizeBytes() {
-        return 0;
-    }
-
-    @Override
     public void setAttribute(String name, String value) throws IOException {
         if (!name.equals(Attribute.DROP.attributeName())) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " of " + name()

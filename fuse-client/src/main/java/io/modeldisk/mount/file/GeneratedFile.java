@@ -2,12 +2,10 @@ package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
-import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 
 /** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
@@ -34,25 +32,12 @@ public final class GeneratedFile implements MountedFile {
     }
 
     @Override
-    public boolean isWritable() {
-        return false;
-    }
-
-    @Override
     public boolean movesData() {
         return false;
     }
 
     @Override
-    public long sizeBytes() {
-        return 0;
-    }
-
-    @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        if (writable) {
-            throw new ErrnoException(Errno.EACCES, name() + " is read-only");
-        }
         return new Handle(text.generate(cancellation));
     }
 
@@ -76,11 +61,6 @@ public final class GeneratedFile implements MountedFile {
 
         Handle(byte[] content) {
             this.content = content;
-        }
-
-        @Override
-        public String name() {
-            return name;
         }
 
         @Override

@@ -48,11 +48,6 @@ public final class MappedFile implements MountedFile {
     }
 
     @Override
-    public boolean movesData() {
-        return true;
-    }
-
-    @Override
     public long sizeBytes() {
         return bytes;
     }

@@ -40,11 +40,6 @@ public final class ModelFile implements MountedFile {
     }
 
     @Override
-    public boolean movesData() {
-        return true;
-    }
-
-    @Override
     public boolean hasWeights() {
         return true;
     }

@@ -1,13 +1,11 @@
 package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.fuse.DataRequest;
-import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
@@ -35,25 +33,7 @@ public final class VersionNumberFile implements MountedFile {
     }
 
     @Override
-    public boolean isWritable() {
-        return false;
-    }
-
-    @Override
-    public boolean movesData() {
-        return true;
-    }
-
-    @Override
-    public long sizeBytes() {
-        return 0;
-    }
-
-    @Override
-    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        if (writable) {
-            throw new ErrnoException(Errno.EACCES, name() + " is read-only");
-        }
+    public FileHandle open(boolean writable, Cancellation cancellation) {
         return new Handle();
     }
 
@@ -62,11 +42,6 @@ public final class VersionNumberFile implements MountedFile {
         private VersionWatch.Known seen;
         private VersionWatch.Wait wait;
         private byte[] text = {};
-
-        @Override
-        public String name() {
-            return VersionNumberFile.this.name();
-        }
 
         @Override
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {

@@ -56,11 +56,6 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
-    public boolean movesData() {
-        return true;
-    }
-
-    @Override
     public boolean hasWeights() {
         return true;
     }

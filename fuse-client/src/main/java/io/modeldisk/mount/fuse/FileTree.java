@@ -160,6 +160,9 @@ public final class FileTree {
         MountedFile file = file(node);
         if (writable) {
             ensureWritable(file);
+            if (!file.isWritable()) {
+                throw new ErrnoException(Errno.EACCES, file.name() + " is read-only");
+            }
         }
         return file.isConstantWhileOpen()
             ? file.open(writable, Nodes.instance(node), sinceNs, cancellation)

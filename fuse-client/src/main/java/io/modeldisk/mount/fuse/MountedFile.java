@@ -16,13 +16,19 @@ public interface MountedFile {
     String name();
 
     /** Returns whether the file can be opened for writing. */
-    boolean isWritable();
+    default boolean isWritable() {
+        return false;
+    }
 
     /** Returns whether a read, write or fsync may wait for other processes. If false, only an open or getxattr(2) may wait. */
-    boolean movesData();
+    default boolean movesData() {
+        return true;
+    }
 
-    /** Returns the current size; 0 for a file that is generated at each open, as in /proc. */
-    long sizeBytes();
+    /** Returns the current size. The default is 0, as for a file in /proc, whose text is generated. */
+    default long sizeBytes() {
+        return 0;
+    }
 
     /**
      * Handles an open(2) with O_TRUNC, or a truncate(2) to 0. The size stays, so all bytes of a plain file become 0. A file that
@@ -91,7 +97,7 @@ public interface MountedFile {
     /**
      * Opens a file that is not memory.
      *
-     * @param writable whether the file is opened for writing
+     * @param writable whether the file is opened for writing, which needs {@link #isWritable}
      * @throws IOException if the open fails; {@link FileHandle} describes the error number that the process receives
      */
     default FileHandle open(boolean writable, Cancellation cancellation) throws IOException {

@@ -5,12 +5,9 @@ import io.modeldisk.platform.linux.Errno;
 
 /** A handle of a file that processes only read. */
 public interface ReadOnlyHandle extends FileHandle {
-    /** Returns the name of the file, for messages. */
-    String name();
-
     @Override
     default int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
-        throw new ErrnoException(Errno.EACCES, name() + " is read-only");
+        throw new ErrnoException(Errno.EACCES, "the file is read-only");
     }
 
     @Override

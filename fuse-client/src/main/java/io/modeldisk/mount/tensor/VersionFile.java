@@ -3,12 +3,10 @@ package io.modeldisk.mount.tensor;
 import io.modeldisk.mount.exchange.CancellableLock;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
-import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -88,11 +86,6 @@ public final class VersionFile implements MountedFile {
     }
 
     @Override
-    public boolean isWritable() {
-        return false;
-    }
-
-    @Override
     public boolean movesData() {
         return false;
     }
@@ -110,9 +103,6 @@ public final class VersionFile implements MountedFile {
     @Override
     public FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
         throws IOException {
-        if (writable) {
-            throw new ErrnoException(Errno.EACCES, name + " is read-only");
-        }
         long stamp = opening.lockExclusive(cancellation);
         try {
             Content content = instance == 0 ? null : ofInode(instance);
@@ -236,11 +226,6 @@ public final class VersionFile implements MountedFile {
         Handle(Content content, long instance) {
             this.content = content;
             this.instance = instance;
-        }
-
-        @Override
-        public String name() {
-            return name;
         }
 
         @Override
