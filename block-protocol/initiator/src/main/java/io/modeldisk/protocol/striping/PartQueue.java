@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -31,8 +32,8 @@ final class PartQueue {
 
     // Guarded by {@code lock}.
     private final InFlightParts inFlight;
-    private final PartStack free;
-    private final PartStack waiting;
+    private final ArrayDeque<Part> free;
+    private final ArrayDeque<Part> waiting;
     private long length;
     private long next;
     private long retryAtNs;
@@ -52,8 +53,8 @@ final class PartQueue {
         this.inFlight = new InFlightParts(shards, queueDepth);
         // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
         // {@code inFlight}, plus one for the part that is being sent.
-        this.free = new PartStack(inFlight.capacity() + 1);
-        this.waiting = new PartStack(inFlight.capacity() + 1);
+        this.free = new ArrayDeque<>(inFlight.capacity() + 1);
+        this.waiting = new ArrayDeque<>(inFlight.capacity() + 1);
         for (int i = 0; i <= inFlight.capacity(); i++) {
             free.push(new Part());
         }

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Assigns a round to each {@link Part} of a pull or a push. Records in the learner's ledger whether the shard has the data of
@@ -85,6 +86,13 @@ final class PartRounds {
     static ShardException forgotten(ShardId id, String push) {
         return new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
             + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push);
+    }
+
+    /** Returns the failure of a call that has waited for {@code waitNs} for the rounds of other learners. */
+    static ShardException roundTimeout(ShardId shard, long waitNs) {
+        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round that"
+            + " other learners did not push within " + TimeUnit.NANOSECONDS.toSeconds(waitNs)
+            + " s; `modeldisk status` names these learners");
     }
 
     /** Returns the round of a part; 0 (any round) for a call that does not belong to a learner. */

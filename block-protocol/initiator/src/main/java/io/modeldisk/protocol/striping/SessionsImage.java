@@ -21,32 +21,13 @@ public record SessionsImage(boolean joined, boolean skipsRounds, Ledger ledger, 
         new Ledger(new long[0], new long[0], new long[0], new long[0], new long[0], new long[0], new long[0], false, 0),
         List.of());
 
-    /**
-     * The state of a {@link PushLedger}, whose fields have the same names. Sets of bits are in words of 64 bits.
-     *
-     * @param round the rounds of the blocks
-     * @param clock for each block, the last round of which the learner has pushed the whole block
-     * @param begun the logical blocks whose push has begun
-     * @param taken the logical blocks that the shards have
-     * @param repeatable the logical blocks that may be pushed again
-     * @param firstRound the first rounds of the memberships
-     * @param doubtful the shards that forgot the learner after a call had failed
-     * @param untold whether the learner does not know yet that its gradient was abandoned
-     * @param roundsBack the number of rounds that were taken back
-     */
-    public record Ledger(
+    /** The fields of a {@link PushLedger}, which have the same names. Sets of bits are in words of 64 bits. */
+    record Ledger(
         long[] round, long[] clock, long[] begun, long[] taken, long[] repeatable, long[] firstRound, long[] doubtful,
         boolean untold, long roundsBack) {}
 
-    /**
-     * The state of a {@link ShardMembership}, whose fields have the same names.
-     *
-     * @param isid the ISID of the session
-     * @param membership the identifier of the membership
-     * @param history the number of the shard's history
-     * @param startRound the start round of the shard
-     */
-    public record Membership(long isid, long membership, long history, long startRound) {}
+    /** The fields of a {@link ShardMembership}, which have the same names. */
+    record Membership(long isid, long membership, long history, long startRound) {}
 
     /** Writes the image. */
     public void write(DataOutput to) throws IOException {

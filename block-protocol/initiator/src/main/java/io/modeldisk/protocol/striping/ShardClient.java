@@ -285,9 +285,8 @@ final class ShardClient implements AutoCloseable {
                 }
                 observer = logIn(observerIsid, context.observer());
                 byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
-                if (reads && !commands.run(observer, testUnitReady, 0, 0, Cancellation.NONE)) {
-                    throw new ShardException(ShardException.Kind.BUSY, id(),
-                        id() + ": TEST UNIT READY failed with BUSY");
+                if (reads) {
+                    run("TEST UNIT READY", observer, testUnitReady, 0, 0, Cancellation.NONE);
                 }
             }
             return observer;
@@ -337,12 +336,8 @@ final class ShardClient implements AutoCloseable {
     /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */
     long requestCheckpoint() throws IOException {
         synchronized (page) {
-            if (!commands.run(observer(), CheckpointCommand.cdb(), 0, CheckpointCommand.DATA_BYTES,
-                Cancellation.NONE)) {
-                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": CHECKPOINT failed with BUSY");
-            }
-            return CheckpointCommand.request(
-                scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+            return CheckpointCommand.request(run("CHECKPOINT", observer(), CheckpointCommand.cdb(), 0,
+                CheckpointCommand.DATA_BYTES, Cancellation.NONE));
         }
     }
 
@@ -359,12 +354,8 @@ final class ShardClient implements AutoCloseable {
      */
     float learningRate(long round, float rate) throws IOException {
         synchronized (page) {
-            if (!commands.run(observer(), LearningRateCommand.cdb(round, rate), 0, LearningRateCommand.DATA_BYTES,
-                Cancellation.NONE)) {
-                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": LEARNING RATE failed with BUSY");
-            }
-            return LearningRateCommand.rate(
-                scratch.slab(0).asSlice(0, LearningRateCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+            return LearningRateCommand.rate(run("LEARNING RATE", observer(), LearningRateCommand.cdb(round, rate), 0,
+                LearningRateCommand.DATA_BYTES, Cancellation.NONE));
         }
     }
 
@@ -373,12 +364,9 @@ final class ShardClient implements AutoCloseable {
         KeepRoundCommand.Service service, int firstBlock, int blocks, long round, Cancellation cancellation)
         throws IOException {
         synchronized (keeping) {
-            if (!commands.run(versionReader(), KeepRoundCommand.cdb(service, firstBlock, blocks, round), KEEP_OFFSET,
-                KeepRoundCommand.DATA_BYTES, cancellation)) {
-                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": KEEP ROUND failed with BUSY");
-            }
-            return KeepRoundCommand.Answer.fromBytes(scratch.slab(0).asSlice(KEEP_OFFSET, KeepRoundCommand.DATA_BYTES)
-                .toArray(ValueLayout.JAVA_BYTE));
+            return KeepRoundCommand.Answer.fromBytes(run("KEEP ROUND", versionReader(),
+                KeepRoundCommand.cdb(service, firstBlock, blocks, round), KEEP_OFFSET, KeepRoundCommand.DATA_BYTES,
+                cancellation));
         }
     }
 
@@ -389,11 +377,8 @@ final class ShardClient implements AutoCloseable {
             long total = Long.MAX_VALUE;
             while (text.size() < total) {
                 scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).fill((byte) 0);
-                if (!commands.run(observer(), TensorsCommand.cdb(text.size()), 0, TensorsCommand.DATA_BYTES,
-                    Cancellation.NONE)) {
-                    throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": TENSORS failed with BUSY");
-                }
-                ByteBuffer answer = scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).asByteBuffer();
+                ByteBuffer answer = ByteBuffer.wrap(run("TENSORS", observer(), TensorsCommand.cdb(text.size()), 0,
+                    TensorsCommand.DATA_BYTES, Cancellation.NONE));
                 total = answer.getLong();
                 if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
                     throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
@@ -410,18 +395,22 @@ final class ShardClient implements AutoCloseable {
     /** Asks the shard to make a backup the primary. */
     void requestHandOver() throws IOException {
         synchronized (page) {
-            if (!commands.run(observer(), HandOverCommand.cdb(), 0, 0, Cancellation.NONE)) {
-                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": HAND OVER failed with BUSY");
-            }
+            run("HAND OVER", observer(), HandOverCommand.cdb(), 0, 0, Cancellation.NONE);
         }
     }
 
-    private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
-        if (!commands.run(session, VpdPage.cdb(code), offset, VpdPage.DATA_BYTES, Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": INQUIRY failed with BUSY");
+    /** Sends a command and returns its parameter data. {@code offset} is that of the data in {@link #scratch}. */
+    private byte[] run(String name, IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
+        throws IOException {
+        if (!commands.run(session, cdb, offset, bytes, cancellation)) {
+            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": " + name + " failed with BUSY");
         }
+        return scratch.slab(0).asSlice(offset, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
         byte[] content = VpdPage.content(code,
-            scratch.slab(0).asSlice(offset, VpdPage.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+            run("INQUIRY", session, VpdPage.cdb(code), offset, VpdPage.DATA_BYTES, Cancellation.NONE));
         if (content == null) {
             throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
                 id().address()
@@ -433,12 +422,8 @@ final class ShardClient implements AutoCloseable {
     /** Sends PARTITION. Returns the part of the training data that belongs to the nexus of the session in a round. */
     Partition partition(IscsiSession session, long round, Cancellation cancellation) throws IOException {
         synchronized (partitioning) {
-            if (!commands.run(session, PartitionCommand.cdb(round), PARTITION_OFFSET, PartitionCommand.DATA_BYTES,
-                cancellation)) {
-                throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": PARTITION failed with BUSY");
-            }
-            return PartitionCommand.partition(round, scratch.slab(0)
-                .asSlice(PARTITION_OFFSET, PartitionCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+            return PartitionCommand.partition(round, run("PARTITION", session, PartitionCommand.cdb(round),
+                PARTITION_OFFSET, PartitionCommand.DATA_BYTES, cancellation));
         }
     }
 
@@ -474,7 +459,7 @@ final class ShardClient implements AutoCloseable {
         long deadlineNs = clock.nanoTime() + context.waitTimeoutNs();
         while (!commands.run(session, cdb, 0, 0, cancellation)) {
             if (clock.nanoTime() - deadlineNs > 0) {
-                throw StripedTransfer.roundTimeout(id(), context.waitTimeoutNs());
+                throw PartRounds.roundTimeout(id(), context.waitTimeoutNs());
             }
         }
     }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
@@ -23,8 +22,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -38,8 +35,6 @@ public final class StripedModel implements RemoteModel {
     /** The shard that decides which part of the training data belongs to which learner. */
     private static final int DECIDING_SHARD = 0;
     private static final ValueLayout.OfInt COUNT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final long MAX_WATCH_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final int WATCHES_PER_TIMEOUT = 8;
 
     private final StripedModelContext context;
     private final List<ShardClient> shards;
@@ -48,10 +43,8 @@ public final class StripedModel implements RemoteModel {
     private final LearnerSessions learner;
     private final TransferPool transfers;
     private final VersionReader versions;
-    private final AtomicReference<Thread> watchdog = new AtomicReference<>();
     /** The shard that had the lowest version when the versions were last known. */
     private volatile int lowestShard;
-    private volatile boolean closed;
     /** Null before the first range that is absent. Guarded by {@code this}. */
     private DataMemory markedCounts;
 
@@ -71,9 +64,8 @@ public final class StripedModel implements RemoteModel {
         this.learner = new LearnerSessions(shards, trainStriping, LogicalBlock.up(trainBytes),
             facts.consistencyMode().kind(), this::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
-            shards.getFirst().id(),
-            () -> new StripedTransfer(context.dtype(), trainStriping, rawStriping, queueDepth, learner, timeouts,
-                context.clock(), this::giveBack));
+            shards.getFirst().id(), giveBack -> new StripedTransfer(context.dtype(), trainStriping, rawStriping,
+                queueDepth, learner, timeouts, context.clock(), giveBack));
         this.versions = new VersionReader(shards.stream().<VersionReader.Keeper>map(shard -> shard::keepRound).toList(),
             shards.getFirst().id(), facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
             context.clock(), (offset, memory, memoryOffset, bytes, cancellation) -> move(Direction.KEPT, offset, memory,
@@ -241,60 +233,18 @@ public final class StripedModel implements RemoteModel {
         long lengthBytes, Cancellation cancellation, Completion completion) throws IOException {
         learner.join(cancellation);
         check(direction, offset, memory, memoryOffset, lengthBytes);
-        long from = offset / LogicalBlock.BYTES;
-        long end = from + lengthBytes / LogicalBlock.BYTES;
         PushLedger ledger = learner.ledger();
         if (ledger == null) {
             throw new ShardException(ShardException.Kind.CLOSED, shards.getFirst().id(),
                 shards.getFirst().id() + ": the push failed, because this learner has left the model");
         }
-        if (!ledger.hasRepeatable(from, end)) {
+        if (!ledger.hasRepeatable(offset / LogicalBlock.BYTES, (offset + lengthBytes) / LogicalBlock.BYTES)) {
             return move(direction, offset, memory, memoryOffset, lengthBytes, cancellation, completion);
         }
-        BitRanges first = ledger.repeatable(from, end);
-        pushOnly(direction, ledger, first, true, offset, memory, memoryOffset, cancellation);
-        try {
-            pushOnly(direction, ledger, first, false, offset, memory, memoryOffset, cancellation);
-        } catch (IOException e) {
-            repeatLater(ledger, from, first, first.size(), true);
-            throw e;
-        }
+        RepeatedPush.Mover mover = (part, at, inMemory, bytes) -> move(part, at, memory, inMemory, bytes, cancellation,
+            null);
+        new RepeatedPush(ledger, direction, offset, memoryOffset, lengthBytes, mover).run();
         return false;
-    }
-
-    /**
-     * Pushes the logical blocks whose bit in {@code which} equals {@code value}. The caller pushes repeated blocks before new
-     * blocks, so that the repeated blocks do not wait for the new blocks.
-     */
-    private void pushOnly(
-        Direction direction, PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory,
-        long memoryOffset,
-        Cancellation cancellation)
-        throws IOException {
-        long at = 0;
-        while (at < which.size()) {
-            long from = value ? which.nextSet(at, which.size()) : which.nextClear(at, which.size());
-            at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
-            long start = from * LogicalBlock.BYTES;
-            long startInMemory = direction.isAbsent() ? start / StripedTransfer.ABSENT_BYTES_PER_BYTE : start;
-            try {
-                move(from == 0 ? direction : direction.uncounted(), offset + start, memory,
-                    memoryOffset + startInMemory, (at - from) * LogicalBlock.BYTES, cancellation, null);
-            } catch (IOException e) {
-                repeatLater(ledger, offset / LogicalBlock.BYTES, which, from, value);
-                throw e;
-            }
-        }
-    }
-
-    /** Marks the logical blocks that were pushed before a failure, so that they keep their round when the call is repeated. */
-    private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
-        long at = 0;
-        while (at < size) {
-            long start = value ? which.nextSet(at, size) : which.nextClear(at, size);
-            at = value ? which.nextClear(start, size) : which.nextSet(start, size);
-            ledger.repeat(from + start, from + at);
-        }
     }
 
     @Override
@@ -338,8 +288,8 @@ public final class StripedModel implements RemoteModel {
         }
         if (completion == null) {
             flush();
-        } else if (watchdog.get() == null) {
-            startWatchdog();
+        } else {
+            transfers.watch();
         }
         StripedTransfer transfer = transfers.poll();
         if (transfer == null) {
@@ -363,35 +313,9 @@ public final class StripedModel implements RemoteModel {
         return goesOn;
     }
 
-    private void giveBack(StripedTransfer transfer) {
-        transfers.giveBack(transfer);
-    }
-
     @Override
     public void flush() {
         learner.flush();
-    }
-
-    private void startWatchdog() {
-        Thread thread = ThreadName.CALL_WATCHDOG.builder().unstarted(this::watchCalls);
-        if (watchdog.compareAndSet(null, thread)) {
-            thread.start();
-        }
-    }
-
-    private void watchCalls() {
-        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.waitTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
-        try {
-            while (!closed) {
-                context.clock().sleep(periodNs, TimeUnit.NANOSECONDS);
-                transfers.checkDeadlines();
-            }
-        } catch (InterruptedException e) {
-            LOG.debug("the watchdog of the calls ends, because the model is closed", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("the watchdog of the calls failed; a later call starts another one", e);
-            watchdog.set(null);
-        }
     }
 
     private void check(Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes) {
@@ -548,11 +472,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void close() {
-        closed = true;
-        Thread watching = watchdog.get();
-        if (watching != null) {
-            watching.interrupt();
-        }
+        transfers.close();
         close(shards);
         synchronized (this) {
             if (markedCounts != null) {
@@ -563,9 +483,6 @@ public final class StripedModel implements RemoteModel {
     }
 
     private static void close(List<ShardClient> shards) {
-        if (shards.isEmpty()) {
-            return;
-        }
         try {
             AllShards.call(shards, shard -> {
                 shard.close();

@@ -254,15 +254,9 @@ final class StripedTransfer {
                 seenMoved = movedNow;
                 deadlineNs = nowNs + timeouts.waitNs();
             } else if (nowNs - deadlineNs >= 0) {
-                throw roundTimeout(source.id(striping.shard(start)), timeouts.waitNs());
+                throw PartRounds.roundTimeout(source.id(striping.shard(start)), timeouts.waitNs());
             }
         }
-    }
-
-    static ShardException roundTimeout(ShardId shard, long waitNs) {
-        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round that"
-            + " other learners did not push within " + TimeUnit.NANOSECONDS.toSeconds(waitNs)
-            + " s; `modeldisk status` names these learners");
     }
 
     private int partBytes(long part) {

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
@@ -10,16 +11,24 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** The transfers of a model, one for each concurrent call. A further call waits until a transfer is free. Thread-safe. */
 final class TransferPool {
+    private static final Logger LOG = LogManager.getLogger(TransferPool.class);
+    private static final long MAX_WATCH_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int WATCHES_PER_TIMEOUT = 8;
+
     private final int size;
     private final long waitNs;
     private final NanoClock clock;
-    private final Supplier<StripedTransfer> maker;
+    private final Function<Consumer<StripedTransfer>, StripedTransfer> maker;
     private final ShardId shard;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition returned = lock.newCondition();
@@ -28,14 +37,18 @@ final class TransferPool {
     private final ArrayDeque<StripedTransfer> free;
     // Guarded by {@code lock}.
     private final StripedTransfer[] all;
+    private final AtomicReference<Thread> watchdog = new AtomicReference<>();
+    private volatile boolean closed;
 
     /**
      * Creates all transfers.
      *
      * @param waitNs the time that a call waits for a free transfer
      * @param shard the shard that error messages name
+     * @param maker creates a transfer, which it gives back at the end of a detached call
      */
-    TransferPool(int size, long waitNs, NanoClock clock, ShardId shard, Supplier<StripedTransfer> maker) {
+    TransferPool(int size, long waitNs, NanoClock clock, ShardId shard,
+        Function<Consumer<StripedTransfer>, StripedTransfer> maker) {
         this.size = size;
         this.waitNs = waitNs;
         this.clock = clock;
@@ -43,7 +56,7 @@ final class TransferPool {
         this.maker = maker;
         this.free = new ArrayDeque<>(size);
         this.all = new StripedTransfer[size];
-        Arrays.setAll(all, i -> maker.get());
+        Arrays.setAll(all, i -> maker.apply(this::giveBack));
         free.addAll(List.of(all));
     }
 
@@ -86,7 +99,7 @@ final class TransferPool {
 
     /** Releases a transfer. The pool replaces the transfer if one of its commands may still be in flight. */
     void giveBack(StripedTransfer used) {
-        StripedTransfer next = used.isIdle() ? used : maker.get();
+        StripedTransfer next = used.isIdle() ? used : maker.apply(this::giveBack);
         lock.lock();
         try {
             if (next != used) {
@@ -99,8 +112,32 @@ final class TransferPool {
         }
     }
 
-    /** Ends the detached calls that have waited for too long. */
-    void checkDeadlines() {
+    /** Starts the thread that ends the detached calls that have waited for too long. A further call does nothing. */
+    void watch() {
+        if (watchdog.get() == null) {
+            Thread thread = ThreadName.CALL_WATCHDOG.builder().unstarted(this::watchCalls);
+            if (watchdog.compareAndSet(null, thread)) {
+                thread.start();
+            }
+        }
+    }
+
+    private void watchCalls() {
+        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, waitNs / WATCHES_PER_TIMEOUT + 1);
+        try {
+            while (!closed) {
+                clock.sleep(periodNs, TimeUnit.NANOSECONDS);
+                checkDeadlines();
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("the watchdog of the calls ends, because the model is closed", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("the watchdog of the calls failed; a later call starts another one", e);
+            watchdog.set(null);
+        }
+    }
+
+    private void checkDeadlines() {
         StripedTransfer[] now;
         lock.lock();
         try {
@@ -110,6 +147,15 @@ final class TransferPool {
         }
         for (StripedTransfer each : now) {
             each.checkDeadline();
+        }
+    }
+
+    /** Stops the thread that watches the calls. */
+    void close() {
+        closed = true;
+        Thread watching = watchdog.get();
+        if (watching != null) {
+            watching.interrupt();
         }
     }
 }
