@@ -3,6 +3,7 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -93,12 +94,13 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
         return gradient;
     }
 
-    /** Records that other processes use a buffer. They can write to the gradient at any time. */
-    void show(boolean ofGradient) {
+    /** Returns a buffer for other processes, which can write to the gradient at any time from now on. */
+    DataMemory show(boolean ofGradient) {
         if (ofGradient) {
             shown = true;
         }
         used = true;
+        return ofGradient ? gradient : weights;
     }
 
     /** Lends the set to an exchange. May be called only when no read or write is in progress. */
@@ -226,6 +228,13 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
     /** Returns the lowest version among all blocks at the time of the pull, or {@link VersionProbe#UNKNOWN}. */
     long version() {
         return version;
+    }
+
+    /** Returns the version and the age of the weights. */
+    WeightsInUse inUse(long nowNs) {
+        long sinceNs = pulledAtNs;
+        return new WeightsInUse(version,
+            sinceNs == 0 ? 0 : (nowNs - sinceNs) / (double) TimeUnit.MILLISECONDS.toNanos(1));
     }
 
     /** Frees the memory unless an exchange still uses the set. */

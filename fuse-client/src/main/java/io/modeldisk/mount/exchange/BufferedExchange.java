@@ -40,10 +40,6 @@ import org.apache.logging.log4j.Logger;
  * <p><b>Shards that go back or forget.</b> After a shard has gone back to earlier weights, or has forgotten the learner in the
  * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights, and the
  * learner continues as after an open. With {@link OnRollback#FAIL}, this fsync fails.
- *
- * <p><b>Direct use.</b> A learner in this process uses {@link #weights}, {@link #gradient} and {@link #written} between two calls
- * of {@link #synchronize}, each of which may replace the buffers. A learner in another process maps all buffers; see
- * {@link #prepareMapped}.
  */
 public final class BufferedExchange implements Exchange {
     /** The maximum time that the last push of a learner continues after the learner has closed the model. */
@@ -140,23 +136,21 @@ public final class BufferedExchange implements Exchange {
      */
     public DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
         BufferSet now = sets.set(number);
-        DataMemory known = gradient ? now.gradient() : now.weights();
-        if (known != null && now.number() == number) {
-            now.show(gradient);
-            return known;
+        boolean exists = (gradient ? now.gradient() : now.weights()) != null;
+        if (exists && now.number() == number) {
+            return now.show(gradient);
         }
         long mine = turn.lockExclusive(cancellation);
         try {
             BufferSet set = sets.set(number);
             set.allocate(model, gradient);
-            set.show(gradient);
-            return gradient ? set.gradient() : set.weights();
+            return set.show(gradient);
         } finally {
             turn.unlock(mine);
         }
     }
 
-    /** Returns the buffer of the weights, valid until the next {@link #synchronize}. */
+    /** Returns the buffer of the weights for a learner in this process, valid until the next {@link #synchronize}. */
     public DataMemory weights() {
         return sets.active().weights();
     }
@@ -222,7 +216,7 @@ public final class BufferedExchange implements Exchange {
             counters.failed(e);
             rollback.startOver(e, times, cancellation);
             if (learner.mapped) {
-                // The learner goes on to the next iteration, as after an fsync that has succeeded.
+                // The learner continues with the next iteration, as after an fsync that has succeeded.
                 swapIfTwo(cancellation);
                 learner.iteration++;
             }
@@ -317,7 +311,7 @@ public final class BufferedExchange implements Exchange {
         learner.checkNotBack();
         throw new IOException(
             "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
-                + " learner can go on from the weights that are there now");
+                + " learner can continue from the weights that are there now");
     }
 
     @Override
@@ -459,7 +453,6 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Takes over the state of another process, without its exchange in progress. */
     void adopt(ExchangeImage image) throws IOException {
         learner.resume(image.learner());
         sets.resume(image, model, times.nowNs());
@@ -482,9 +475,7 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public WeightsInUse weightsInUse() {
-        BufferSet now = sets.active();
-        long ageNs = now.pulledAtNs() == 0 ? 0 : times.nowNs() - now.pulledAtNs();
-        return new WeightsInUse(now.version(), ageNs / (double) TimeUnit.MILLISECONDS.toNanos(1));
+        return sets.active().inUse(times.nowNs());
     }
 
     @Override

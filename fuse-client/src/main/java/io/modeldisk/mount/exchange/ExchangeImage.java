@@ -16,18 +16,7 @@ import java.util.List;
  * @param sets the buffer sets by their numbers; none without local buffers
  */
 public record ExchangeImage(Learner learner, int activeSet, List<Set> sets) {
-    /**
-     * The state of a {@link LearnerState}, whose fields have the same names.
-     *
-     * @param learning whether a learner has the model open
-     * @param mapped whether the learner maps the buffers
-     * @param iteration the number of the iteration
-     * @param round the round of the gradient that the learner computes
-     * @param unfinished whether a part of a gradient may have been pushed whose fsync has not succeeded
-     * @param weightsMissed whether an interrupted fsync has pulled weights that the learner did not have
-     * @param dropped what the drops since the last fsync have given up
-     * @param rollback whether the next fsync must report that the gradient was discarded
-     */
+    /** The fields of a {@link LearnerState}. {@code rollback} is true if the next fsync must report one. */
     record Learner(
         boolean learning, boolean mapped, long iteration, long round, boolean unfinished, boolean weightsMissed,
         Dropped dropped, boolean rollback) {
@@ -52,17 +41,7 @@ public record ExchangeImage(Learner learner, int activeSet, List<Set> sets) {
         }
     }
 
-    /**
-     * The state of a {@link BufferSet}, whose fields have the same names.
-     *
-     * @param weights whether the set has a buffer for weights
-     * @param gradient whether the set has a buffer for a gradient
-     * @param whole whether the learner replaces the whole gradient in each iteration
-     * @param shown whether other processes have used the buffer of the gradient
-     * @param state the state of the weights
-     * @param version the version of the weights
-     * @param outgoing the gradient
-     */
+    /** The fields of a {@link BufferSet}. {@code weights} and {@code gradient} are true if the buffers exist. */
     record Set(
         boolean weights, boolean gradient, boolean whole, boolean shown, BufferSet.Weights state, long version,
         Gradient outgoing) {
@@ -82,19 +61,7 @@ public record ExchangeImage(Learner learner, int activeSet, List<Set> sets) {
         }
     }
 
-    /**
-     * The state of an {@link OutgoingGradient}, whose fields have the same names.
-     *
-     * @param unsynchronized whether the shards may not have aggregated all pushed blocks
-     * @param begun whether a part of the gradient may have reached the shards
-     * @param ended whether the exchange of the gradient has succeeded
-     * @param givenUp whether the learner drops the gradient
-     * @param absentBytes the number of bytes that are absent
-     * @param fingerprint the fingerprint of the gradient; 0 if it is not remembered
-     * @param dirty the blocks of the gradient, in words of 64 bits
-     * @param pushed the blocks that the shards have accepted
-     * @param marksAtBegin the blocks of the gradient when its push began
-     */
+    /** The fields of an {@link OutgoingGradient}. Marks of blocks are in words of 64 bits. */
     record Gradient(
         boolean unsynchronized, boolean begun, boolean ended, boolean givenUp, long absentBytes, long fingerprint,
         long[] dirty, long[] pushed, long[] marksAtBegin) {

@@ -7,19 +7,19 @@ import java.io.IOException;
  * the volatile fields may be read without it.
  */
 final class LearnerState {
-    /** Whether a learner has the model open. */
+    /** True while a learner has the model open. */
     boolean learning;
-    /** Whether the learner maps the buffers. */
+    /** True if the learner maps the buffers. */
     boolean mapped;
     /** The number of the iteration, from 1. */
     volatile long iteration = 1;
     /** The round of the gradient that the learner computes now; 0 without a learner. */
     volatile long round;
-    /** Whether the last fsync has not ended its iteration, so that the next fsync repeats it. */
+    /** True if the last fsync has not ended its iteration, so that the next fsync repeats it. */
     boolean unfinished;
-    /** Whether the learner had written a gradient when the fsync began that the next fsync may repeat. */
+    /** True if the fsync, or the one that it repeats, has a gradient to push. */
     boolean pushing;
-    /** Whether an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
+    /** True if an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
     boolean weightsMissed;
     /** What the drops since the last fsync have given up. The repetition of an interrupted drop reports it again. */
     Dropped dropped = Dropped.NOTHING;

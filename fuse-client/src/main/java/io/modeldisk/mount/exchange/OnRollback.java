@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 public enum OnRollback {
     /** The next fsync fails once: with EIO if a shard has gone back, with ESTALE if it has forgotten the learner. */
     FAIL,
-    /** No call fails. The learner goes on from the weights of the shards. */
+    /** No call fails. The learner continues from the weights of the shards. */
     CONTINUE;
 
     /**

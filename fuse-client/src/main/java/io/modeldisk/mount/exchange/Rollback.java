@@ -66,8 +66,8 @@ final class Rollback {
         learner.weightsMissed = false;
         foreground.forget();
         long droppedBytes = sets.dropAndLend();
-        LOG.warn(
-            "{}; {} bytes of the gradient of iteration {} are discarded, and the learner goes on from the weights of the shards",
+        LOG.warn("{}; {} bytes of the gradient of iteration {} are discarded,"
+            + " and the learner continues from the weights of the shards",
             reason.getMessage(), droppedBytes, learner.iteration);
         background.start(ExchangeJob.pull(sets.active(), sets.other()));
         learner.round = model.nextRound();
