@@ -28,6 +28,7 @@ import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -60,24 +61,24 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     ModelFiles(MountContext context) throws IOException {
         this.context = context;
-        this.handover = context.handover();
-        this.shards = context.remoteModel();
-        this.weights = new WeightsFile(context.remoteModel());
-        this.versionWatch = new VersionWatch(context.remoteModel(), context.clock());
-        this.trace = new IterationTrace(context.clock(), Instant.now());
-        this.exchange = context.exchange().create(context.remoteModel(),
+        this.handover = context.handover;
+        this.shards = context.remoteModel;
+        this.weights = new WeightsFile(shards);
+        this.versionWatch = new VersionWatch(shards, NanoClock.SYSTEM);
+        this.trace = new IterationTrace(NanoClock.SYSTEM, Instant.now());
+        this.exchange = context.exchange.create(shards,
             handover.isKept()
-                ? new ExchangeSettings(context.pull(), context.onRollback(), trace, handover::memory)
-                : new ExchangeSettings(context.pull(), context.onRollback(), trace));
-        VersionProbe probe = new VersionProbe(context.remoteModel(), context.clock());
-        ModelUse use = new ModelUse(context.remoteModel(), exchange, context.clock());
-        this.model = new ModelFile(context.remoteModel(), exchange, use, probe);
+                ? new ExchangeSettings(context.pull, context.onRollback, trace, handover::memory)
+                : new ExchangeSettings(context.pull, context.onRollback, trace));
+        VersionProbe probe = new VersionProbe(shards, NanoClock.SYSTEM);
+        ModelUse use = new ModelUse(shards, exchange, NanoClock.SYSTEM);
+        this.model = new ModelFile(shards, exchange, use, probe);
         this.report = new StatusReport(context, exchange, use);
-        this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
-            context.exchange().schemeName());
+        this.traceEvents = new TraceEvents(trace, shards.learner(), shards.facts().model(),
+            context.exchange.schemeName());
         List<MountedFile> all = new ArrayList<>(List.of(model, weights, new VersionNumberFile(versionWatch),
             new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text())));
-        if (!context.isReadOnly()) {
+        if (!shards.follows()) {
             all.add(new GeneratedFile(MountEntry.PARTITION.fileName(), use::partitionJson));
             all.add(new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson()));
         }
@@ -85,8 +86,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             all.add(new ControlFile(local, use, probe));
             all.addAll(MappedFile.of(local, model.sizeBytes()));
         }
-        this.versions = new VersionMemory(context.remoteModel());
-        all.addAll(namedFiles(context.remoteModel()));
+        this.versions = new VersionMemory(shards);
+        all.addAll(namedFiles(shards));
         this.files = List.copyOf(all);
     }
 
@@ -120,7 +121,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     String openState(Path directory, String obstacle) throws IOException {
         String names = files.stream().map(MountedFile::name).sorted().collect(Collectors.joining("/"));
         exchange.onMilestone(this::milestone);
-        return handover.open(context.learner(), directory, PlainText.format("""
+        return handover.open(shards.learner(), directory, PlainText.format("""
             model=%s
             bytes=%d
             shards=%d
@@ -129,7 +130,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             readOnly=%b
             files=%d-%08x
             """, shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
-            context.exchange().schemeName(), context.isReadOnly(), files.size(), names.hashCode()),
+            context.exchange.schemeName(), shards.follows(), files.size(), names.hashCode()),
             image(0).toBytes().length, obstacle);
     }
 

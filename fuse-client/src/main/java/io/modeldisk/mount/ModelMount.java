@@ -24,15 +24,15 @@ public final class ModelMount implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelMount.class);
     /** The time for which requests may go on when the mount is left to the next process. */
     private static final Duration GRACEFUL = Duration.ofMillis(500);
+    /** The maximum time until a new mount replies to its first request. */
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
     private final MountPoint mountPoint;
     private final ModelFiles files;
     private final FuseSession session;
-    private final NanoClock clock;
     private boolean closed;
 
-    private ModelMount(MountPoint mountPoint, ModelFiles files, FuseSession session, NanoClock clock) {
-        this.clock = clock;
+    private ModelMount(MountPoint mountPoint, ModelFiles files, FuseSession session) {
         this.mountPoint = mountPoint;
         this.files = files;
         this.session = session;
@@ -46,21 +46,21 @@ public final class ModelMount implements AutoCloseable {
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
-        MountPoint mountPoint = MountPoint.of(context.directory());
+        MountPoint mountPoint = MountPoint.of(context.directory);
         ensurePermission(mountPoint, context);
         ModelFiles files = new ModelFiles(context);
         ModelMount mount;
         try {
             prepare(mountPoint, context, files);
-            FuseSession session = context.binding().mount(mountPoint.path(), files, context.fuseOptions());
+            FuseSession session = context.binding.mount(mountPoint.path(), files, context.fuseOptions());
             files.session(session);
-            mount = new ModelMount(mountPoint, files, session, context.clock());
+            mount = new ModelMount(mountPoint, files, session);
         } catch (IOException | RuntimeException e) {
             files.close();
             throw e;
         }
         try {
-            mountPoint.awaitAnswer(context.startTimeout(), context.clock());
+            mountPoint.awaitAnswer(START_TIMEOUT, NanoClock.SYSTEM);
             return mount;
         } catch (IOException | RuntimeException e) {
             mount.close();
@@ -70,7 +70,7 @@ public final class ModelMount implements AutoCloseable {
 
     /** Prepares the directory for a new mount, or goes on with the mount of the process before. */
     private static void prepare(MountPoint mountPoint, MountContext context, ModelFiles files) throws IOException {
-        Handover handover = context.handover();
+        Handover handover = context.handover;
         MountPoint before = handover.resumes() ? MountPoint.at(handover.directory()) : mountPoint;
         boolean mounted = handover.has(Handover.DEVICE) && before.isModeldisk();
         String refusal = files.openState(mountPoint.path(), mounted
@@ -90,18 +90,18 @@ public final class ModelMount implements AutoCloseable {
             return;
         }
         mountPoint.ensureFree();
-        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().trainBytes());
-        BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
+        long bufferBytes = context.exchange.bufferBytes(context.remoteModel.trainBytes());
+        BufferMemory.require(bufferBytes, context.exchange.schemeName(), MemoryLimit.ofThisProcess());
     }
 
     private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {
-        if (!context.binding().isAvailable()) {
+        if (!context.binding.isAvailable()) {
             throw new IOException(
-                "cannot mount " + mountPoint.path() + ": " + context.binding().unavailabilityCause());
+                "cannot mount " + mountPoint.path() + ": " + context.binding.unavailabilityCause());
         }
         int userId = Processes.effectiveUserId();
-        if (userId != 0 && context.access().userId() != userId) {
-            throw new IOException("cannot mount " + mountPoint.path() + " for user " + context.access().userId()
+        if (userId != 0 && context.access.userId() != userId) {
+            throw new IOException("cannot mount " + mountPoint.path() + " for user " + context.access.userId()
                 + ": only root can mount for another user, and this process runs as user " + userId);
         }
     }
@@ -116,8 +116,8 @@ public final class ModelMount implements AutoCloseable {
         MountPoint mountPoint = MountPoint.of(directory);
         MountUsers users = new MountUsers(mountPoint.path(), mountPoint.ensureModeldisk());
         Unmounter.ofThisUser().unmount(mountPoint.path());
-        mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
-        users.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
+        mountPoint.awaitGone(FuseOptions.CLOSE_TIMEOUT, NanoClock.SYSTEM);
+        users.awaitGone(FuseOptions.CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 
     /** Returns the mount point, without symbolic links. */
@@ -162,7 +162,7 @@ public final class ModelMount implements AutoCloseable {
 
     /** Waits until any process has unmounted the model. Returns false if the timeout expires first. */
     public boolean awaitUnmounted(Duration timeout) throws InterruptedException {
-        return FutureWait.isDoneWithin(session.ended(), timeout, clock);
+        return FutureWait.isDoneWithin(session.ended(), timeout, NanoClock.SYSTEM);
     }
 
     /**
@@ -183,8 +183,8 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts the model even if files are open, makes its learner leave, and frees all memory. Takes at most the close timeout
-     * of the {@link MountContext}. Does not close the remote model. A second call does nothing.
+     * Unmounts the model even if files are open, makes its learner leave, and frees all memory. Takes at most
+     * {@link FuseOptions#CLOSE_TIMEOUT}. Does not close the remote model. A second call does nothing.
      */
     @Override
     public synchronized void close() {

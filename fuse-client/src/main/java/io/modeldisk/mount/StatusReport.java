@@ -45,7 +45,7 @@ final class StatusReport {
     ObjectNode withoutShards() {
         ObjectNode report = MAPPER.createObjectNode();
         report.set("mount", mount());
-        report.set("model", MAPPER.valueToTree(context.remoteModel().facts()));
+        report.set("model", MAPPER.valueToTree(context.remoteModel.facts()));
         return report;
     }
 
@@ -53,7 +53,7 @@ final class StatusReport {
     byte[] text() {
         ObjectNode report = withoutShards();
         try {
-            report.set("shards", context.remoteModel().status());
+            report.set("shards", context.remoteModel.status());
         } catch (IOException e) {
             report.putObject("shards").put("error", String.valueOf(e.getMessage()));
         }
@@ -67,17 +67,17 @@ final class StatusReport {
     private ObjectNode mount() {
         ExchangeCounters counters = exchange.counters();
         ObjectNode mount = MAPPER.createObjectNode()
-            .put("dir", context.directory().toString())
-            .put(Metric.EXCHANGE.key(), context.exchange().schemeName())
-            .put(Metric.DTYPE.key(), context.remoteModel().dtype().toString())
-            .put("learner", context.learner())
-            .put("datamover", context.datamover())
-            .put("access", context.access().toString())
-            .put("binding", context.binding().name())
+            .put("dir", context.directory.toString())
+            .put(Metric.EXCHANGE.key(), context.exchange.schemeName())
+            .put(Metric.DTYPE.key(), context.remoteModel.dtype().toString())
+            .put("learner", context.remoteModel.learner())
+            .put("datamover", context.datamover)
+            .put("access", context.access.toString())
+            .put("binding", context.binding.name())
             .put("program", ProgramVersion.TEXT)
-            .put("mapped", context.exchange() == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
-            .put(Metric.FOLLOWER.key(), context.isReadOnly())
-            .put(Metric.MOUNT_BUFFERS_BYTES.key(), context.exchange().bufferBytes(context.remoteModel().trainBytes()))
+            .put("mapped", context.exchange == ExchangeScheme.DIRECT ? "none (exchange direct)" : memoryFiles)
+            .put(Metric.FOLLOWER.key(), context.remoteModel.follows())
+            .put(Metric.MOUNT_BUFFERS_BYTES.key(), context.exchange.bufferBytes(context.remoteModel.trainBytes()))
             .put(Metric.TRAINING.key(), use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())
@@ -101,8 +101,8 @@ final class StatusReport {
                 .put("acceptedBytes", dropped.acceptedBytes())
                 .put("leftOutBytes", dropped.leftOutBytes()).put("discardedBytes", dropped.discardedBytes());
         }
-        context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
-        if (context.exchange() != ExchangeScheme.DIRECT) {
+        context.tuning.forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
+        if (context.exchange != ExchangeScheme.DIRECT) {
             mount.set("iteration", iteration(counters));
         }
         exchange.forecast().ifPresent(forecast -> mount.set("expected", expected(forecast)));
@@ -123,7 +123,7 @@ final class StatusReport {
             .put(Metric.STALL_MS.key(), counters.stallMs())
             .put(Metric.WEIGHTS_AGE_MS.key(), weights.ageMs())
             .put(Metric.MEAN_WEIGHTS_AGE_MS.key(), counters.meanAgeMs());
-        if (context.exchange() == ExchangeScheme.OVERLAP) {
+        if (context.exchange == ExchangeScheme.OVERLAP) {
             node.put(Metric.WEIGHTS_VERSION.key(), weights.version())
                 .put(Metric.LAST_BUBBLE_MS.key(), counters.lastBubbleMs())
                 .put(Metric.BUBBLE_MS.key(), counters.bubbleMs())
@@ -138,7 +138,7 @@ final class StatusReport {
 
     private ObjectNode expected(PullScheduler.Forecast forecast) {
         return MAPPER.createObjectNode()
-            .put("pull", context.pull().policyName())
+            .put("pull", context.pull.policyName())
             .put(Metric.EXPECTED_COMPUTATION_MS.key(), forecast.computationMs())
             .put(Metric.EXPECTED_PUSH_MS.key(), forecast.pushMs())
             .put(Metric.EXPECTED_PULL_MS.key(), forecast.pullMs())

@@ -5,6 +5,6 @@ package io.modeldisk.mount;
  *
  * @param name the name, such as {@code queueDepth}
  * @param value the value in use
- * @param origin the source of the value, such as {@code --queue-depth}
+ * @param origin the source of the value, such as {@code built in}
  */
 public record TunedSize(String name, long value, String origin) {}

@@ -216,9 +216,9 @@ final class FilesMountTest {
     void statusShowsEachTunedValueAndItsOrigin() throws Exception {
         fixture.mount.close();
         fixture.mount = ModelMount.launch(fixture.context("direct")
-            .tuning(Map.of("tcp", List.of(new TunedSize("queueDepth", 4, "--queue-depth")))));
+            .tuning(Map.of("tcp", List.of(new TunedSize("queueDepth", 4, "built in")))));
         assertThat(new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\"")).at("/mount/tuning"))
-            .hasToString("{\"tcp\":{\"queueDepth\":{\"value\":4,\"origin\":\"--queue-depth\"}}}");
+            .hasToString("{\"tcp\":{\"queueDepth\":{\"value\":4,\"origin\":\"built in\"}}}");
     }
 
     @Test

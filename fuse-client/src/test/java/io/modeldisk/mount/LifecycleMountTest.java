@@ -101,8 +101,8 @@ final class LifecycleMountTest {
             .isInstanceOf(IOException.class).hasMessageContaining("is not a directory");
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(Path.of("/proc"))))
             .isInstanceOf(IOException.class).hasMessageContaining("already a mount point of type proc");
-        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").workerThreads(0)))
-            .isInstanceOf(IllegalArgumentException.class).hasMessage("workerThreads=0 must be at least 1");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").source("")))
+            .isInstanceOf(IllegalArgumentException.class).hasMessage("source= must not be empty");
     }
 
     @Test

@@ -34,7 +34,9 @@ final class ManyRequestsMountTest {
     @BeforeEach
     void mount() throws IOException {
         fixture = new MountFixture(8 << 20);
-        fixture.mount = ModelMount.launch(fixture.context("direct").dataRequests(SERVED));
+        MountContext context = fixture.context("direct");
+        context.dataRequests = SERVED;
+        fixture.mount = ModelMount.launch(context);
     }
 
     @AfterEach

@@ -80,6 +80,8 @@ public final class MemoryModel implements RemoteModel {
     private volatile long history = 1;
     private final AtomicReference<Runnable> beforeVersion = new AtomicReference<>(() -> {});
     private volatile IOException versionFailure;
+    /** True if the process only follows the model. Set before the model is mounted. */
+    boolean follows;
     private volatile boolean pushesWait;
     private volatile boolean pushesHang;
     private volatile Runnable whenGoingOn = () -> {};
@@ -216,6 +218,16 @@ public final class MemoryModel implements RemoteModel {
     /** Sets all bytes of the weights to this value. */
     public void fill(int value) {
         bytes.segment(0, bytes.bytes()).fill((byte) value);
+    }
+
+    @Override
+    public String learner() {
+        return "l1";
+    }
+
+    @Override
+    public boolean follows() {
+        return follows;
     }
 
     @Override

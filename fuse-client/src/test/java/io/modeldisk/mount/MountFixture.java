@@ -45,8 +45,7 @@ final class MountFixture {
     MountContext context(String exchange) {
         assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.isAvailable(), binding::unavailabilityCause);
         return new MountContext().directory(dir).source(SOURCE).remoteModel(model)
-            .exchange(ExchangeScheme.named(exchange))
-            .learner("l1").binding(binding);
+            .exchange(ExchangeScheme.named(exchange)).binding(binding);
     }
 
     MountFixture launch(String exchange) throws IOException {

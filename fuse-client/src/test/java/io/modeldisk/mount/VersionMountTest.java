@@ -30,7 +30,8 @@ final class VersionMountTest {
     @BeforeEach
     void mount() throws IOException {
         fixture = new MountFixture(SIZE);
-        fixture.mount = ModelMount.launch(fixture.context("direct").readOnly(true));
+        fixture.model.follows = true;
+        fixture.launch("direct");
     }
 
     @AfterEach
@@ -159,7 +160,7 @@ final class VersionMountTest {
 
     @Test
     void otherSchemesThanDirectAreRefused() {
-        assertThatThrownBy(() -> ModelMount.launch(fixture.context("overlap").readOnly(true)))
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("overlap")))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("exchange=overlap is for learners: a read-only mount needs exchange=direct, because it has no"
                 + " gradient to push");

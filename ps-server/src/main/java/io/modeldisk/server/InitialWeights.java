@@ -22,18 +22,18 @@ final class InitialWeights {
      * @throws IOException if the weights cannot be read, or if a weight is NaN or infinite and the shard does not pass such
      *     values; the message names the tensor
      */
-    static void load(ServerSettings settings, BlockStore store) throws IOException {
-        ModelFacts facts = settings.facts();
+    static void load(ServerContext context, BlockStore store) throws IOException {
+        ModelFacts facts = context.facts();
         BlockLayout layout = store.layout();
-        try (ModelSource.WeightsReader reader = settings.source().open()) {
+        try (ModelSource.WeightsReader reader = context.source.open()) {
             for (int i = 0; i < layout.blocks(); i++) {
                 long modelOffset = ((long) i * facts.shards() + facts.shard()) * facts.blockSizeBytes();
                 int lengthBytes = (int) Math.min(facts.blockSizeBytes(), facts.sizeBytes() - modelOffset);
                 DataMemory memory = store.memory();
                 reader.read(modelOffset, memory, layout.offsetOf(i), lengthBytes);
-                if (settings.nonFinite() != NonFinite.PASS
+                if (context.nonFinite != NonFinite.PASS
                     && !ValueType.FLOAT32.areFinite(memory, layout.offsetOf(i), lengthBytes)) {
-                    throw notFinite(settings.source(), modelOffset, memory.segment(layout.offsetOf(i), lengthBytes));
+                    throw notFinite(context.source, modelOffset, memory.segment(layout.offsetOf(i), lengthBytes));
                 }
             }
         }

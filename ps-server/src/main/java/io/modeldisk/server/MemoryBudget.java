@@ -36,38 +36,31 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
 
     /** Returns the memory that a shard needs. {@link ServerContext#conclude} must have been called. */
     public static MemoryBudget of(ServerContext context) {
-        return of(context.settings(), context.network().bufferBytes());
-    }
-
-    /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of the iSCSI server. */
-    static MemoryBudget of(ServerSettings settings, long bufferBytes) {
-        ModelFacts facts = settings.facts();
-        ConsistencyMode mode = settings.consistency();
+        ModelFacts facts = context.facts();
+        ConsistencyMode mode = context.mode;
         long blocks = facts.blocksOfShard();
         int block = facts.blockSizeBytes();
         int logicalBlocks = block / LogicalBlock.BYTES;
-        long stateBytes = BlockStore.stateStride(block, settings.aggregator().stateBytesPerLogicalBlock());
-        DeviceTarget device = settings.device();
+        long stateBytes = BlockStore.stateStride(block, context.aggregator.stateBytesPerLogicalBlock());
+        DeviceTarget device = context.device;
         long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() && device == null ? block : 0);
         long blockHeapBytes = (device == null ? 0 : DEVICE_BLOCK_HEAP_BYTES) + switch (mode.kind()) {
             case ASP -> ASP_BLOCK_HEAP_BYTES;
             case SSP -> SSP_BLOCK_HEAP_BYTES;
             case BSP -> BSP_BLOCK_HEAP_BYTES + Integer.BYTES * logicalBlocks;
         };
-        long checkpointBytes = settings.checkpoints() == null
+        long checkpointBytes = context.checkpoints == null
             ? 0
             : CheckpointSettings.COPIES * (block + stateBytes);
-        long recordBytes = settings.records().isEmpty() && settings.journal() == null
-            ? 0
-            : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
-        if (settings.backups() != null) {
+        long recordBytes = context.journal == null ? 0 : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
+        if (context.backups != null) {
             // Two buffers for the records of a primary, and one for the records that a backup gets.
-            recordBytes += 3L * settings.backups().bufferBytes();
+            recordBytes += 3L * context.backups.bufferBytes();
         }
         return new MemoryBudget(
-            blocks * bytesOfBlock + (long) (settings.spareBlocks() + BlockStore.scratchBlocks()) * block
-                + checkpointBytes + settings.keptBytes()
-                + bufferBytes + recordBytes
+            blocks * bytesOfBlock + (long) (context.spareBlocks + BlockStore.scratchBlocks()) * block
+                + checkpointBytes + context.keptBytes()
+                + context.network.bufferBytes() + recordBytes
                 + (device == null ? 0 : device.device().provider().hostBytes(block)),
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }

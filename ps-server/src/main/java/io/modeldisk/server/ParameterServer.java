@@ -43,12 +43,12 @@ public final class ParameterServer implements AutoCloseable {
      */
     public static ParameterServer launch(ServerContext context, Runnable beforeServing) throws IOException {
         ShardModel shard = ShardModel.open(context);
-        LeaseTimer timer = new LeaseTimer(shard, context.settings().clock());
+        LeaseTimer timer = new LeaseTimer(shard, context.clock);
         TargetServer server = null;
         try {
             shard.awaitOtherShards();
             beforeServing.run();
-            server = TargetServer.launch(context.network().target(shard.target()));
+            server = TargetServer.launch(shard.target(), context.network);
             // Learners that were restored from records can connect only now.
             shard.learners().restartLeases();
             timer.start();

@@ -53,7 +53,7 @@ public final class ReplicaServer {
     @FunctionalInterface
     public interface Contexts {
         /**
-         * Returns a new configuration, with {@link ServerContext#backups}.
+         * Returns a new configuration.
          *
          * @param startAtMost the highest number of a checkpoint from which the shard may start
          */
@@ -66,7 +66,7 @@ public final class ReplicaServer {
         /**
          * Registers a process.
          *
-         * @param address the address at which the process listens
+         * @param address the address at which the process listens or will listen
          * @param changed the action after each change of the role
          */
         ShardRole register(ModelFacts facts, InetSocketAddress address, Runnable changed) throws IOException;
@@ -96,6 +96,7 @@ public final class ReplicaServer {
     /**
      * Creates a process without a role.
      *
+     * @param contexts creates configurations with {@link ServerContext#backups}
      * @param advertised returns the address that mounts and other processes use for an address at which this process listens
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
@@ -147,14 +148,15 @@ public final class ReplicaServer {
     /** Launches a backup, which accepts only records of {@code lowestEpoch} and later. */
     private void launch(long lowestEpoch) throws IOException {
         ServerContext context = contexts.create(startAtMost);
-        gate = new TargetPortGroups(context.portGroups().own(), context.portGroups().count(), AccessState.STANDBY);
-        context.portGroups(gate).lowestEpoch(lowestEpoch).mayServe(this::mayServe).handOver(this::handOver)
-            .goBack(this::goBack);
+        gate = new TargetPortGroups(context.portGroups.own(), context.portGroups.count(), AccessState.STANDBY);
+        context.lowestEpoch = lowestEpoch;
+        context.handOver = this::handOver;
+        context.portGroups(gate).mayServe(this::mayServe).goBack(this::goBack);
         if (address != null) {
             context.listen(address);
         }
         LOG.info("effective configuration:\n{}", context.conclude());
-        checkpoints = context.settings().checkpoints();
+        checkpoints = context.checkpoints;
         newestAtLaunch = Checkpointer.newestNumber(checkpoints);
         goBackWanted = false;
         server = ParameterServer.launch(context);

@@ -4,7 +4,6 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -19,7 +18,6 @@ import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.model.ModelSource;
-import io.modeldisk.server.record.RecordSink;
 import io.modeldisk.server.replica.BackupSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -28,20 +26,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
  * The configuration of a shard. The name of the model, the size or the file of the model, and an aggregator must be set. All
- * other settings have defaults. {@link #conclude} checks the settings. Changes after this call have no effect. Not thread-safe.
+ * other settings have defaults. {@link #conclude} checks the settings; then the parts of the shard read the fields. Not
+ * thread-safe.
  */
 public final class ServerContext {
-    private static final Logger LOG = LogManager.getLogger(ServerContext.class);
-
-    /** The default address: the iSCSI port 3260 on the loopback interface. */
-    public static final InetSocketAddress DEFAULT_LISTEN = new InetSocketAddress("127.0.0.1", 3260);
-
     /** The default size of a block: 256 KiB. */
     public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
@@ -54,9 +47,6 @@ public final class ServerContext {
     /** The default lease: the time within which a learner must reconnect after its connection is lost. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** The default number of spare blocks; see {@link #spareBlocks}. */
-    public static final int DEFAULT_SPARE_BLOCKS = 64;
-
     /** The default memory for weights that change while initiators read one round: 256 MiB. */
     public static final long DEFAULT_READER_BYTES = 256 << 20;
 
@@ -68,9 +58,44 @@ public final class ServerContext {
     private static final int MAX_LEARNERS = 65_536;
     /** The number of iSCSI portal group tags. Each process that serves a shard has its own tag. */
     private static final int MAX_PORTAL_GROUPS = 65_535;
-    private static final int MIN_SPARE_BLOCKS = 2;
-    private static final int MAX_SPARE_BLOCKS = 65_536;
     private static final Duration MAX_LEASE = Duration.ofDays(1);
+
+    Aggregator aggregator;
+    Duration lease = DEFAULT_LEASE;
+    NonFinite nonFinite = NonFinite.REFUSE;
+    /** Null if the shard takes no checkpoints. */
+    CheckpointSettings checkpoints;
+    /** Null if the shard has no journal. */
+    JournalSettings journal;
+    /** Null if only this process may serve the shard. */
+    BackupSettings backups;
+    /** Null if the CPU applies gradients. */
+    DeviceTarget device;
+    TargetPortGroups portGroups = TargetPortGroups.single();
+    final TargetContext network = new TargetContext();
+    Consumer<Throwable> lost = e -> log().error("the shard is of no use any more", e);
+    Runnable goBack = () -> log().error(
+        "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
+    /** Makes a backup the primary soon, on another thread. Returns false if no backup is in sync. */
+    BooleanSupplier handOver = () -> false;
+    BooleanSupplier mayServe = () -> true;
+    NanoClock clock = NanoClock.SYSTEM;
+    /**
+     * The lowest epoch of a primary from which a backup accepts records. A process that starts anew in an epoch must not get
+     * records of the previous primary.
+     */
+    long lowestEpoch;
+    /**
+     * The number of spare blocks, which is also the maximum number of pins. A read pins a block while the data of the block is
+     * sent, so that the data does not change. A write to a pinned block first copies the block to a spare block. If all pins are
+     * in use, a read copies its data instead.
+     */
+    int spareBlocks = 64;
+
+    // Set by conclude().
+    ModelSource source;
+    ConsistencyMode mode;
+    private ModelFacts facts;
 
     private String model;
     private Long sizeBytes;
@@ -78,34 +103,13 @@ public final class ServerContext {
     private Path tensors;
     private int shard;
     private int shards = 1;
-    private InetSocketAddress listen = DEFAULT_LISTEN;
-    private int blockSizeBytes = DEFAULT_BLOCK_SIZE_BYTES;
+    private long blockSizeBytes = DEFAULT_BLOCK_SIZE_BYTES;
     private String aggregatorSpecification;
-    private Aggregator aggregator;
     private String consistency = DEFAULT_CONSISTENCY;
     private int learners = DEFAULT_LEARNERS;
     private int minLearners;
-    private Duration lease = DEFAULT_LEASE;
-    private int spareBlocks = DEFAULT_SPARE_BLOCKS;
     private long readerBytes = DEFAULT_READER_BYTES;
-    private AccessPolicy access = AccessPolicy.THIS_MACHINE;
     private List<InetSocketAddress> portals = List.of();
-    private TargetPortGroups portGroups = TargetPortGroups.single();
-    private TargetContext network = new TargetContext();
-    private NonFinite nonFinite = NonFinite.REFUSE;
-    private CheckpointSettings checkpoints;
-    private List<RecordSink> records = List.of();
-    private JournalSettings journal;
-    private BackupSettings backups;
-    private DeviceTarget device;
-    private Consumer<Throwable> lost = e -> LOG.error("the shard is of no use any more", e);
-    private long lowestEpoch;
-    private BooleanSupplier handOver = () -> false;
-    private Runnable goBack = () -> LOG.error(
-        "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
-    private BooleanSupplier mayServe = () -> true;
-    private NanoClock clock = NanoClock.SYSTEM;
-    private ServerSettings settings;
 
     /** Sets the name of the model: 1 to 64 lower-case letters, digits, dots and hyphens. */
     public ServerContext model(String name) {
@@ -148,16 +152,7 @@ public final class ServerContext {
 
     /** Sets the address at which the server listens. With port 0, the kernel chooses a free port. */
     public ServerContext listen(InetSocketAddress address) {
-        this.listen = address;
-        return this;
-    }
-
-    /**
-     * Sets the users and addresses that may connect. By default, every user of this machine may connect, and the server may
-     * listen only on the loopback interface.
-     */
-    public ServerContext access(AccessPolicy policy) {
-        this.access = policy;
+        network.listen(address);
         return this;
     }
 
@@ -181,20 +176,6 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the action that makes a backup the primary soon, on another thread. The action returns false if no backup is in sync.
-     * By default there is none.
-     */
-    public ServerContext handOver(BooleanSupplier action) {
-        this.handOver = action;
-        return this;
-    }
-
-    /** Returns the target port groups of this shard. */
-    public TargetPortGroups portGroups() {
-        return portGroups;
-    }
-
-    /**
      * Sets the target port groups of this shard. Each process that serves or may serve the shard is one group. The caller changes
      * the states of the groups while the server runs. By default this process is the only one.
      */
@@ -204,16 +185,16 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the limits of the iSCSI server: memory, connections and times. The address, target, access policy and portals in
-     * {@code limits} are ignored, because the shard sets them.
+     * Changes the settings of the iSCSI server: access policy, datamovers and limits. The shard sets portals and clock. By
+     * default, every user of this machine may connect, and nobody else.
      */
-    public ServerContext network(TargetContext limits) {
-        this.network = limits;
+    public ServerContext network(Consumer<TargetContext> changes) {
+        changes.accept(network);
         return this;
     }
 
     /** Sets the size of a block in bytes: a power of two from 4096 to 1 MiB, the same on every shard. */
-    public ServerContext blockSizeBytes(int bytes) {
+    public ServerContext blockSizeBytes(long bytes) {
         this.blockSizeBytes = bytes;
         return this;
     }
@@ -270,15 +251,6 @@ public final class ServerContext {
         return this;
     }
 
-    /**
-     * Sets the sinks that keep a record of each change of the shard. A push is then answered when its records are durable in all
-     * sinks. The shard closes the sinks. By default there is none.
-     */
-    public ServerContext records(List<RecordSink> sinks) {
-        this.records = List.copyOf(sinks);
-        return this;
-    }
-
     /** Sets the device that keeps the weights and applies gradients, and how it is used. By default, the CPU does. */
     public ServerContext device(DeviceTarget target) {
         this.device = target;
@@ -305,15 +277,6 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the lowest epoch of a primary from which a backup accepts records, by default 0. A process that starts anew in an
-     * epoch must not get records of the primary before it.
-     */
-    ServerContext lowestEpoch(long epoch) {
-        this.lowestEpoch = epoch;
-        return this;
-    }
-
-    /**
      * Sets the function that returns whether this shard may serve at this moment. As long as it returns false, the shard has no
      * connections, acknowledges nothing, takes no checkpoint and ends no lease. By default, the shard may always serve. The
      * function must be cheap, because each command calls it.
@@ -326,16 +289,6 @@ public final class ServerContext {
     /** Sets the clock of the leases and of the times in the status; by default the clock of the system. */
     public ServerContext clock(NanoClock nanoClock) {
         this.clock = nanoClock;
-        return this;
-    }
-
-    /**
-     * Sets the number of spare blocks, which is also the maximum number of pins. A read pins a block while the data of the block
-     * is sent, so that the data does not change. A write to a pinned block first copies the block to a spare block. If all pins
-     * are in use, a read copies its data instead.
-     */
-    public ServerContext spareBlocks(int count) {
-        this.spareBlocks = count;
         return this;
     }
 
@@ -356,45 +309,46 @@ public final class ServerContext {
      * @throws IOException if the model's file cannot be read or is invalid
      */
     public ServerContext conclude() throws IOException {
-        if (settings == null) {
-            validateNumbers();
-            check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
-                "model=%s must have 1 to 64 characters of a-z, 0-9, '.' and '-', and start with a letter or digit",
-                model);
-            check(listen != null && !listen.isUnresolved(),
-                "listen=%s must have an IP address, or a host name that can be resolved", listen);
-            access.checkListen(listen);
-            validatePortals();
-            validateSessions();
-            check(aggregator != null && aggregatorSpecification != null,
-                "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
-            check(journal == null || checkpoints != null && checkpoints.state().equals(journal.state()),
-                "the journal %s needs checkpoints in the same directory, which cut it", journal);
-            check(tensors == null || safetensors == null,
-                "tensors=%s and safetensors=%s exclude each other, because a safetensors file names its tensors",
-                tensors,
-                safetensors);
-            check(tensors != null || (sizeBytes == null) != (safetensors == null),
-                "either size=%s or safetensors=%s must be set, but not both", sizeBytes, safetensors);
-            ConsistencyMode mode = ConsistencyMode.parse(consistency);
-            consistency = mode.toString();
-            check(mode.appliesWholeRounds() || !aggregator.needsWholeRounds(),
-                "aggregator=%s has clip-norm, which needs consistency=bsp: in %s, a block is updated in parts, and each part"
-                    + " would be clipped",
-                aggregatorSpecification, consistency);
-            ModelSource source = source();
-            network.clock(clock).listen(listen).access(access).portals(new Portals(portalGroupTag(), portals));
-            ModelFacts facts = facts(source);
-            long keptBytes = mode.appliesWholeRounds()
-                ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
-                : 0;
-            settings = new ServerSettings(facts, source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks, keptBytes, checkpoints, journal, records, backups, lowestEpoch, device, lost, goBack,
-                handOver,
-                portGroups, mayServe,
-                clock);
+        if (facts != null) {
+            return this;
         }
+        validateNumbers();
+        check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
+            "model=%s must have 1 to 64 characters of a-z, 0-9, '.' and '-', and start with a letter or digit",
+            model);
+        InetSocketAddress listen = network.listen();
+        check(listen != null && !listen.isUnresolved(),
+            "listen=%s must have an IP address, or a host name that can be resolved", listen);
+        validatePortals(listen);
+        validateSessions();
+        network.clock(clock).portals(new Portals(portalGroupTag(), portals)).conclude();
+        check(aggregator != null && aggregatorSpecification != null,
+            "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
+        check(journal == null || checkpoints != null && checkpoints.state().equals(journal.state()),
+            "the journal %s needs checkpoints in the same directory, which cut it", journal);
+        validateSource();
+        mode = ConsistencyMode.parse(consistency);
+        check(mode.appliesWholeRounds() || !aggregator.needsWholeRounds(),
+            "aggregator=%s has clip-norm, which needs consistency=bsp: in %s, a block is updated in parts, and each part"
+                + " would be clipped",
+            aggregatorSpecification, mode);
+        if (!aggregator.accumulates()) {
+            // The aggregator overwrites weights, so the next push also overwrites a NaN or an infinity.
+            nonFinite = NonFinite.PASS;
+        }
+        source = source();
+        facts = describe();
         return this;
+    }
+
+    private void validateSource() {
+        check(tensors == null || safetensors == null,
+            "tensors=%s and from=%s exclude each other, because a safetensors file names its tensors; give only one of them",
+            tensors, safetensors);
+        check(sizeBytes == null || safetensors == null, "size=%s and from=%s exclude each other; give only one of them",
+            sizeBytes, safetensors);
+        check(sizeBytes != null || safetensors != null || tensors != null,
+            "--size, --from and --tensors are missing; give one of them for the initial weights");
     }
 
     private ModelSource source() throws IOException {
@@ -410,7 +364,7 @@ public final class ServerContext {
     }
 
     private void validateNumbers() {
-        check(Integer.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
+        check(Long.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
             && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
             "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.exact(blockSizeBytes));
         int maxShards = MAX_PORTAL_GROUPS / portGroups.count();
@@ -423,8 +377,6 @@ public final class ServerContext {
             learners);
         check(lease != null && lease.isPositive() && lease.compareTo(MAX_LEASE) <= 0,
             "lease=%s must be more than 0 and at most a day", lease);
-        check(spareBlocks >= MIN_SPARE_BLOCKS && spareBlocks <= MAX_SPARE_BLOCKS,
-            "spareBlocks=%s must be from %s to %s", spareBlocks, MIN_SPARE_BLOCKS, MAX_SPARE_BLOCKS);
         check(readerBytes >= 0, "readerBytes=%s must not be negative", readerBytes);
     }
 
@@ -440,7 +392,7 @@ public final class ServerContext {
      * Checks that the list of portals has the address of this shard at the right index. Otherwise, learners would use the wrong
      * shards.
      */
-    private void validatePortals() {
+    private void validatePortals(InetSocketAddress listen) {
         int groups = portGroups.count();
         check(portals.isEmpty() || portals.size() == shards * groups,
             "portals=%s must list the addresses of all %s shards in order%s (--peers)", portals, shards,
@@ -458,30 +410,27 @@ public final class ServerContext {
             TargetAddress.text(own), shard, TargetAddress.text(listen), TargetAddress.text(listen), shard);
     }
 
-    private ModelFacts facts(ModelSource source) {
-        ModelFacts facts = new ModelFacts(model, source.sizeBytes(), blockSizeBytes, shard, shards,
+    private ModelFacts describe() {
+        ModelFacts described = new ModelFacts(model, source.sizeBytes(), (int) blockSizeBytes, shard, shards,
             aggregatorSpecification,
-            consistency, learners, minLearners, effectiveNonFinite().toString(), source.source(),
+            mode.toString(), learners, minLearners, nonFinite.toString(), source.source(),
             ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
-        check(facts.blocksOfShard() > 0,
+        check(described.blocksOfShard() > 0,
             "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                 + " blockSize",
-            shard, source.sizeBytes(), facts.blocks(), ByteSize.exact(blockSizeBytes), facts.blocks());
-        check(facts.bytesOfShard() / LogicalBlock.BYTES <= RoundCdb.MAX_BLOCKS,
+            shard, source.sizeBytes(), described.blocks(), ByteSize.exact(blockSizeBytes), described.blocks());
+        check(described.bytesOfShard() / LogicalBlock.BYTES <= RoundCdb.MAX_BLOCKS,
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
-            shard, facts.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
-        check(facts.blocksOfShard() <= Integer.MAX_VALUE - MAX_SPARE_BLOCKS,
+            shard, described.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
+        check(described.blocksOfShard() <= Integer.MAX_VALUE - spareBlocks,
             "shard=%s would get %s blocks, but the maximum is %s; use more shards or a larger --block-size",
-            shard, facts.blocksOfShard(), Integer.MAX_VALUE - MAX_SPARE_BLOCKS);
-        return facts;
+            shard, described.blocksOfShard(), Integer.MAX_VALUE - spareBlocks);
+        return described;
     }
 
-    /**
-     * Returns the policy that the shard applies to a gradient with a NaN or an infinity. The policy is {@link NonFinite#PASS} if
-     * the aggregator overwrites weights, because the next push also overwrites a NaN or an infinity.
-     */
-    private NonFinite effectiveNonFinite() {
-        return aggregator.accumulates() ? nonFinite : NonFinite.PASS;
+    /** Returns the logger. It is no constant, because the help of the command reads the defaults, and does not need the log. */
+    private static Logger log() {
+        return LogManager.getLogger(ServerContext.class);
     }
 
     private static void check(boolean sound, String message, Object... values) {
@@ -490,55 +439,31 @@ public final class ServerContext {
         }
     }
 
-    /** The settings of the iSCSI server. The target is not set yet; {@link ParameterServer#launch} sets it. */
-    TargetContext network() {
-        return network;
-    }
-
     /** The facts of the model and of this shard. May be called after {@link #conclude}. */
     public ModelFacts facts() {
-        return settings.facts();
+        return facts;
     }
 
-    /** The settings after {@link #conclude}; null before that call. */
-    ServerSettings settings() {
-        return settings;
+    /** The memory for weights that change while initiators read one round: at most the size of the shard, and 0 without bsp. */
+    long keptBytes() {
+        return mode.appliesWholeRounds()
+            ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())
+            : 0;
     }
 
-    /** Returns the effective configuration, one setting per line. */
+    /** Returns the effective configuration after {@link #conclude}. */
     @Override
     public String toString() {
         return PlainText.format("""
-            model=%s
-            size=%s
-            safetensors=%s
-            tensors=%s
-            shard=%s
-            shards=%s
-            listen=%s
-            blockSize=%s
-            aggregator=%s
-            consistency=%s
-            learners=%s
-            minLearners=%s
+            %s
             lease=%s
-            spareBlocks=%s
             readerBytes=%s
-            nonFinite=%s
             checkpoints=%s
             journal=%s
-            records=%s
             backups=%s
             device=%s
             portGroup=%s
             network: %s
-            """, model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, tensors,
-            shard, shards,
-            TargetAddress.text(listen),
-            ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
-            spareBlocks, readerBytes, nonFinite, checkpoints == null ? "none" : checkpoints,
-            journal == null ? "none" : journal,
-            records.isEmpty() ? "none" : records.stream().map(RecordSink::name).collect(Collectors.joining(", ")),
-            backups == null ? "none" : backups, device == null ? "none" : device, portGroups, network);
+            """, facts, lease, readerBytes, checkpoints, journal, backups, device, portGroups, network);
     }
 }

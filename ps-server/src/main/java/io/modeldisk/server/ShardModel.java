@@ -13,7 +13,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
@@ -39,13 +38,11 @@ import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -59,7 +56,7 @@ public final class ShardModel implements AutoCloseable {
     private static final Duration HANG = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(1);
 
-    private final ServerSettings settings;
+    private final ServerContext context;
     private final ModelFacts facts;
     private final byte[] tensorsText;
     private final Aggregator aggregator;
@@ -77,48 +74,42 @@ public final class ShardModel implements AutoCloseable {
     private volatile long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
     private final Target target;
-    private final Duration lease;
     private final NanoClock clock;
-    private final BooleanSupplier mayServe;
     /** Null if the shard keeps no records. Set before the shard is served. */
     private volatile RecordLog records;
     /** Null if the shard has no journal. Set before the shard is served. */
     private JournalSink journal;
     /** Null if only this process may serve the shard. */
     private final ReplicatedShard replication;
-    private final BooleanSupplier handOver;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
     // Guarded by the lock of this object.
     private boolean stopped;
 
     private ShardModel(
-        ServerSettings settings, ModelFacts facts, int maxLearners, BlockStore store, CheckpointStatus restored)
+        ServerContext context, ModelFacts facts, int maxLearners, BlockStore store, CheckpointStatus restored)
         throws IOException {
-        this.settings = settings;
+        this.context = context;
         this.restored = restored;
         this.facts = facts;
-        this.tensorsText = SafetensorsText.of(settings.source().tensors(), settings.source().metadata());
-        this.lease = settings.lease();
-        this.clock = settings.clock();
-        this.mayServe = settings.mayServe();
-        this.handOver = settings.handOver();
-        this.aggregator = settings.aggregator();
+        this.tensorsText = SafetensorsText.of(context.source.tensors(), context.source.metadata());
+        this.clock = context.clock;
+        this.aggregator = context.aggregator;
         this.store = store;
-        this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
-            store.layout(), settings.clock());
+        this.learners = new Learners(facts.learners(), facts.minLearners(), context.lease, maxLearners,
+            store.layout(), context.clock);
         if (restored.number() > 0) {
             learners.resumeAfter(restored.round());
         }
-        this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
-        this.keeper = new RoundKeeper(store, consistency::rounds, settings.consistency().appliesWholeRounds(),
-            settings.keptBytes(), settings.clock());
-        this.replication = settings.backups() == null
+        this.consistency = Consistency.of(context.mode, store, aggregator, learners);
+        this.keeper = new RoundKeeper(store, consistency::rounds, context.mode.appliesWholeRounds(),
+            context.keptBytes(), context.clock);
+        this.replication = context.backups == null
             ? null
-            : new ReplicatedShard(this, settings.backups(), restored.id(), settings.lowestEpoch(), settings.clock(),
-                settings.lost());
-        this.status = new ShardStatus(this, settings.clock());
-        this.target = new ModelTarget(this, settings.nonFinite(), settings.portGroups());
+            : new ReplicatedShard(this, context.backups, restored.id(), context.lowestEpoch, context.clock,
+                context.lost);
+        this.status = new ShardStatus(this, context.clock);
+        this.target = new ModelTarget(this, context.nonFinite, context.portGroups);
     }
 
     /**
@@ -129,35 +120,35 @@ public final class ShardModel implements AutoCloseable {
      * @throws IOException if the weights cannot be read
      */
     public static ShardModel open(ServerContext context) throws IOException {
-        ServerSettings settings = context.conclude().settings();
+        context.conclude();
         MemoryBudget budget = MemoryBudget.of(context);
         long maxHeapBytes = Runtime.getRuntime().maxMemory();
-        budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
-        ModelFacts facts = settings.facts().in(
-            settings.checkpoints() == null ? ModelFacts.NO_STATE : settings.checkpoints().identity());
+        budget.check(context.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
+        ModelFacts facts = context.facts().in(
+            context.checkpoints == null ? ModelFacts.NO_STATE : context.checkpoints.identity());
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         // Before the checkpoint is loaded, because a former primary may still write to the journal behind it.
-        JournalDirectory journal = settings.journal() == null
+        JournalDirectory journal = context.journal == null
             ? null
-            : JournalDirectory.open(settings.journal(), facts, settings.clock());
+            : JournalDirectory.open(context.journal, facts, context.clock);
         BlockStore store = null;
         ShardModel shard = null;
         try {
-            store = new BlockStore(layout, settings.spareBlocks(), settings.aggregator().stateBytesPerLogicalBlock());
-            if (settings.device() != null) {
-                store.useDevice(settings.device(), settings.aggregator(), settings.consistency().appliesWholeRounds(),
-                    hostPushes(settings, context.network()), settings.clock(), facts.model() + "-" + facts.shard(),
-                    settings.lost()::accept);
+            store = new BlockStore(layout, context.spareBlocks, context.aggregator.stateBytesPerLogicalBlock());
+            if (context.device != null) {
+                store.useDevice(context.device, context.aggregator, context.mode.appliesWholeRounds(),
+                    hostPushes(context), context.clock, facts.model() + "-" + facts.shard(),
+                    context.lost::accept);
                 LOG.info("the device {} keeps the weights, in {} of its memory", store.device(),
                     ByteSize.format(store.device().deviceBytes()));
             }
-            CheckpointStatus restored = settings.checkpoints() == null
+            CheckpointStatus restored = context.checkpoints == null
                 ? CheckpointStatus.NONE
-                : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store, settings.aggregator());
+                : Checkpointer.load(context.checkpoints, facts, context.source, store, context.aggregator);
             if (restored.number() == 0) {
-                InitialWeights.load(settings, store);
+                InitialWeights.load(context, store);
             }
-            shard = new ShardModel(settings, facts, budget.learnersIn(maxHeapBytes), store, restored);
+            shard = new ShardModel(context, facts, budget.learnersIn(maxHeapBytes), store, restored);
             shard.keepRecords(journal);
             if (shard.replication == null) {
                 shard.takeCheckpoints(restored, 0);
@@ -177,46 +168,42 @@ public final class ShardModel implements AutoCloseable {
     }
 
     /** Returns the reason why gradients must arrive in host memory; null if they may arrive in that of a device. */
-    private static String hostPushes(ServerSettings settings, TargetContext network) {
-        if (settings.journal() != null || settings.backups() != null || !settings.records().isEmpty()) {
+    private static String hostPushes(ServerContext context) {
+        if (context.journal != null || context.backups != null) {
             return "the host needs the gradients for its journal or its backups";
         }
-        return network.mayReachDevices() ? null : "it needs --datamover iser";
+        return context.network.mayReachDevices() ? null : "it needs --datamover iser";
     }
 
-    /** Replays the journal, if the shard has one, and keeps a record of each change from now on, if the shard has sinks. */
+    /** Replays the journal, if the shard has one, and writes each change to it from now on. */
     private void keepRecords(JournalDirectory directory) throws IOException {
-        List<RecordSink> sinks = new ArrayList<>(settings.records());
-        if (settings.journal() != null) {
-            journal = JournalSink.open(directory, settings.journal(), facts, restored.id(),
+        if (context.journal != null) {
+            journal = JournalSink.open(directory, context.journal, facts, restored.id(),
                 checkpoint -> JournalReader.RecordConsumer
                     .of(new RecordPlayer(store, consistency, learners, learningRate(), checkpoint)),
                 clock);
-            sinks.add(journal);
-        } else if (settings.checkpoints() != null) {
-            JournalSink.refuseLeft(settings.checkpoints().state());
-        }
-        if (!sinks.isEmpty()) {
-            record(sinks, journal == null ? 1 : journal.openedAt() + 1, RecordLog.DEFAULT_BUFFER_BYTES);
+            record(List.of(journal), journal.openedAt() + 1, RecordLog.DEFAULT_BUFFER_BYTES);
+        } else if (context.checkpoints != null) {
+            JournalSink.refuseLeft(context.checkpoints.state());
         }
     }
 
     /**
-     * Takes checkpoints from now on, if the settings have a directory for them.
+     * Takes checkpoints from now on, if the shard has a directory for them.
      *
      * @param newest the newest checkpoint
      * @param history the number of the history that the shard continues without a loss; 0 if it has started from the checkpoint
      */
     private void takeCheckpoints(CheckpointStatus newest, long history) throws IOException {
-        if (settings.checkpoints() == null) {
+        if (context.checkpoints == null) {
             return;
         }
         CheckpointLog log = journal == null
             ? null
             : new CheckpointLog(records, journal, learners, consistency, learningRate(), clock);
-        checkpointer = new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
+        checkpointer = new Checkpointer(context.checkpoints, facts, context.source, store,
             aggregator, learners, consistency, clock, newest, history, log,
-            traffic.rawWrites::sum, settings.goBack(), mayServe);
+            traffic.rawWrites::sum, context.goBack, context.mayServe);
     }
 
     /**
@@ -227,7 +214,7 @@ public final class ShardModel implements AutoCloseable {
      * @param bufferBytes the size of each of the two buffers for records
      */
     void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
-        records = new RecordLog(sinks, bufferBytes, firstPosition, clock, settings.lost(),
+        records = new RecordLog(sinks, bufferBytes, firstPosition, clock, context.lost,
             facts.model() + "-" + facts.shard());
         MemberRecords.record(learners, records);
         consistency.record(records);
@@ -237,7 +224,7 @@ public final class ShardModel implements AutoCloseable {
 
     /** Returns whether this shard may have connections at this moment. A backup may: it serves only the primary. */
     boolean mayServe() {
-        return isBackup() || mayServe.getAsBoolean();
+        return isBackup() || context.mayServe.getAsBoolean();
     }
 
     /** The name of the device that applies gradients, such as {@code cuda:0 (NVIDIA H100 PCIe)}; null if the CPU does. */
@@ -296,7 +283,7 @@ public final class ShardModel implements AutoCloseable {
         List<Learner> expired = learners.expire();
         for (Learner learner : expired) {
             LOG.warn("the lease of learner '{}' expired after {} ms; the rounds continue without this learner",
-                learner.label(), lease.toMillis());
+                learner.label(), context.lease.toMillis());
         }
         if (learners.takeReplaced() || !expired.isEmpty() || unsettled) {
             // If an aggregator fails, the flag stays set, so that the next call tries all blocks again.
@@ -344,7 +331,7 @@ public final class ShardModel implements AutoCloseable {
 
     /** The time for which the rounds wait for a learner that is silent or has lost its connection. */
     Duration lease() {
-        return lease;
+        return context.lease;
     }
 
     BlockStore store() {
@@ -436,7 +423,7 @@ public final class ShardModel implements AutoCloseable {
 
     /** Goes on with the checkpoints of the former primary, all of whose updates this shard has, if the shard takes any. */
     void continueCheckpoints() throws IOException {
-        takeCheckpoints(Checkpointer.newest(settings.checkpoints()), ownHistory);
+        takeCheckpoints(Checkpointer.newest(context.checkpoints), ownHistory);
     }
 
     /** Continues the history of the primary whose records this backup gets. */
@@ -446,7 +433,7 @@ public final class ShardModel implements AutoCloseable {
 
     /** Makes a backup the primary soon. Returns false if no backup is in sync. */
     boolean handOver() {
-        return handOver.getAsBoolean();
+        return context.handOver.getAsBoolean();
     }
 
     /** The part of the shard for several processes that may serve it; null if only this process may. */
@@ -526,7 +513,7 @@ public final class ShardModel implements AutoCloseable {
                 ended = FutureWait.isDoneWithin(save, POLL, clock);
                 if (!ended && clock.nanoTime() - Math.max(begunNs, checkpointer.lastAdvanceNs()) >= HANG.toNanos()) {
                     LOG.error("the shard stops without a last checkpoint: {} has not answered for {} s",
-                        settings.checkpoints().state(), HANG.toSeconds());
+                        context.checkpoints.state(), HANG.toSeconds());
                     ended = true;
                 }
             } catch (InterruptedException e) {

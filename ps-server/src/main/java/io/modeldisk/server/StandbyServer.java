@@ -37,10 +37,10 @@ public final class StandbyServer implements AutoCloseable {
      * @throws IOException if the server cannot listen at its address
      */
     public static StandbyServer launch(ServerContext context, LongSupplier epoch) throws IOException {
-        ServerSettings settings = context.conclude().settings();
-        return new StandbyServer(TargetServer
-            .launch(context.network().target(new StandbyTarget(settings.facts(), settings.portGroups(), epoch))),
-            settings.aggregator());
+        context.conclude();
+        return new StandbyServer(
+            TargetServer.launch(new StandbyTarget(context.facts(), context.portGroups, epoch), context.network),
+            context.aggregator);
     }
 
     /** Returns the status of a process that waits, as JSON, while another process serves the shard in this epoch. */

@@ -55,8 +55,10 @@ class DeviceShardTest {
     private static final List<Nexus> LEARNERS = List.of(FakeTask.nexus("a"), FakeTask.nexus("b"));
 
     private static ServerContext context(String mode, String aggregator) {
-        return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK).consistency(mode).spareBlocks(3)
+        ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK).consistency(mode)
             .aggregator(aggregator, Aggregators.parse(aggregator)).learners(LEARNERS.size());
+        context.spareBlocks = 3;
+        return context;
     }
 
     private static DeviceTarget device(boolean mirrorsAtOnce) {
@@ -67,9 +69,9 @@ class DeviceShardTest {
         return new DeviceTarget(Device.named("cuda:0"), mirrorsAtOnce, pushTo);
     }
 
-    /** A network whose datamover may reach devices. Its portals are never opened. */
-    private static TargetContext rdma() {
-        return new TargetContext().datamovers(List.of(new TargetPortal.Opener() {
+    /** Sets a datamover that may reach devices. Its portals are never opened. */
+    private static void rdma(TargetContext network) {
+        network.datamovers(List.of(new TargetPortal.Opener() {
             @Override
             public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
                 throw new IOException("no portal");
@@ -180,7 +182,7 @@ class DeviceShardTest {
             Emulator.gpuDirect(true, true, seed == 1);
             SplittableRandom random = new SplittableRandom(seed);
             try (Shard cpu = Shard.open(context(mode, aggregator));
-                Shard gpu = Shard.open(context(mode, aggregator).network(rdma())
+                Shard gpu = Shard.open(context(mode, aggregator).network(DeviceShardTest::rdma)
                     .device(device(random.nextBoolean(), PushTo.DEVICE)))) {
                 gpu.model().store().devicePushes().registered("a test");
                 assertThat(gpu.model().pushPlace()).isEqualTo("device memory by a test");
@@ -209,7 +211,8 @@ class DeviceShardTest {
     void onlyGradientsThatTheHostNeedNotSeeArriveOnTheDevice() throws Exception {
         Emulator.reset(1);
         Emulator.gpuDirect(true, false, true);
-        try (Shard shard = Shard.open(context("asp", "sum").network(rdma()).device(device(true, PushTo.AUTO)))) {
+        try (Shard shard = Shard
+            .open(context("asp", "sum").network(DeviceShardTest::rdma).device(device(true, PushTo.AUTO)))) {
             LogicalUnit train = unit(shard.model(), 0);
             assertThat(train.takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK))).isFalse();
             assertThat(train.takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK).declareFinite())).isTrue();
@@ -220,7 +223,7 @@ class DeviceShardTest {
             assertThat(shard.model().target().deviceWrites()).isNull();
             assertThat(before - shard.model().store().device().deviceBytes()).isEqualTo(DevicePushes.BYTES);
         }
-        try (Shard shard = Shard.open(context("asp", "assign").nonFinite(NonFinite.PASS).network(rdma())
+        try (Shard shard = Shard.open(context("asp", "assign").nonFinite(NonFinite.PASS).network(DeviceShardTest::rdma)
             .device(device(true, PushTo.AUTO)))) {
             assertThat(unit(shard.model(), 0).takesDeviceData(new FakeTask(LEARNERS.getFirst(), 0, BLOCK))).isTrue();
         }
@@ -236,12 +239,12 @@ class DeviceShardTest {
                 "--push-to=device is not possible: it needs --datamover iser; use --push-to=auto or --push-to=host");
         Emulator.resetWithMemory(96L << 20);
         ServerContext large = new ServerContext().model("m").sizeBytes(40 << 20).consistency("asp")
-            .aggregator("sum", Aggregators.parse("sum")).network(rdma());
+            .aggregator("sum", Aggregators.parse("sum")).network(DeviceShardTest::rdma);
         assertThatThrownBy(() -> ShardModel.open(large.device(device(true, PushTo.DEVICE))))
             .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("--push-to=device is not possible: ")
             .hasMessageContaining("free memory");
         ServerContext smaller = new ServerContext().model("m").sizeBytes(40 << 20).consistency("asp")
-            .aggregator("sum", Aggregators.parse("sum")).network(rdma());
+            .aggregator("sum", Aggregators.parse("sum")).network(DeviceShardTest::rdma);
         try (Shard shard = Shard.open(smaller.device(device(true, PushTo.AUTO)))) {
             assertThat(shard.model().pushPlace()).isEqualTo("host memory");
             assertThatThrownBy(() -> new DeviceTarget(null, true, PushTo.parse("disk")))

@@ -74,7 +74,8 @@ class KillAndReconnectTest {
 
     private StripedModel connect(List<InetSocketAddress> shards, String learner, ValueType type) throws IOException {
         return StripedModel.connect(new StripedModelContext(new ModelAddress(shards, "m")).learner(learner).dtype(type)
-            .commandTimeout(Duration.ofSeconds(20)).reconnectTimeout(Duration.ofSeconds(20))
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(20)))
+            .reconnectTimeout(Duration.ofSeconds(20))
             .waitTimeout(Duration.ofSeconds(60)));
     }
 

@@ -5,13 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.linux.MemoryLimit;
-import io.modeldisk.server.fake.MemorySink;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.journal.JournalSettings;
 import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,8 +26,8 @@ class MemoryBudgetTest {
         return new ServerContext().model("big").aggregator("sum", new SumAggregator());
     }
 
-    private static MemoryBudget budget(ServerContext context, long bufferBytes) throws IOException {
-        return MemoryBudget.of(context.conclude().settings(), bufferBytes);
+    private static MemoryBudget budget(ServerContext context) throws IOException {
+        return MemoryBudget.of(context.conclude());
     }
 
     @Test
@@ -38,7 +40,7 @@ class MemoryBudgetTest {
     @Test
     void shardWithAMillionBlocksAnd64LearnersDoesNotFitInAHeapOf512MiB() throws IOException {
         MemoryBudget budget = budget(
-            context().sizeBytes(MILLION * 4096).blockSizeBytes(4096).consistency("bsp").learners(64), 0);
+            context().sizeBytes(MILLION * 4096).blockSizeBytes(4096).consistency("bsp").learners(64));
         assertThatThrownBy(() -> budget.check(64, 512 << 20, ENOUGH)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageMatching(
                 "the shard needs a Java heap of 1\\.\\d+ GiB for its blocks and 64 learners, but the heap is "
@@ -48,7 +50,7 @@ class MemoryBudgetTest {
 
     @Test
     void checkAllowsExactlyTheMaximumNumberOfLearners() throws IOException {
-        MemoryBudget budget = budget(context().sizeBytes(MILLION * 4096).blockSizeBytes(4096), 0);
+        MemoryBudget budget = budget(context().sizeBytes(MILLION * 4096).blockSizeBytes(4096));
         int most = budget.learnersIn(GIB);
         assertThatCode(() -> budget.check(most, GIB, ENOUGH)).doesNotThrowAnyException();
         assertThatThrownBy(() -> budget.check(most + 1, GIB, ENOUGH)).hasMessageContaining("Java heap");
@@ -56,10 +58,11 @@ class MemoryBudgetTest {
 
     @Test
     void shardThatKeepsRecordsNeedsTwoBuffersForThem() throws IOException {
-        ServerContext context = context().sizeBytes(4096);
-        long without = budget(context, 0).nativeBytes();
-        ServerContext recording = context().sizeBytes(4096).records(List.of(new MemorySink()));
-        assertThat(budget(recording, 0).nativeBytes() - without).isEqualTo(2L * RecordLog.DEFAULT_BUFFER_BYTES);
+        CheckpointSettings state = new CheckpointSettings(Path.of("state"), CheckpointPeriod.parse("60s"), 1);
+        ServerContext recording = context().sizeBytes(4096).checkpoints(state);
+        long without = budget(recording).nativeBytes();
+        recording.journal(new JournalSettings(state.state(), 0, Duration.ZERO));
+        assertThat(budget(recording).nativeBytes() - without).isEqualTo(2L * RecordLog.DEFAULT_BUFFER_BYTES);
     }
 
     @Test
@@ -74,8 +77,9 @@ class MemoryBudgetTest {
         Files.writeString(group.resolve("memory.current"), "0\n");
         MemoryLimit limit = MemoryLimit.read(root);
         ServerContext context = context().sizeBytes(512 << 20);
-        assertThatCode(() -> budget(context, 0).check(1, GIB, limit)).doesNotThrowAnyException();
-        assertThatThrownBy(() -> budget(context, 512 << 20).check(1, GIB, limit))
+        assertThatCode(() -> budget(context).check(1, GIB, limit)).doesNotThrowAnyException();
+        context.network(network -> network.bufferBytes(512 << 20));
+        assertThatThrownBy(() -> budget(context).check(1, GIB, limit))
             .hasMessageContaining("but there is only 1.00 GiB available (control group /)");
     }
 }

@@ -11,7 +11,6 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -55,16 +54,17 @@ class PushToDeviceTest {
     private static ParameterServer launch(String consistency, PushTo pushTo) throws IOException {
         return ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK)
             .listen(new InetSocketAddress(IserProvider.find().addresses().getFirst(), 0))
-            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication()).aggregator("sum", Aggregators.parse("sum"))
+            .aggregator("sum", Aggregators.parse("sum"))
             .consistency(consistency).lease(Duration.ofSeconds(60))
             .device(new DeviceTarget(Device.named("cuda:0"), true, pushTo))
-            .network(new TargetContext().datamovers(List.of(new TcpPortal.Opener(), IserProvider.find().opener()))));
+            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+                .datamovers(List.of(new TcpPortal.Opener(), IserProvider.find().opener()))));
     }
 
     private static StripedModel connect(ParameterServer server, String learner) throws IOException {
         return StripedModel.connect(new StripedModelContext(
             new ModelAddress(List.of(server.localAddress()), "m")).datamover(Route.Preference.ISER).learner(learner)
-            .connectTimeout(Duration.ofSeconds(60)).commandTimeout(Duration.ofSeconds(60))
+            .sessions(session -> session.connectTimeout(Duration.ofSeconds(60)).commandTimeout(Duration.ofSeconds(60)))
             .reconnectTimeout(Duration.ofSeconds(60)).waitTimeout(Duration.ofSeconds(60)));
     }
 

@@ -10,9 +10,9 @@ import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -150,8 +150,8 @@ class ReplicaServerTest {
             ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
                 .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
-                .access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
-                .network(new TargetContext().maxFailureDelay(Duration.ZERO))
+                .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
+                    .maxFailureDelay(Duration.ZERO))
                 .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state,
                     secrets == null ? null : secrets.ofPrimary(), 1 << 20));
             return checkpoints == null ? context : context.checkpoints(checkpoints.startingAtMost(startAtMost));
@@ -160,9 +160,8 @@ class ReplicaServerTest {
         private ShardRole register(ModelFacts facts, InetSocketAddress address,
             Runnable changed) throws IOException {
             roleChanged = changed;
-            return ShardRole.register(new ShardRoleContext().coordinator(coordinatorContext()).model("m").shard(0, 1)
-                .options(Map.of()).address(TargetAddress.text(address)).changed(changed)
-                .startAnewAfter(Duration.ofSeconds(1)));
+            return ShardRole.register(new ShardRoleContext(coordinatorContext(), "m", 0, 1, Map.of(),
+                TargetAddress.text(address), "localhost", Duration.ofSeconds(1), changed, NanoClock.SYSTEM));
         }
 
         boolean serves() {
@@ -192,7 +191,7 @@ class ReplicaServerTest {
     }
 
     private CoordinatorContext coordinatorContext() {
-        return new CoordinatorContext(List.of(coordinator.localAddress())).session(SESSION);
+        return new CoordinatorContext(List.of(coordinator.localAddress()), SESSION);
     }
 
     @BeforeEach
@@ -241,8 +240,8 @@ class ReplicaServerTest {
 
     private StripedModel connect(String label) throws IOException {
         return StripedModel.connect(new StripedModelContext(new Locator()).learner(label).reconnectTimeout(BOUND)
-            .secrets(secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOf-" + label, label))
-            .commandTimeout(Duration.ofSeconds(20)));
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(20)).secrets(
+                secrets == null ? null : ChapSecrets.parse("self " + label + " theSecretOf-" + label, label))));
     }
 
     private void startTwo() {

@@ -17,7 +17,6 @@ import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.dialect.TensorsCommand;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.dialect.VpdPage;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Isid;
@@ -91,8 +90,9 @@ class RightsMatrixTest {
     private static ServerContext context() {
         return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(2 * PAGE)
             .aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5"))
-            .access(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS)).listen(new InetSocketAddress("127.0.0.1", 0))
-            .network(new TargetContext().maxFailureDelay(Duration.ZERO));
+            .listen(new InetSocketAddress("127.0.0.1", 0))
+            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS))
+                .maxFailureDelay(Duration.ZERO));
     }
 
     @AfterEach

@@ -31,7 +31,8 @@ class RightsTest {
             peer monitor  theSecretOfTheMonitor may=status
             """, "test");
         server = ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4096)
-            .aggregator("sum", new SumAggregator()).access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
+            .aggregator("sum", new SumAggregator())
+            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)))
             .listen(new InetSocketAddress("127.0.0.1", 0)));
     }
 
@@ -44,7 +45,7 @@ class RightsTest {
     private StripedModel connect(String user, String secret) throws IOException {
         return StripedModel.connect(new StripedModelContext(
             ModelAddress.parse("modeldisk://127.0.0.1:" + server.localAddress().getPort() + "/m"))
-            .secrets(ChapSecrets.parse("self " + user + " " + secret, "test")));
+            .sessions(session -> session.secrets(ChapSecrets.parse("self " + user + " " + secret, "test"))));
     }
 
     @Test

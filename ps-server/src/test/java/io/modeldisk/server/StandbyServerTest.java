@@ -65,7 +65,7 @@ class StandbyServerTest {
         ServerContext context = context(0);
         try (ShardModel shard = ShardModel.open(context)) {
             List<LogicalUnit> own = shard.target().units();
-            List<LogicalUnit> ofStandby = new StandbyServer.StandbyTarget(context.settings().facts(), groups, () -> 3)
+            List<LogicalUnit> ofStandby = new StandbyServer.StandbyTarget(context.facts(), groups, () -> 3)
                 .units();
             assertThat(ofStandby).hasSameSizeAs(own);
             for (int i = 0; i < own.size(); i++) {
@@ -122,7 +122,7 @@ class StandbyServerTest {
 
     @Test
     void eachPortGroupHasItsOwnPortalGroupTags() throws IOException {
-        assertThat(context(0).shards(3).shard(2).conclude().network().toString()).contains("portalGroupTag=6");
+        assertThat(context(0).shards(3).shard(2).conclude().network.toString()).contains("portalGroupTag=6");
     }
 
     @Test

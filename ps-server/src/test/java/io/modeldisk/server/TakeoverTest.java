@@ -12,7 +12,6 @@ import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -88,14 +87,15 @@ class TakeoverTest {
         Replica(String name, String consistency, Route.Preference datamover) throws IOException {
             this.name = name;
             this.datamover = datamover;
-            this.server = ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK)
+            ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(BLOCK)
                 .listen(new InetSocketAddress(hostOf(datamover), 0))
-                .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
                 .aggregator("sum", Aggregators.parse("sum"))
                 .consistency(consistency).learners(LEARNERS).lease(Duration.ofSeconds(60)).portGroups(gate)
-                .lowestEpoch(lowestEpoch)
-                .network(new TargetContext().datamovers(openers(datamover)))
-                .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER)));
+                .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+                    .datamovers(openers(datamover)))
+                .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER));
+            context.lowestEpoch = lowestEpoch;
+            this.server = ParameterServer.launch(context);
             replicas.add(this);
         }
 
@@ -177,7 +177,8 @@ class TakeoverTest {
 
     private StripedModel connect(String learner) throws IOException {
         return StripedModel.connect(new StripedModelContext(new ModelAddress(List.of(address.address()), "m"))
-            .learner(learner).commandTimeout(Duration.ofSeconds(20)).reconnectTimeout(Duration.ofSeconds(30))
+            .learner(learner).sessions(session -> session.commandTimeout(Duration.ofSeconds(20)))
+            .reconnectTimeout(Duration.ofSeconds(30))
             .waitTimeout(Duration.ofSeconds(60)));
     }
 

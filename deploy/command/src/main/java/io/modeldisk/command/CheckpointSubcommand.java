@@ -55,7 +55,7 @@ final class CheckpointSubcommand implements Callable<Integer> {
         long endNs = clock.nanoTime() + timeout.toNanos();
         try (ShardLocator shards = ModelLocators.open(address);
             StripedModel model = StripedModel.connect(new StripedModelContext(shards)
-                .learner(LearnerLabel.unique("checkpoint")).secrets(secrets.read()))) {
+                .learner(LearnerLabel.unique("checkpoint")).sessions(secrets.session()))) {
             long request = model.requestCheckpoint();
             JsonNode checkpoint = newest(model);
             while (checkpoint.path("answered").asLong() < request) {

@@ -50,7 +50,8 @@ final class CoordinatedModel implements ShardLocator {
     static CoordinatedModel open(String text) throws IOException {
         ModelAddress address = ModelAddress.parse(text, SCHEME, CoordinatorContext.DEFAULT_PORT);
         return new CoordinatedModel(
-            ModelWatch.open(new CoordinatorContext(address.shards()), address.model(), NanoClock.SYSTEM));
+            ModelWatch.open(new CoordinatorContext(address.shards(), CoordinatorContext.DEFAULT_SESSION),
+                address.model(), NanoClock.SYSTEM));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.striping.ModelAddress;
+import java.time.Duration;
 import java.util.List;
 
 /** Creates the configuration of a connection to ZooKeeper from options. */
@@ -13,12 +14,13 @@ final class Coordinators {
     /**
      * Returns the configuration of a connection to these servers.
      *
+     * @param session the session time-out
      * @param secrets the contents of the secrets file; null if there is none
      */
-    static CoordinatorContext context(List<String> servers, ChapSecrets secrets) {
+    static CoordinatorContext context(List<String> servers, Duration session, ChapSecrets secrets) {
         return new CoordinatorContext(servers.stream()
-            .map(server -> ModelAddress.parsePortal(server, CoordinatorContext.DEFAULT_PORT)).toList())
-            .secret(secret(secrets));
+            .map(server -> ModelAddress.parsePortal(server, CoordinatorContext.DEFAULT_PORT)).toList(), session)
+            .withSecret(secret(secrets));
     }
 
     /** Returns the secret of the line {@code zookeeper}; null if there is none. */

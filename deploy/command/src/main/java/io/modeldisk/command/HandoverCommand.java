@@ -42,7 +42,7 @@ final class HandoverCommand implements Callable<Integer> {
         long endNs = clock.nanoTime() + timeout.toNanos();
         try (ShardLocator shards = ModelLocators.open(address);
             StripedModel model = StripedModel.connect(new StripedModelContext(shards)
-                .learner(LearnerLabel.unique("handover")).secrets(secrets.read()))) {
+                .learner(LearnerLabel.unique("handover")).sessions(secrets.session()))) {
             if (shard < 0 || shard >= model.facts().shards()) {
                 throw new IllegalArgumentException(
                     "--shard=" + shard + " must be from 0 to " + (model.facts().shards() - 1));

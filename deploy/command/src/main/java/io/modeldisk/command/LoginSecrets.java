@@ -1,9 +1,11 @@
 package io.modeldisk.command;
 
+import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.login.chap.SecretsFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
 /** The option for the secrets of the login to a shard. */
@@ -12,6 +14,12 @@ final class LoginSecrets {
         description = "The file of the CHAP secrets. The line 'self NAME SECRET' is for the login. With a line 'peer NAME "
             + "SECRET', the shards must authenticate too. The file must be readable only by its owner.")
     private Path file;
+
+    /** Reads the secrets file. Returns what sets the secrets of a session. */
+    Consumer<SessionContext> session() throws IOException {
+        ChapSecrets read = read();
+        return context -> context.secrets(read);
+    }
 
     /** Reads the secrets file. Returns null if the option is not set. */
     ChapSecrets read() throws IOException {

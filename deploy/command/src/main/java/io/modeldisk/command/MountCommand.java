@@ -110,19 +110,19 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private LoginSecrets secrets;
 
-    @Option(names = "--wait", paramLabel = "TIME", defaultValue = "10min",
+    @Option(names = "--wait", paramLabel = "TIME",
         description = "The time for which a read or fsync waits for other learners before it fails with ETIMEDOUT.")
-    private Duration waitTimeout;
+    private Duration waitTimeout = StripedModelContext.DEFAULT_WAIT_TIMEOUT;
 
     @Option(names = "--trace", paramLabel = "FILE",
         description = "Write the contents of DIR/trace.json to this file when the mount stops. Perfetto, "
             + "chrome://tracing and `modeldisk trace timeline` open the file.")
     private Path trace;
 
-    @Option(names = "--reconnect", paramLabel = "TIME", defaultValue = "10s",
+    @Option(names = "--reconnect", paramLabel = "TIME",
         description = "The time for which a request tries to reconnect to a shard before it fails with EIO. "
             + "With modeldisk+zk://, the command waits as long at its start for a shard that no process serves.")
-    private Duration reconnectTimeout;
+    private Duration reconnectTimeout = StripedModelContext.DEFAULT_RECONNECT_TIMEOUT;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: iSCSI checksums of headers and data, in addition to the checksum of TCP; reduces the throughput.")
@@ -141,16 +141,6 @@ final class MountCommand implements Callable<Integer> {
 
     @Mixin
     private TuningOption tuning;
-
-    @Option(names = "--request-size", paramLabel = "BYTES",
-        description = "The maximum size of a request that covers several neighbouring blocks, instead of the tuned size: a power "
-            + "of two from 4 KiB to 8 MiB. It has an effect only above the block size, and only in a model with one shard.")
-    private ByteSize requestSize;
-
-    @Option(names = "--queue-depth", paramLabel = "N",
-        description = "The maximum number of requests in flight to each shard, instead of the tuned number. A "
-            + "shard accepts at most 32.")
-    private Integer queueDepth;
 
     @Option(names = "--binding", paramLabel = "kernel|jnr", defaultValue = FuseBinding.DEFAULT,
         description = "kernel: the mount speaks the kernel's FUSE protocol without a library. jnr: libfuse 2 with jnr-fuse; "
@@ -221,15 +211,14 @@ final class MountCommand implements Callable<Integer> {
     private int run(Handover handover, Background background) throws IOException {
         String before = handover.learner();
         String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
-        Tuning sizes = tuning.read(requestSize, queueDepth);
+        Tuning sizes = tuning.read();
+        ExchangeScheme scheme = readOnly ? ExchangeScheme.DIRECT : ExchangeScheme.named(exchange);
         MountContext context = new MountContext()
             .directory(directory)
             .source(address)
-            .exchange(readOnly ? ExchangeScheme.DIRECT : ExchangeScheme.named(exchange))
-            .readOnly(readOnly)
+            .exchange(scheme)
             .pull(PullPolicy.named(pull))
             .onRollback(OnRollback.named(onRollback))
-            .learner(label)
             .access(access.access())
             .handover(handover)
             .binding(FuseBinding.named(binding));
@@ -256,7 +245,7 @@ final class MountCommand implements Callable<Integer> {
                 "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                readOnly ? ", read-only" : "", context.exchange().schemeName(), remote.dtype(),
+                readOnly ? ", read-only" : "", scheme.schemeName(), remote.dtype(),
                 datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                 server.suffix());
             // In the background, the ready line comes last, so that the script sees that nothing has failed.
@@ -301,10 +290,10 @@ final class MountCommand implements Callable<Integer> {
     private StripedModelContext connection(ShardLocator shards, String label, Tuning sizes) throws IOException {
         return new StripedModelContext(shards).learner(label)
             .follower(readOnly)
-            .secrets(secrets.read())
+            .sessions(secrets.session())
+            .sessions(session -> session.digests(digests, digests))
             .waitTimeout(waitTimeout)
             .reconnectTimeout(reconnectTimeout)
-            .digest(digests)
             .dtype(ValueType.parse(dtype))
             .datamover(Route.Preference.named(datamover))
             .socketDirectory(sockets.existing())

@@ -74,7 +74,8 @@ final class RemoteShards implements AutoCloseable {
                 throw e;
             }
             reader = new StatusReader(new StripedModelContext(locator).learner(LearnerLabel.unique("status"))
-                .secrets(secrets).connectTimeout(TIMEOUT).commandTimeout(TIMEOUT));
+
+                .sessions(session -> session.secrets(secrets).connectTimeout(TIMEOUT).commandTimeout(TIMEOUT)));
         }
         return reader;
     }

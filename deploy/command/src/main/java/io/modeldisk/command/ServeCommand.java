@@ -41,7 +41,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
@@ -96,22 +95,22 @@ final class ServeCommand implements Callable<Integer> {
         description = "The address to listen on. With port 0 the shard chooses a free port.")
     private String listen;
 
-    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
+    @Option(names = "--block-size", paramLabel = "BYTES",
         description = "The size of a block, the unit in which the shard applies gradients: a power of two from 4 KiB to 1 MiB.")
-    private ByteSize blockSize;
+    private ByteSize blockSize = new ByteSize(ServerContext.DEFAULT_BLOCK_SIZE_BYTES);
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         completionCandidates = AggregatorNames.class,
         description = "The aggregator, which applies gradients to the weights: ${COMPLETION-CANDIDATES}.")
     private String aggregator;
 
-    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
+    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = ServerContext.DEFAULT_CONSISTENCY,
         description = "asp: a push is applied at once. ssp:S, such as ssp:3: a push is applied at once, and a pull at round k "
             + "waits until every learner has pushed round k - S. bsp: when every learner has pushed a round, the "
             + "mean of their gradients is applied. A pull waits until the mean is applied.")
     private String consistency;
 
-    @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
+    @Option(names = "--learners", paramLabel = "N", defaultValue = "" + ServerContext.DEFAULT_LEARNERS,
         description = "The number of learners that the first round waits for.")
     private int learners;
 
@@ -121,20 +120,16 @@ final class ServeCommand implements Callable<Integer> {
             + "never stops.")
     private int minLearners;
 
-    @Option(names = "--lease", paramLabel = "TIME", defaultValue = "5s",
+    @Option(names = "--lease", paramLabel = "TIME",
         description = "The time for which a learner may be disconnected or silent before the other learners continue without "
             + "this learner. With a lease shorter than 5s, a silent learner still has 5s.")
-    private Duration lease;
+    private Duration lease = ServerContext.DEFAULT_LEASE;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
         description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push succeeds, "
             + "but its gradient is left out. pass: the gradient is applied. The mounts with sync and overlap decide over a whole "
             + "gradient. The aggregators assign and null accept any value.")
     private String nonFinite;
-
-    @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The memory for incoming data. All sessions share it.")
-    private ByteSize buffers;
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
@@ -211,9 +206,9 @@ final class ServeCommand implements Callable<Integer> {
             if (state.hasBackups()) {
                 serveWithBackups(sizes, notices, subject, suffix);
             } else if (coordination.isUsed()) {
-                InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
                 AccessPolicy access = access();
-                loop.run((facts, changed) -> coordination.register(facts, address, access, changed));
+                loop.run((facts, address, changed) -> coordination.register(facts, address, access, changed),
+                    portal(listen));
             } else {
                 loop.runAlone();
             }
@@ -239,17 +234,13 @@ final class ServeCommand implements Callable<Integer> {
 
     private ServerContext context(Tuning sizes, long startAtMost) throws IOException {
         ShardPlace place = place();
-        InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
-        if (blockSize.bytes() > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException(
-                "blockSize=" + blockSize.bytes() + " must be a power of two from 4096 to 1 MiB");
-        }
+        AccessPolicy access = access();
         ServerContext context = new ServerContext()
             .model(model)
             .shard(place.shard())
             .shards(place.shards())
-            .listen(address)
-            .blockSizeBytes((int) blockSize.bytes())
+            .listen(portal(listen))
+            .blockSizeBytes(blockSize.bytes())
             .aggregator(aggregator, Aggregators.parse(aggregator))
             .consistency(consistency)
             .learners(learners)
@@ -257,14 +248,19 @@ final class ServeCommand implements Callable<Integer> {
             .lease(lease)
             .nonFinite(NonFinite.parse(nonFinite))
             .readerBytes(limits.readerBytes())
-            .access(access())
             .checkpoints(state.checkpoints(startAtMost))
             .journal(state.journal(coordination.isUsed()))
-            .portals(
-                peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
-            .network(limits.apply(datamovers.apply(new TargetContext()
-                .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
-        return addSource(device.apply(context).lost(ProcessEnd::after));
+            .portals(peers.stream().map(ServeCommand::portal).toList())
+            .device(device.target())
+            .lost(ProcessEnd::after)
+            .network(limits::apply)
+            .network(datamovers::apply)
+            .network(network -> network.access(access).eagerBytes(name -> sizes.of(name).eagerBytes()));
+        return addSource(context);
+    }
+
+    private static InetSocketAddress portal(String address) {
+        return ModelAddress.parsePortal(address, TargetContext.DEFAULT_PORT);
     }
 
     private ShardPlace place() {
@@ -282,25 +278,15 @@ final class ServeCommand implements Callable<Integer> {
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
-    /** Sets the source of the initial weights: --size or --from. An option on the command line has priority over a setting. */
+    /** Sets the source of the weights. On the command line, --size and --from replace each other's value from elsewhere. */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
-        boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
-        if (tensors != null && from != null) {
-            throw new ParameterException(spec.commandLine(), "--tensors=" + tensors + " and --from=" + from
-                + " exclude each other, because a safetensors file names its tensors; give only one of them");
+        boolean sizeGiven = commandLine.hasMatchedOption("--size");
+        boolean fromGiven = commandLine.hasMatchedOption("--from");
+        if (size != null && (sizeGiven || !fromGiven)) {
+            context.sizeBytes(size.bytes());
         }
-        if (tensors != null) {
-            context.tensors(tensors);
-            return size == null ? context : context.sizeBytes(size.bytes());
-        }
-        if (bothAlike && (size == null) == (from == null)) {
-            throw new ParameterException(spec.commandLine(), size == null
-                ? "--size, --from and --tensors are missing; give one of them for the initial weights"
-                : "--size=" + size.bytes() + " and --from=" + from + " exclude each other; give only one of them");
-        }
-        boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
-        return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
+        return context.tensors(tensors).safetensors(fromGiven || !sizeGiven ? from : null);
     }
 
     private void serveWithBackups(Tuning sizes, ServiceNotices notices, ShardSubject subject, String suffix)
@@ -330,7 +316,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static String announce(ParameterServer server, Tuning sizes, String suffix) {
-        log().info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
+        log().info("transfer sizes: {}; socket for shared memory: {}", sizes.origin(),
             Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
         return ready(server) + suffix;
     }

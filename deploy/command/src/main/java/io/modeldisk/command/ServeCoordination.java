@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
@@ -29,15 +30,15 @@ final class ServeCoordination {
             + "Several processes may have the same --shard: one serves, the others wait and replace it if it stops.")
     private List<String> coordinator = List.of();
 
-    @Option(names = "--coordinator-session", paramLabel = "TIME", defaultValue = "6s",
+    @Option(names = "--coordinator-session", paramLabel = "TIME",
         description = "The session time-out with ZooKeeper, from 1s to 60s. A shard that hears nothing from ZooKeeper for four "
             + "fifths of this time stops serving; it serves again if no other process has replaced it.")
-    private Duration session;
+    private Duration session = CoordinatorContext.DEFAULT_SESSION;
 
-    @Option(names = "--replace-after", paramLabel = "TIME", defaultValue = "10s",
+    @Option(names = "--replace-after", paramLabel = "TIME",
         description = "The time that a waiting process gives the process that served, after its session has ended. Then the "
             + "waiting process replaces it, and begins with the newest checkpoint in --state, or with --from or --size.")
-    private Duration replaceAfter;
+    private Duration replaceAfter = ShardRoleContext.DEFAULT_START_ANEW_AFTER;
 
     @Option(names = "--advertise", paramLabel = "HOST:PORT",
         description = "The address under which mounts reach this shard. Default: --listen.")
@@ -100,19 +101,13 @@ final class ServeCoordination {
             throw new IllegalArgumentException("--listen " + TargetAddress.text(listen)
                 + " is not an address to which mounts can connect; give --advertise HOST:PORT");
         }
-        CoordinatorContext connection = Coordinators.context(coordinator, access.secrets()).session(session);
-        if (access.secrets() == null || !access.secrets().hasZookeeper()) {
+        CoordinatorContext connection = Coordinators.context(coordinator, session, access.secrets());
+        if (connection.secret() == null) {
             checkLoopback(access.insecure());
         }
-        return ShardRole.register(new ShardRoleContext()
-            .coordinator(connection)
-            .model(facts.model())
-            .shard(facts.shard(), facts.shards())
-            .options(options(facts))
-            .address(listen.getPort() == 0 ? null : address(listen))
-            .host(LearnerLabel.hostName())
-            .startAnewAfter(replaceAfter)
-            .changed(changed));
+        return ShardRole.register(new ShardRoleContext(connection, facts.model(), facts.shard(), facts.shards(),
+            options(facts), listen.getPort() == 0 ? null : address(listen), LearnerLabel.hostName(), replaceAfter,
+            changed, NanoClock.SYSTEM));
     }
 
     private void checkLoopback(boolean insecure) {

@@ -28,7 +28,7 @@ public final class ServeDatamovers {
     }
 
     /** Sets the datamovers of a server. */
-    public TargetContext apply(TargetContext context) {
+    public void apply(TargetContext context) {
         List<TargetPortal.Opener> openers = new ArrayList<>();
         for (String name : datamovers.stream().distinct().toList()) {
             switch (name) {
@@ -40,6 +40,6 @@ public final class ServeDatamovers {
                     + "' is unknown; --datamover must be one or more of tcp, iser and shm, separated by commas");
             }
         }
-        return context.datamovers(openers);
+        context.datamovers(openers);
     }
 }

@@ -1,7 +1,6 @@
 package io.modeldisk.command;
 
 import io.modeldisk.aggregator.device.Device;
-import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.block.DeviceTarget.PushTo;
 import picocli.CommandLine.Option;
@@ -24,8 +23,8 @@ final class ServeDevice {
             + "the memory of the device if possible, otherwise in host memory.")
     private String pushTo;
 
-    /** Sets the device. */
-    ServerContext apply(ServerContext context) {
+    /** Returns the device; null if the CPU applies gradients. */
+    DeviceTarget target() {
         if (!pullFrom.equals("host") && !pullFrom.equals("device")) {
             throw new IllegalArgumentException("--pull-from=" + pullFrom + " must be host or device");
         }
@@ -34,8 +33,8 @@ final class ServeDevice {
             if (!pullFrom.equals("host") || place != PushTo.AUTO) {
                 throw new IllegalArgumentException("--pull-from and --push-to need --device");
             }
-            return context;
+            return null;
         }
-        return context.device(new DeviceTarget(Device.named(device), pullFrom.equals("host"), place));
+        return new DeviceTarget(Device.named(device), pullFrom.equals("host"), place);
     }
 }

@@ -10,6 +10,8 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ReplicaServer.Contexts;
+import io.modeldisk.server.ReplicaServer.Registration;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.ServerObserver;
 import io.modeldisk.server.StandbyServer;
@@ -28,28 +30,6 @@ import org.apache.logging.log4j.Logger;
  */
 final class ServeLoop {
     private static final Logger LOG = LogManager.getLogger(ServeLoop.class);
-
-    /** Creates the configuration of each launch. */
-    @FunctionalInterface
-    interface Contexts {
-        /**
-         * Creates a configuration.
-         *
-         * @param startAtMost the highest number of a checkpoint from which the shard may start
-         */
-        ServerContext create(long startAtMost) throws IOException;
-    }
-
-    /** Registers this process at the coordinator. */
-    @FunctionalInterface
-    interface Registration {
-        /**
-         * Registers a shard.
-         *
-         * @param changed the action after each change of the role
-         */
-        ShardRole register(ModelFacts facts, Runnable changed) throws IOException;
-    }
 
     private final Contexts contexts;
     private final ServeCoordination coordination;
@@ -96,10 +76,14 @@ final class ServeLoop {
         }
     }
 
-    /** Serves whenever this process is the primary. Returns only by an exception. */
-    void run(Registration registration) throws IOException, InterruptedException {
+    /**
+     * Serves whenever this process is the primary. Returns only by an exception.
+     *
+     * @param listen the address in the options; its port may be 0
+     */
+    void run(Registration registration, InetSocketAddress listen) throws IOException, InterruptedException {
         ModelFacts facts = contexts.create(startAtMost).conclude().facts();
-        try (ShardRole role = registration.register(facts, wake::release)) {
+        try (ShardRole role = registration.register(facts, listen, wake::release)) {
             while (true) {
                 awaitPrimary(role, facts);
                 launch(contexts.create(startAtMost).mayServe(role::mayServe), role);

@@ -1,11 +1,14 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.platform.units.DurationText;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Properties;
@@ -79,7 +82,24 @@ public final class Settings implements IDefaultValueProvider {
             return null;
         }
         String value = System.getenv().getOrDefault(variable(key), file.getProperty(key));
-        return value == null && key.endsWith("." + SECRETS) ? credential() : value;
+        if (value == null && key.endsWith("." + SECRETS)) {
+            value = credential();
+        }
+        return value == null ? initialText(argument) : value;
+    }
+
+    /** Returns the default of an option, as users write it; null if there is none. */
+    public static String defaultText(ArgSpec argument) {
+        return argument.defaultValue() == null ? initialText(argument) : argument.defaultValue();
+    }
+
+    /** Returns the text of a default that is a constant of the code. */
+    private static String initialText(ArgSpec argument) {
+        return switch (argument.initialValue()) {
+            case Duration time -> DurationText.format(time);
+            case ByteSize size -> size.toString().replace(" ", "");
+            case null, default -> null;
+        };
     }
 
     /**

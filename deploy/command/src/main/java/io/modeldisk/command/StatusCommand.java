@@ -55,7 +55,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         try (ShardLocator locator = ModelLocators.open(address);
             StatusReader reader = new StatusReader(new StripedModelContext(locator)
-                .learner(LearnerLabel.unique("status")).secrets(secrets.read()))) {
+                .learner(LearnerLabel.unique("status")).sessions(secrets.session()))) {
             // The roles are shown even if a shard does not answer.
             ArrayNode roles = locator instanceof CoordinatedModel model ? model.describe() : null;
             if (roles != null && !json) {

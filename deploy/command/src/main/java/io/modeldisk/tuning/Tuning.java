@@ -25,9 +25,8 @@ import java.util.TreeMap;
  *
  * @param origin the origin of the measured sizes, such as "of FILE"
  * @param byDatamover the measured sizes by the name of the datamover; other datamovers have {@link TransferSizes#DEFAULTS}
- * @param pins the sizes from options, which replace the measured sizes for every datamover
  */
-public record Tuning(String origin, Map<String, TransferSizes> byDatamover, PinnedSizes pins) {
+public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
     /** The built-in sizes, without a measurement. */
     public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
 
@@ -46,16 +45,6 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         byDatamover = Map.copyOf(byDatamover);
     }
 
-    /** Creates a tuning without sizes from options. */
-    public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
-        this(origin, byDatamover, PinnedSizes.NONE);
-    }
-
-    /** Returns a copy of this tuning, in which {@code others} are the sizes from options. */
-    public Tuning pinned(PinnedSizes others) {
-        return new Tuning(origin, byDatamover, others);
-    }
-
     /** Returns the default file: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, else in {@code ~/.config}. */
     public static Path defaultFile() {
         String configuration = System.getenv("XDG_CONFIG_HOME");
@@ -67,7 +56,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
 
     /** Returns the transfer sizes for a datamover. */
     public TransferSizes of(String datamover) {
-        return pins.over(byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS));
+        return byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS);
     }
 
     /** Returns the transfer sizes for a datamover, each with its origin. */
@@ -76,17 +65,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
         List<TunedSize> all = new ArrayList<>();
         if (sendsEagerly(datamover)) {
-            all.add(new TunedSize(EAGER, sizes.eagerBytes(), pins.eagerBytes() == null ? measured : PinnedSizes.EAGER));
+            all.add(new TunedSize(EAGER, sizes.eagerBytes(), measured));
         }
         all.add(
-            new TunedSize(REQUEST, sizes.requestBytes(), pins.requestBytes() == null ? measured : PinnedSizes.REQUEST));
-        all.add(new TunedSize(DEPTH, sizes.queueDepth(), pins.queueDepth() == null ? measured : PinnedSizes.DEPTH));
+            new TunedSize(REQUEST, sizes.requestBytes(), measured));
+        all.add(new TunedSize(DEPTH, sizes.queueDepth(), measured));
         return all;
-    }
-
-    /** Returns the origin of the sizes, such as "built in but --eager=8192". */
-    public String summary() {
-        return origin + pins.summary();
     }
 
     /**

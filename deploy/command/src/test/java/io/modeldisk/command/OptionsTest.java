@@ -20,8 +20,8 @@ final class OptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve --model m --size 1m --lease 5s --login-timeout 200ms --ping-interval 2min",
-        "serve --model m --size 1m --lease 0.5 --login-timeout 15",
+    @ValueSource(strings = {"serve --model m --size 1m --lease 200ms --ping-interval 2min",
+        "serve --model m --size 1m --lease 0.5 --ping-interval 15",
         "mount modeldisk://h:1/m d --wait 1h --reconnect 30s"})
     void durationOptionIsParsedWithAndWithoutAUnit(String command) throws IOException {
         CommandLine line = commandLine();

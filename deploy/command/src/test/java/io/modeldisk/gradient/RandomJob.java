@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -58,7 +57,7 @@ final class RandomJob implements AutoCloseable {
                 .aggregator("sum", Aggregators.parse("sum")).consistency(scenario.consistency())
                 .learners(scenario.learners()).nonFinite(scenario.policy()).lease(MEMBERSHIP)
                 .listen(new InetSocketAddress("127.0.0.1", 0))
-                .network(new TargetContext().maxConnections(MAX_CONNECTIONS).bufferBytes(BUFFER_BYTES))));
+                .network(network -> network.maxConnections(MAX_CONNECTIONS).bufferBytes(BUFFER_BYTES))));
         }
         List<InetSocketAddress> portals = servers.stream().map(ParameterServer::localAddress).toList();
         for (int i = 0; i < scenario.learners(); i++) {

@@ -60,21 +60,14 @@ final class TuningTest {
     @Test
     void eachTunedSizeIsReportedWithItsOrigin() throws IOException {
         new Tuning("measured", Map.of("tcp", new TransferSizes(8192, 1 << 20, 16))).write(file);
-        Tuning tuning = Tuning.read(file).pinned(new PinnedSizes(null, null, 4));
+        Tuning tuning = Tuning.read(file);
 
-        assertThat(tuning.of("tcp")).isEqualTo(new TransferSizes(8192, 1 << 20, 4));
+        assertThat(tuning.of("tcp")).isEqualTo(new TransferSizes(8192, 1 << 20, 16));
         assertThat(tuning.sizes("tcp")).containsExactly(new TunedSize("eagerBytes", 8192, "of " + file),
-            new TunedSize("requestBytes", 1 << 20, "of " + file), new TunedSize("queueDepth", 4, "--queue-depth"));
+            new TunedSize("requestBytes", 1 << 20, "of " + file), new TunedSize("queueDepth", 16, "of " + file));
         assertThat(tuning.sizes("shm")).containsExactly(
             new TunedSize("requestBytes", TransferSizes.DEFAULTS.requestBytes(), "built in"),
-            new TunedSize("queueDepth", 4, "--queue-depth"));
-        assertThat(tuning.summary()).isEqualTo("of " + file + " but --queue-depth=4");
-    }
-
-    @Test
-    void invalidSizeFromAnOptionIsRefused() {
-        assertThatThrownBy(() -> new PinnedSizes(100, null, null)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("eagerBytes=100 must be 0");
+            new TunedSize("queueDepth", TransferSizes.DEFAULTS.queueDepth(), "built in"));
     }
 
     @ParameterizedTest

@@ -160,8 +160,9 @@ final class Reference {
     }
 
     private static String defaultValue(OptionSpec option) {
-        if (option.defaultValue() != null) {
-            return "`" + code(option.defaultValue()) + "`";
+        String value = Settings.defaultText(option);
+        if (value != null) {
+            return "`" + code(value) + "`";
         }
         return option.required() ? "required" : "";
     }

@@ -58,7 +58,7 @@ final class SizingTest {
             switch (durability) {
                 case "journal" -> context.journal(new JournalSettings(STATE, 0, Duration.ZERO));
                 case "replica" -> context
-                    .backups(BackupSettings.of(Duration.ofSeconds(1), Route.Preference.AUTO,
+                    .backups(new BackupSettings(Duration.ofSeconds(1), Route.Preference.AUTO, STATE, null,
                         RecordLog.DEFAULT_BUFFER_BYTES));
                 default -> {
                 }

@@ -77,8 +77,6 @@ final class BadInputIT {
         --size=1MiB --peers=127.0.0.1,127.0.0.2   | must list the addresses of all 1 shards in order
         --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is listed for shard 0
         --size=1MiB --max-sessions=0              | --max-sessions is 0; set --max-sessions=2 or more
-        --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
-        --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
         --size=1MiB --port-group=1/2              | --port-group 1/2 needs --coordinator
         --size=1MiB --port-group=first            | --port-group 'first' must be I/N

@@ -70,11 +70,11 @@ final class LifecycleIT {
     void statusOfAMountShowsItsTuning() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none",
-            "--queue-depth", "4")).succeeded();
+        sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none"))
+            .succeeded();
         assertThat(sandbox.run(modeldisk("status", directory)).succeeded()).contains(
             "mount " + directory + ": modeldisk ", ", exchange sync,",
-            "tuning of tcp: eagerBytes 262144 (built in), requestBytes 262144 (built in), queueDepth 4 (--queue-depth)",
+            "tuning of tcp: eagerBytes 262144 (built in), requestBytes 262144 (built in), queueDepth 32 (built in)",
             "model m: 1 MiB in 4 blocks");
         sandbox.run(modeldisk("unmount", directory)).succeeded();
     }

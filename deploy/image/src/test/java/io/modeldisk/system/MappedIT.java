@@ -11,7 +11,6 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.engine.TargetContext;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -154,7 +153,7 @@ final class MappedIT {
         Counting aggregator = new Counting();
         Path sockets = sandbox.directory("run");
         Shards shards = Shards.launch(sandbox, "m", 1, SIZE, context -> context.aggregator("counting", aggregator)
-            .network(new TargetContext()
+            .network(network -> network
                 .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())))));
         Path directory = sandbox.directory("learner");
         Running mount = Command.mount(sandbox, shards, directory, "--exchange", exchange, "--shm-directory", sockets);

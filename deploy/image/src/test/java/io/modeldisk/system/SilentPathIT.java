@@ -63,7 +63,7 @@ final class SilentPathIT {
         Learner(Shards way, String name) throws Exception {
             this.model = sandbox.closeAfterwards(StripedModel.connect(
                 new StripedModelContext(ModelAddress.parse(way.address())).learner(name)
-                    .commandTimeout(commandTimeout).reconnectTimeout(reconnectTimeout)));
+                    .sessions(session -> session.commandTimeout(commandTimeout)).reconnectTimeout(reconnectTimeout)));
             model.join();
         }
 

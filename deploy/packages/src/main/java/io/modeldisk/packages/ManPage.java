@@ -76,7 +76,7 @@ final class ManPage {
     /** Returns the description of an option, with its default value. */
     static String description(OptionSpec option) {
         String words = String.join(" ", option.description()).replace("${COMPLETION-CANDIDATES}", candidates(option));
-        String value = option.defaultValue();
+        String value = Settings.defaultText(option);
         return PlainText.format(words) + (value == null || option.arity().max() == 0 ? "" : " Default: " + value + ".");
     }
 

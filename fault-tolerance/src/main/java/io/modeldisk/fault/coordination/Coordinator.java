@@ -105,7 +105,7 @@ public final class Coordinator implements AutoCloseable {
     private void protect(CoordinatorSecret secret) throws IOException {
         List<ACL> rights = CoordinatorSecret.rights(secret);
         try (CoordinatorClient client = CoordinatorClient
-            .connect(new CoordinatorContext(List.of(self())).secret(secret))) {
+            .connect(new CoordinatorContext(List.of(self()), CoordinatorContext.DEFAULT_SESSION).withSecret(secret))) {
             for (String path : List.of("/", ModelPaths.ROOT)) {
                 client.run(curator -> {
                     if (curator.checkExists().forPath(path) == null) {

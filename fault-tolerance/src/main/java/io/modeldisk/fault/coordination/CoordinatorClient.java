@@ -48,7 +48,7 @@ public final class CoordinatorClient implements AutoCloseable {
      * @throws IOException if no server of ZooKeeper answers within the time limit; the message has the reason
      */
     public static CoordinatorClient connect(CoordinatorContext context) throws IOException {
-        CoordinatorClient client = new CoordinatorClient(context.conclude());
+        CoordinatorClient client = new CoordinatorClient(context);
         client.curator.start();
         try {
             Duration limit = context.connectTimeout();

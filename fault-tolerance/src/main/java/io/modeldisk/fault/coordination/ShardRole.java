@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
@@ -253,8 +252,8 @@ public final class ShardRole implements AutoCloseable {
             absentSinceNs = clock.nanoTime();
             LOG.warn(
                 "the primary of {} is gone (epoch {}, {}); this process replaces it if it does not return within {} ms",
-                place, leader.epoch(), leader.address(), TimeUnit.NANOSECONDS.toMillis(context.startAnewAfterNs()));
-        } else if (clock.nanoTime() - absentSinceNs >= context.startAnewAfterNs()) {
+                place, leader.epoch(), leader.address(), context.startAnewAfter().toMillis());
+        } else if (clock.nanoTime() - absentSinceNs >= context.startAnewAfter().toNanos()) {
             takeOver(current, known, Set.of(id), sentNs, false, Level.WARN,
                 "starts anew without the newest updates, because no process that has them returned; the weights are those of the"
                     + " newest checkpoint or of the start");

@@ -28,7 +28,11 @@ final class CoordinatorTest {
     }
 
     private static CoordinatorContext client(Coordinator coordinator) {
-        return new CoordinatorContext(List.of(coordinator.localAddress()));
+        return client(coordinator, CoordinatorContext.DEFAULT_SESSION);
+    }
+
+    private static CoordinatorContext client(Coordinator coordinator, Duration session) {
+        return new CoordinatorContext(List.of(coordinator.localAddress()), session);
     }
 
     @Test
@@ -48,13 +52,13 @@ final class CoordinatorTest {
     void sessionsAreAcceptedFromOneSecondToSixty() throws Exception {
         try (Coordinator coordinator = launch(null)) {
             for (Duration session : List.of(Duration.ofSeconds(1), Duration.ofSeconds(60))) {
-                try (CoordinatorClient client = CoordinatorClient.connect(client(coordinator).session(session))) {
+                try (CoordinatorClient client = CoordinatorClient.connect(client(coordinator, session))) {
                     int granted = client
                         .run(curator -> curator.getZookeeperClient().getZooKeeper().getSessionTimeout());
                     assertThat(granted).isEqualTo((int) session.toMillis());
                 }
             }
-            assertThatThrownBy(() -> client(coordinator).session(Duration.ofMillis(999)).conclude())
+            assertThatThrownBy(() -> client(coordinator, Duration.ofMillis(999)))
                 .hasMessageContaining("coordinatorSession=999 ms must be from 1s to 60s");
         }
     }
@@ -87,7 +91,7 @@ final class CoordinatorTest {
     @Test
     void znodesAreChangedOnlyWithTheSecretAndReadWithoutIt() throws Exception {
         try (Coordinator coordinator = launch(SECRET);
-            CoordinatorClient shard = CoordinatorClient.connect(client(coordinator).secret(SECRET));
+            CoordinatorClient shard = CoordinatorClient.connect(client(coordinator).withSecret(SECRET));
             CoordinatorClient stranger = CoordinatorClient.connect(client(coordinator))) {
             shard.run(curator -> curator.create().forPath(ModelPaths.ROOT + "/m", new byte[]{1}));
             byte[] data = stranger.run(curator -> curator.getData().forPath(ModelPaths.ROOT + "/m"));
@@ -115,7 +119,8 @@ final class CoordinatorTest {
         try (ServerSocket other = new ServerSocket(0, 16, InetAddress.getLoopbackAddress())) {
             InetSocketAddress address = new InetSocketAddress("127.0.0.1", other.getLocalPort());
             assertThatThrownBy(() -> CoordinatorClient
-                .connect(new CoordinatorContext(List.of(address)).connectTimeout(Duration.ofSeconds(1))))
+                .connect(new CoordinatorContext(List.of(address), CoordinatorContext.DEFAULT_SESSION,
+                    Duration.ofSeconds(1), null)))
                 .isInstanceOf(IOException.class)
                 .hasMessage(
                     "no ZooKeeper answers at 127.0.0.1:%1$d within 1000 ms: 127.0.0.1:%1$d accepts connections, but"

@@ -57,7 +57,7 @@ final class ShardRoleTest {
     }
 
     private CoordinatorContext context() {
-        return new CoordinatorContext(List.of(coordinator.localAddress())).session(SESSION);
+        return new CoordinatorContext(List.of(coordinator.localAddress()), SESSION);
     }
 
     private CoordinatorClient client() throws IOException {
@@ -67,8 +67,12 @@ final class ShardRoleTest {
     }
 
     private ShardRoleContext roleContext(NanoClock on) {
-        return new ShardRoleContext().coordinator(context()).model("m").clock(on).options(Map.of("size", "4096"))
-            .startAnewAfter(START_ANEW_AFTER);
+        return roleContext(on, Map.of("size", "4096"), 1);
+    }
+
+    private ShardRoleContext roleContext(NanoClock on, Map<String, String> options, int shards) {
+        return new ShardRoleContext(context(), "m", 0, shards, options, null, "localhost", START_ANEW_AFTER, () -> {},
+            on);
     }
 
     private ShardRole role(ShardRoleContext context) throws IOException {
@@ -410,13 +414,14 @@ final class ShardRoleTest {
     void otherOptionsAreRefusedAsLongAsAProcessIsRegistered() throws Exception {
         ShardRole first = role();
         Map<String, String> other = Map.of("size", "8192");
-        assertThatThrownBy(() -> role(roleContext(clock).options(other))).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> role(roleContext(clock, other, 1))).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("have other options: its size is 8192 in this process, but 4096 in the model")
             .hasMessageContaining("or another --model");
-        assertThatThrownBy(() -> role(roleContext(clock).shard(0, 2))).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> role(roleContext(clock, Map.of("size", "4096"), 2)))
+            .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("this process has 2 shards, but the model has 1");
         first.close();
-        assertThat(role(roleContext(clock).options(other)).state()).isEqualTo(RoleState.PRIMARY);
+        assertThat(role(roleContext(clock, other, 1)).state()).isEqualTo(RoleState.PRIMARY);
     }
 
     @Test

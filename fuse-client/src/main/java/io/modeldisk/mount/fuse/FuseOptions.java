@@ -10,10 +10,8 @@ import java.time.Duration;
  * The options of a FUSE binding.
  *
  * @param source the source of the mount in the mount table, which mount(8) and df(1) show
- * @param workerThreads the number of threads that read requests, at least 1
  * @param dataRequests the maximum number of data requests that are served at the same time. Further data requests wait without a
  *     thread
- * @param closeTimeout the maximum time that {@link FuseSession#close} waits until the threads have stopped
  * @param access the owner and the permissions of the files
  * @param wholeBlockWrites whether write requests are made smaller, so that the kernel splits a long aligned write between logical
  *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
@@ -22,8 +20,9 @@ import java.time.Duration;
  * @param handover what the session gets from the process before, and keeps for the process after it
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
-public record FuseOptions(String source, int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
-    boolean wholeBlockWrites, boolean readOnly, NanoClock clock, Allocator memory, Handover handover) {
+public record FuseOptions(String source, int dataRequests, FileAccess access, boolean wholeBlockWrites,
+    boolean readOnly,
+    NanoClock clock, Allocator memory, Handover handover) {
     /** Allocates memory for requests. */
     @FunctionalInterface
     public interface Allocator {
@@ -31,14 +30,14 @@ public record FuseOptions(String source, int workerThreads, int dataRequests, Du
         DataMemory allocate(long bytes) throws IOException;
     }
 
-    /** The default of 3 threads is as fast as a file system in C (measured). More threads help only if requests wait. */
-    public static final int DEFAULT_WORKER_THREADS = 3;
+    /** The number of threads that read requests: 3 are as fast as a file system in C (measured). */
+    public static final int WORKER_THREADS = 3;
 
     /** The default is above the kernel's limit of 24 background requests, so that asynchronous I/O leaves threads free. */
     public static final int DEFAULT_DATA_REQUESTS = 32;
 
-    /** The default is longer than a cancelled request needs to complete. */
-    public static final Duration DEFAULT_CLOSE_TIMEOUT = Duration.ofSeconds(10);
+    /** The maximum time until the threads of a closed session have stopped: longer than a cancelled request needs to complete. */
+    public static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     /** The file system type in the mount table. */
     public static final String TYPE = "fuse.modeldisk";

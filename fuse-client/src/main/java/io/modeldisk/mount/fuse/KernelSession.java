@@ -41,7 +41,7 @@ final class KernelSession implements FuseSession {
         this.options = options;
         this.end = new SessionEnd(directory, options, unmounter);
         // Each thread has a slot while started requests have others.
-        int count = Lanes.threads(options.dataRequests()) + options.workerThreads();
+        int count = Lanes.threads(options.dataRequests()) + FuseOptions.WORKER_THREADS;
         List<RequestSlot> slots = new ArrayList<>(count);
         this.memory = options.memory().allocate((long) count * DataRequest.MEMORY_BYTES);
         for (int i = 0; i < count; i++) {
@@ -113,12 +113,12 @@ final class KernelSession implements FuseSession {
 
     @Override
     public boolean freeze(Duration graceful) {
-        workers.stopReading(this::ask, options.clock().nanoTime() + options.closeTimeout().toNanos());
+        workers.stopReading(this::ask, options.clock().nanoTime() + FuseOptions.CLOSE_TIMEOUT.toNanos());
         if (awaitStopped(graceful)) {
             return true;
         }
         interrupts.freeze(resends);
-        return awaitStopped(options.closeTimeout());
+        return awaitStopped(FuseOptions.CLOSE_TIMEOUT);
     }
 
     /** Makes the kernel send a request. */

@@ -47,13 +47,13 @@ public final class SessionEnd {
     /** Returns whether the memory of the session may be freed; if not, a thread may still use it, and the log has the reason. */
     private boolean awaitLastRequests(CompletableFuture<Void> ended) {
         try {
-            if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
+            if (FutureWait.isDoneWithin(ended, FuseOptions.CLOSE_TIMEOUT, options.clock())) {
                 ended.join();
                 return true;
             }
             LOG.error("{} is unmounted, but a request did not complete within {} ms;"
                 + " the memory of the mount is not freed",
-                directory, options.closeTimeout().toMillis());
+                directory, FuseOptions.CLOSE_TIMEOUT.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             LOG.error("the thread was interrupted while it waited for the last requests of {};"

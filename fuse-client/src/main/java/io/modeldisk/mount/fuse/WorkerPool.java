@@ -59,7 +59,7 @@ final class WorkerPool {
         this.handover = options.handover();
         this.slots = new SlotPool(slots, this::wakeReserve);
         dispatcher.endStarted(slots, this.slots);
-        this.baseThreads = options.workerThreads();
+        this.baseThreads = FuseOptions.WORKER_THREADS;
         this.clock = options.clock();
         this.dispatcher = dispatcher;
         this.polls = polls;

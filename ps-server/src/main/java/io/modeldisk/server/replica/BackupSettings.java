@@ -2,7 +2,6 @@ package io.modeldisk.server.replica;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IserProvider;
-import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Isid;
 import io.modeldisk.protocol.initiator.Route;
@@ -27,18 +26,10 @@ import org.apache.logging.log4j.Logger;
 public record BackupSettings(
     Duration timeout, Route.Preference datamover, Path socketDirectory, ChapSecrets secrets, int bufferBytes) {
 
-    /** The default time within which a backup must apply records. */
-    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(6);
-
     private static final Logger LOG = LogManager.getLogger(BackupSettings.class);
 
     /** The ISID of the sessions of this process with its backups. A new session replaces a lost one. */
     private static final long ISID = Isid.random();
-
-    /** Returns the settings for this machine without authentication. */
-    public static BackupSettings of(Duration timeout, Route.Preference datamover, int bufferBytes) {
-        return new BackupSettings(timeout, datamover, SocketPath.defaultDirectory(), null, bufferBytes);
-    }
 
     /** Chooses the datamover to a backup. */
     Route route(Backup peer, ModelFacts facts, IserProvider.Connections iserConnections) {

@@ -56,7 +56,8 @@ class BackupRightsTest {
         ChapSecrets secrets = ChapSecrets.parse(OWN_FILE, "test");
         backup = ParameterServer.launch(new ServerContext().model("m").sizeBytes(BLOCKS * BLOCK).blockSizeBytes(BLOCK)
             .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
-            .access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)).backups(settings(secrets.ofPrimary())));
+            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)))
+            .backups(settings(secrets.ofPrimary())));
     }
 
     @AfterEach

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
@@ -68,13 +69,17 @@ class BackupStreamTest {
     private RecordLog log;
     private DataMemory source;
 
+    private TargetServer launch(ModelFacts facts, List<TargetPortal.Opener> datamovers) throws IOException {
+        return TargetServer.launch(
+            new BackupTarget(new BackupUnit(
+                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), facts, follower)),
+            new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0)).datamovers(datamovers));
+    }
+
     @BeforeEach
     void launch() throws IOException {
         follower = new RecordFollower(this::apply, backupStamps, BUFFER, 5);
-        server = TargetServer.launch(new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
-            .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())))
-            .target(new BackupTarget(new BackupUnit(
-                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), FACTS, follower))));
+        server = launch(FACTS, List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits())));
         source = DataMemory.allocate(BLOCK);
     }
 
@@ -239,10 +244,7 @@ class BackupStreamTest {
         assertThat(settings.route(new Backup("b", server.localAddress()), FACTS, iser).portal().datamover())
             .isEqualTo("shm");
         settings.open("a", new Backup("b", server.localAddress()), 7, FACTS, iser, NanoClock.SYSTEM).close();
-        try (
-            TargetServer onlyTcp = TargetServer.launch(new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
-                .target(new BackupTarget(new BackupUnit(
-                    new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), FACTS, follower))))) {
+        try (TargetServer onlyTcp = launch(FACTS, List.of(new TcpPortal.Opener()))) {
             Backup backup = new Backup("b", onlyTcp.localAddress());
             assertThat(settings.route(backup, FACTS, iser).portal().datamover()).isEqualTo("tcp");
             settings.open("a", backup, 8, FACTS, iser, NanoClock.SYSTEM).close();
@@ -261,10 +263,7 @@ class BackupStreamTest {
 
     @Test
     void backupOfAnotherProtocolGetsNoRecordAndTheMessageNamesBothVersions() throws Exception {
-        try (TargetServer newer = TargetServer.launch(new TargetContext()
-            .listen(new InetSocketAddress("127.0.0.1", 0)).target(new BackupTarget(new BackupUnit(
-                new LogicalUnitIdentity(ReplicateCommand.LUN, "modeldisk records", "0", 2), ofProtocol(99),
-                follower))))) {
+        try (TargetServer newer = launch(ofProtocol(99), List.of(new TcpPortal.Opener()))) {
             BackupSettings settings = new BackupSettings(LIMIT, Route.Preference.AUTO, sockets, null, BUFFER);
             assertThatThrownBy(() -> settings.open("a", new Backup("b", newer.localAddress()), 7, FACTS,
                 IserProvider.find().connections(), NanoClock.SYSTEM))

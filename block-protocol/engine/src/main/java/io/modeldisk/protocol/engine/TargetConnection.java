@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -80,12 +81,12 @@ final class TargetConnection implements Runnable {
         this.clock = server.clock();
         this.startedNs = clock.nanoTime();
         this.listeningSinceNs = startedNs;
-        this.window = new CommandWindow(this, server.pool(), server.devicePool(), context.maxCommands(),
+        this.window = new CommandWindow(this, server.pool(), server.devicePool(), context.maxCommands,
             TaskSlot.MAX_CHUNKS);
-        this.datamover = incoming.open(window, context.maxCommands(), clock);
+        this.datamover = incoming.open(window, context.maxCommands, clock);
         this.localAddress = incoming.localAddress();
         this.peerAddress = incoming.peerAddress();
-        this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands() + 2);
+        this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands + 2);
     }
 
     @Override
@@ -95,7 +96,7 @@ final class TargetConnection implements Runnable {
             if (!login()) {
                 return;
             }
-            responder = context.threadFactory().newThread(this::respond);
+            responder = context.threadFactory.newThread(this::respond);
             responder.setName(ThreadName.RESPONDER.of(datamover.peer()));
             responder.start();
             while (!phase.isLoggedOut()) {
@@ -132,13 +133,13 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        TargetLogin negotiation = new TargetLogin(this, datamover, window, context, wishes);
+        TargetLogin negotiation = new TargetLogin(this, datamover, window, server.target(), context, wishes);
         negotiation.run();
         OperationalParameters agreed = negotiation.result();
         datamover.enable(agreed);
-        List<String> addresses = context.portals().targetAddresses(localAddress);
+        List<String> addresses = context.portals.targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), server.portGroups(), context.portals().ownTag(), datamover, window, server.pool(), agreed,
+            server.target(), server.portGroups(), context.portals.ownTag(), datamover, window, server.pool(), agreed,
             session.discovery(), addresses,
             session.cid(), clock);
         phase = new FullFeaturePhase(setup, this);
@@ -169,7 +170,7 @@ final class TargetConnection implements Runnable {
     /** Delays the response to a failed login. Only this connection waits. */
     void delayRefusal() {
         long delayNs = TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
-        long untilNs = clock.nanoTime() + Math.min(delayNs, context.maxFailureDelay().toNanos());
+        long untilNs = clock.nanoTime() + Math.min(delayNs, context.maxFailureDelay.toNanos());
         endLock.lock();
         try {
             while (!closed && clock.nanoTime() - untilNs < 0) {
@@ -258,22 +259,23 @@ final class TargetConnection implements Runnable {
             return;
         }
         if (!loggedIn) {
-            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "the login took longer than --login-timeout");
+            closeIf(nowNs - startedNs > context.loginTimeout.toNanos(),
+                "the login took longer than " + DurationText.format(context.loginTimeout));
             return;
         }
         closeIf(overfull, "the schedule of the responder thread is full because of an error in modeldisk");
-        long limitNs = context.transferTimeout().toNanos();
+        long limitNs = context.transferTimeout.toNanos();
         Liveness liveness = datamover.liveness();
         long receiving = liveness.receivingSinceNs();
         long sending = liveness.sendingSinceNs();
         closeIf(receiving != 0 && nowNs - receiving > limitNs, "the peer stopped sending in the middle of a PDU");
         closeIf(sending != 0 && nowNs - sending > limitNs, "the peer stopped receiving data");
         watchSilence(SilenceWatch.silentNs(nowNs, liveness, listeningSinceNs));
-        phase.tick(nowNs, limitNs, context.waitBound().toNanos());
+        phase.tick(nowNs, limitNs, context.waitBound.toNanos());
     }
 
     private void watchSilence(long silentNs) {
-        long boundNs = Math.min(2 * context.pingInterval().toNanos(), context.target().silenceBoundNs(nexus()));
+        long boundNs = Math.min(2 * context.pingInterval.toNanos(), server.target().silenceBoundNs(nexus()));
         switch (silence.look(silentNs, boundNs)) {
             case PING -> schedule.offer(ping);
             case DISCONNECT -> {
@@ -350,7 +352,7 @@ final class TargetConnection implements Runnable {
     /** Waits until all resources of the connection are released. Returns false if the wait takes longer than {@code bound}. */
     boolean awaitEnd(Duration bound) throws InterruptedException {
         // This method cannot use the server's clock, because the server's clock stops when the server is closed.
-        NanoClock real = context.clock();
+        NanoClock real = context.clock;
         long untilNs = real.nanoTime() + bound.toNanos();
         endLock.lock();
         try {

@@ -19,7 +19,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * The configuration of a {@link TargetServer}. The durations limit waits: if a wait takes too long, the server disconnects the
- * peer or ends the command. Not thread-safe.
+ * peer or ends the command. The server reads the fields after {@link #conclude}. Not thread-safe.
  */
 public final class TargetContext {
     /** The default port, which the IANA has assigned to iSCSI targets. */
@@ -31,59 +31,52 @@ public final class TargetContext {
     /** The default maximum number of sessions: 256 for learners, and 32 for other initiators and for discovery. */
     public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
-    /** The default maximum number of connections that have not logged in. One address may have at most half of this number. */
-    public static final int DEFAULT_MAX_LOGINS = 64;
-
-    /** The default maximum length of the command queue of one session. */
-    public static final int DEFAULT_MAX_COMMANDS = 32;
-
-    /** The default length of the command queue that is guaranteed to every session. */
-    public static final int DEFAULT_INITIAL_COMMANDS = 2;
-
-    /** The default time for which a command may wait, for example for a round. After this time the command ends with BUSY. */
-    public static final Duration DEFAULT_WAIT_BOUND = Duration.ofSeconds(5);
-
-    /** The default time limit of a login. */
-    public static final Duration DEFAULT_LOGIN_TIMEOUT = Duration.ofSeconds(15);
-
-    /** The default time limit for the transfer of a PDU and for the transfer of a write's data. */
-    public static final Duration DEFAULT_TRANSFER_TIMEOUT = Duration.ofSeconds(30);
-
-    /** The default silence after which an initiator is pinged. After twice this silence the initiator is disconnected. */
+    /** The default silence after which an initiator is pinged. */
     public static final Duration DEFAULT_PING_INTERVAL = Duration.ofSeconds(15);
 
-    /** The default maximum delay of the response to a failed login. */
-    public static final Duration DEFAULT_MAX_FAILURE_DELAY = Duration.ofMillis(FailureDelays.LONGEST_MS);
+    /** The default maximum number of connections that have not logged in. */
+    static final int DEFAULT_MAX_LOGINS = 64;
+
+    /** The length of the command queue that is guaranteed to every session. */
+    static final int INITIAL_COMMANDS = 2;
 
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
     private static final int MIN_FIRST_BURST_BYTES = 512;
     private static final int MAX_BURST_BYTES = 4 << 20;
 
-    private final SecureRandom random = new SecureRandom();
-    private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+    final SecureRandom random = new SecureRandom();
+    InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+    List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
+    long bufferBytes = DEFAULT_BUFFER_BYTES;
+    int maxConnections = DEFAULT_MAX_CONNECTIONS;
+    /** The maximum number of connections that have not logged in. One address may have half of them. Further connections wait. */
+    int maxLogins = DEFAULT_MAX_LOGINS;
+    AccessPolicy access = AccessPolicy.THIS_MACHINE;
+    Portals portals = Portals.ONE;
+    /** The maximum length of the command queue of one session. */
+    int maxCommands = 32;
+    Duration waitBound = Duration.ofSeconds(5);
+    Duration loginTimeout = Duration.ofSeconds(15);
+    /** The time limit for the transfer of a PDU and for the transfer of a write's data. */
+    Duration transferTimeout = Duration.ofSeconds(30);
+    Duration pingInterval = DEFAULT_PING_INTERVAL;
+    Duration maxFailureDelay = Duration.ofMillis(FailureDelays.LONGEST_MS);
+    /** The time for which a login waits for the end of the session that it replaces. Only tests change it. */
+    Duration endTimeout = SessionTable.END_TIMEOUT;
+    /** Creates the threads that serve connections. Only tests change it. */
+    ThreadFactory threadFactory = ThreadName.RECEIVER.builder().factory();
+    NanoClock clock = NanoClock.SYSTEM;
     private ToIntFunction<String> eagerBytes = _ -> BufferPool.CHUNK_BYTES;
-    private List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
-    private Target target;
-    private long bufferBytes = DEFAULT_BUFFER_BYTES;
-    private int maxConnections = DEFAULT_MAX_CONNECTIONS;
-    private int maxLogins = DEFAULT_MAX_LOGINS;
-    private AccessPolicy access = AccessPolicy.THIS_MACHINE;
-    private Portals portals = Portals.ONE;
-    private int maxCommands = DEFAULT_MAX_COMMANDS;
-    private int initialCommands = DEFAULT_INITIAL_COMMANDS;
-    private Duration waitBound = DEFAULT_WAIT_BOUND;
-    private Duration loginTimeout = DEFAULT_LOGIN_TIMEOUT;
-    private Duration transferTimeout = DEFAULT_TRANSFER_TIMEOUT;
-    private Duration pingInterval = DEFAULT_PING_INTERVAL;
-    private Duration maxFailureDelay = DEFAULT_MAX_FAILURE_DELAY;
-    private Duration endTimeout = SessionTable.END_TIMEOUT;
-    private ThreadFactory threadFactory = ThreadName.RECEIVER.builder().factory();
-    private NanoClock clock = NanoClock.SYSTEM;
 
     /** Sets the address to listen on. If the port is 0, the system chooses a port. */
     public TargetContext listen(InetSocketAddress address) {
         this.listen = address;
         return this;
+    }
+
+    /** Returns the address to listen on. */
+    public InetSocketAddress listen() {
+        return listen;
     }
 
     /**
@@ -100,12 +93,6 @@ public final class TargetContext {
         return datamovers.stream().anyMatch(TargetPortal.Opener::mayReachDevices);
     }
 
-    /** Sets the target that the server serves. */
-    public TargetContext target(Target served) {
-        this.target = served;
-        return this;
-    }
-
     /**
      * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength). The
      * function gets the name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB. The default is 256 KiB.
@@ -115,10 +102,15 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the size of the memory for incoming data. */
+    /** Sets the size of the memory for incoming data, which all sessions share; 256 MiB by default. */
     public TargetContext bufferBytes(long bytes) {
         this.bufferBytes = bytes;
         return this;
+    }
+
+    /** Returns the size in bytes of the memory for incoming data. */
+    public long bufferBytes() {
+        return bufferBytes;
     }
 
     /** Sets the access policy. By default all users of this machine have access, and other machines have no access. */
@@ -127,53 +119,35 @@ public final class TargetContext {
         return this;
     }
 
-    /** Returns the access policy. */
-    public AccessPolicy access() {
-        return access;
-    }
-
     /** Sets the portals of all parts of the target. Each shard serves one part. By default the target has one part. */
     public TargetContext portals(Portals parts) {
         this.portals = parts;
         return this;
     }
 
-    /**
-     * Sets the maximum number of connections that have not logged in. One address may have at most half of this number. Further
-     * connections wait.
-     */
-    public TargetContext maxLogins(int connections) {
-        this.maxLogins = connections;
-        return this;
-    }
-
-    /** Sets the maximum number of connections that have logged in. */
+    /** Sets the maximum number of connections that have logged in; 288 by default. */
     public TargetContext maxConnections(int connections) {
         this.maxConnections = connections;
         return this;
     }
 
-    /** Sets the maximum length of the command queue of one session. */
-    public TargetContext maxCommands(int commands) {
-        this.maxCommands = commands;
-        return this;
+    /** Returns the maximum number of connections that have logged in. */
+    public int maxConnections() {
+        return maxConnections;
     }
 
-    /** Sets the time for which a command may wait, for example for a round. After this time the command ends with BUSY. */
+    /**
+     * Sets the time for which a command may wait, for example for a round; 5 s by default. After this time the command ends with
+     * BUSY.
+     */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
         return this;
     }
 
-    /** Sets the time limit of a login. */
+    /** Sets the time limit of a login; 15 s by default. */
     public TargetContext loginTimeout(Duration duration) {
         this.loginTimeout = duration;
-        return this;
-    }
-
-    /** Sets the time limit for the transfer of a PDU and for the transfer of a write's data. */
-    public TargetContext transferTimeout(Duration duration) {
-        this.transferTimeout = duration;
         return this;
     }
 
@@ -189,18 +163,6 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the time for which a login waits for the end of the session that it replaces. Only tests change it. */
-    TargetContext endTimeout(Duration duration) {
-        this.endTimeout = duration;
-        return this;
-    }
-
-    /** Sets the factory of the threads that serve connections. */
-    public TargetContext threadFactory(ThreadFactory factory) {
-        this.threadFactory = factory;
-        return this;
-    }
-
     /** Sets the clock for all timeouts. */
     public TargetContext clock(NanoClock instance) {
         this.clock = instance;
@@ -210,24 +172,18 @@ public final class TargetContext {
     /**
      * Checks and returns this configuration.
      *
-     * @throws IllegalArgumentException if a value is missing or out of range; the message names the first such value
+     * @throws IllegalArgumentException if a value is out of range; the message names the first such value
      */
     public TargetContext conclude() {
-        if (target == null) {
-            throw new IllegalArgumentException("target is missing; set the target that the server serves");
-        }
         if (datamovers.isEmpty()) {
             throw new IllegalArgumentException("datamovers=[] must name at least one datamover");
         }
         access.checkListen(listen);
         atLeast("maxConnections", maxConnections, 1);
-        atLeast("maxLogins", maxLogins, 1);
-        atLeast("maxCommands", maxCommands, initialCommands);
+        atLeast("maxCommands", maxCommands, INITIAL_COMMANDS);
         positive("waitBound", waitBound);
-        positive("loginTimeout", loginTimeout);
-        positive("transferTimeout", transferTimeout);
         positive("pingInterval", pingInterval);
-        long least = (long) (maxConnections * initialCommands + TaskSlot.MAX_CHUNKS) * BufferPool.CHUNK_BYTES;
+        long least = (long) (maxConnections * INITIAL_COMMANDS + TaskSlot.MAX_CHUNKS) * BufferPool.CHUNK_BYTES;
         if (bufferBytes < least) {
             throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be at least " + least + " for "
                 + maxConnections + " connections");
@@ -245,80 +201,6 @@ public final class TargetContext {
         if (!value.isPositive()) {
             throw new IllegalArgumentException(name + "=" + DurationText.format(value) + " must be longer than 0s");
         }
-    }
-
-    InetSocketAddress listen() {
-        return listen;
-    }
-
-    List<TargetPortal.Opener> datamovers() {
-        return datamovers;
-    }
-
-    Target target() {
-        return target;
-    }
-
-    Portals portals() {
-        return portals;
-    }
-
-    SecureRandom random() {
-        return random;
-    }
-
-    /** Returns the size in bytes of the memory for incoming data. */
-    public long bufferBytes() {
-        return bufferBytes;
-    }
-
-    /** Returns the maximum number of connections that have logged in. */
-    public int maxConnections() {
-        return maxConnections;
-    }
-
-    int maxLogins() {
-        return maxLogins;
-    }
-
-    int maxCommands() {
-        return maxCommands;
-    }
-
-    int initialCommands() {
-        return initialCommands;
-    }
-
-    Duration waitBound() {
-        return waitBound;
-    }
-
-    Duration loginTimeout() {
-        return loginTimeout;
-    }
-
-    Duration transferTimeout() {
-        return transferTimeout;
-    }
-
-    Duration pingInterval() {
-        return pingInterval;
-    }
-
-    Duration maxFailureDelay() {
-        return maxFailureDelay;
-    }
-
-    Duration endTimeout() {
-        return endTimeout;
-    }
-
-    ThreadFactory threadFactory() {
-        return threadFactory;
-    }
-
-    NanoClock clock() {
-        return clock;
     }
 
     /** Returns the parameters that the target offers in a login over a datamover. */

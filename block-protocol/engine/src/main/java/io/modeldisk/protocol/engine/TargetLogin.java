@@ -57,14 +57,15 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private Session session;
 
     TargetLogin(
-        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetContext context,
+        TargetConnection connection, TargetDatamover datamover, CommandWindow window, Target target,
+        TargetContext context,
         OperationalParameters wishes) {
         this.connection = connection;
         this.datamover = datamover;
         this.window = window;
         this.context = context;
-        this.target = context.target();
-        this.security = new TargetSecurity(context.access(), context.random());
+        this.target = target;
+        this.security = new TargetSecurity(context.access, context.random);
         this.negotiation = new OperationalNegotiation(datamover.limited(wishes), datamover.isRdma());
     }
 
@@ -136,7 +137,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             identify(offered);
             identified = true;
             if (!discovery) {
-                answers.put(Key.TARGET_PORTAL_GROUP_TAG, context.portals().ownTag());
+                answers.put(Key.TARGET_PORTAL_GROUP_TAG, context.portals.ownTag());
             }
         }
         security.exchange(offered.asMap(), answers);
@@ -221,7 +222,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights(),
             security.user(), connection.peerHost());
         session = connection.establish(new Session(nexus, discovery, request.tsih(), request.cid(), connection));
-        if (!window.open(context.initialCommands())) {
+        if (!window.open(TargetContext.INITIAL_COMMANDS)) {
             throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
                 "there is no free memory for another session; increase --buffers");
         }

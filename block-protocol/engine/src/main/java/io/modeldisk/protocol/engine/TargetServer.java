@@ -28,7 +28,7 @@ import org.apache.logging.log4j.Logger;
  * until the connection is closed.
  *
  * <pre>{@code
- * try (TargetServer server = TargetServer.launch(new TargetContext().listen(address).target(target))) { … }
+ * try (TargetServer server = TargetServer.launch(target, new TargetContext().listen(address))) { … }
  * }</pre>
  *
  * Thread-safe.
@@ -42,6 +42,7 @@ public final class TargetServer implements AutoCloseable {
     /** The time for which the server waits until all initiators are told that it closes. */
     private static final Duration FAREWELL = Duration.ofMillis(500);
 
+    private final Target target;
     private final TargetContext context;
     private final BufferPool pool;
     /** Null if the target has no device memory for data. */
@@ -61,47 +62,48 @@ public final class TargetServer implements AutoCloseable {
     private volatile long checkedNs;
     private volatile boolean closed;
 
-    private TargetServer(TargetContext context) throws IOException {
+    private TargetServer(Target target, TargetContext context) throws IOException {
+        this.target = target;
         this.context = context;
-        this.clock = new RunningClock(context.clock(), RunningClock.DEFAULT_LONGEST_STEP);
+        this.clock = new RunningClock(context.clock, RunningClock.DEFAULT_LONGEST_STEP);
         this.failureDelays = new FailureDelays(clock);
         this.refusals = new RefusalLog(clock);
-        this.sessions = new SessionTable(context.target(), context.maxConnections(), context.endTimeout());
-        this.portGroups = context.target().portGroups();
-        this.logins = new PendingLogins(context.maxLogins(), clock);
-        this.portals = open(context);
-        this.pool = new BufferPool(context.bufferBytes(),
-            context.maxConnections() * context.initialCommands());
+        this.sessions = new SessionTable(target, context.maxConnections, context.endTimeout);
+        this.portGroups = target.portGroups();
+        this.logins = new PendingLogins(context.maxLogins, clock);
+        this.portals = open();
+        this.pool = new BufferPool(context.bufferBytes,
+            context.maxConnections * TargetContext.INITIAL_COMMANDS);
         this.devicePool = prepareMemory();
         for (TargetPortal portal : portals) {
             acceptors.add(ThreadName.ACCEPTOR.builder(portal.datamover())
                 .unstarted(() -> accept(portal)));
         }
-        this.watchdog = new PeriodicThread(ThreadName.CONNECTIONS.builder(), context.clock(), WATCH_PERIOD,
+        this.watchdog = new PeriodicThread(ThreadName.CONNECTIONS.builder(), context.clock, WATCH_PERIOD,
             this::watch);
     }
 
     /**
-     * Starts a server.
+     * Starts a server that serves a target.
      *
      * @throws IOException if the server cannot listen on the address; the message contains the reason
      * @throws IllegalArgumentException if the context is invalid
      */
-    public static TargetServer launch(TargetContext context) throws IOException {
-        TargetServer server = new TargetServer(context.conclude());
+    public static TargetServer launch(Target target, TargetContext context) throws IOException {
+        TargetServer server = new TargetServer(target, context.conclude());
         server.portGroups.watch(server.tellSessions);
-        server.checkedNs = context.clock().nanoTime();
+        server.checkedNs = context.clock.nanoTime();
         server.acceptors.forEach(Thread::start);
         server.watchdog.start();
         return server;
     }
 
-    private static List<TargetPortal> open(TargetContext context) throws IOException {
+    private List<TargetPortal> open() throws IOException {
         List<TargetPortal> opened = new ArrayList<>();
-        InetSocketAddress address = context.listen();
+        InetSocketAddress address = context.listen;
         try {
-            for (TargetPortal.Opener opener : context.datamovers()) {
-                opened.add(opener.open(address, context.target().name()));
+            for (TargetPortal.Opener opener : context.datamovers) {
+                opened.add(opener.open(address, target.name()));
                 address = opened.getLast().localAddress();
             }
             return List.copyOf(opened);
@@ -115,11 +117,11 @@ public final class TargetServer implements AutoCloseable {
         try {
             for (TargetPortal portal : portals) {
                 portal.prepare(pool.memory());
-                for (DataMemory memory : context.target().memories()) {
+                for (DataMemory memory : target.memories()) {
                     portal.prepare(memory);
                 }
             }
-            return prepareDevice(context.target().deviceWrites());
+            return prepareDevice(target.deviceWrites());
         } catch (IOException | RuntimeException e) {
             portals.forEach(TargetPortal::close);
             pool.close();
@@ -165,7 +167,7 @@ public final class TargetServer implements AutoCloseable {
 
     private void pauseAccepting() {
         try {
-            context.clock().sleep(ACCEPT_RETRY.toNanos(), TimeUnit.NANOSECONDS);
+            context.clock.sleep(ACCEPT_RETRY.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             // Only close() stops an acceptor thread.
             LOG.debug("an acceptor thread was interrupted and continues");
@@ -174,11 +176,11 @@ public final class TargetServer implements AutoCloseable {
 
     private void accepted(IncomingConnection incoming, String datamoverName) throws IOException {
         InetAddress peer = incoming.peerAddress();
-        if (!context.target().mayServe()) {
+        if (!target.mayServe()) {
             incoming.close();
             return;
         }
-        if (!context.access().admits(peer)) {
+        if (!context.access.admits(peer)) {
             refusals.refused(peer, "the address does not match --allow-address");
             incoming.close();
             return;
@@ -217,7 +219,7 @@ public final class TargetServer implements AutoCloseable {
         }
         connections.add(connection);
         try {
-            Thread receiver = context.threadFactory().newThread(connection);
+            Thread receiver = context.threadFactory.newThread(connection);
             receiver.setName(ThreadName.RECEIVER.of(connection));
             receiver.start();
         } catch (RuntimeException | OutOfMemoryError e) {
@@ -234,7 +236,7 @@ public final class TargetServer implements AutoCloseable {
 
     private void watch() {
         long nowNs = clock.tick();
-        if (!context.target().mayServe()) {
+        if (!target.mayServe()) {
             connections.forEach(TargetConnection::close);
         }
         RuntimeException failure = null;
@@ -247,7 +249,7 @@ public final class TargetServer implements AutoCloseable {
             }
         }
         serveWaiting();
-        checkedNs = context.clock().nanoTime();
+        checkedNs = context.clock.nanoTime();
         if (failure != null) {
             throw failure;
         }
@@ -294,6 +296,10 @@ public final class TargetServer implements AutoCloseable {
 
     TargetPortGroups portGroups() {
         return portGroups;
+    }
+
+    Target target() {
+        return target;
     }
 
     TargetContext context() {
@@ -345,7 +351,7 @@ public final class TargetServer implements AutoCloseable {
     /** Returns whether the server accepts connections and has checked all connections in the last 10 s. */
     public boolean isResponsive() {
         return acceptors.stream().allMatch(Thread::isAlive)
-            && context.clock().nanoTime() - checkedNs < RESPONSE_LIMIT.toNanos();
+            && context.clock.nanoTime() - checkedNs < RESPONSE_LIMIT.toNanos();
     }
 
     /** Returns the buffer memory in bytes. */
@@ -395,7 +401,7 @@ public final class TargetServer implements AutoCloseable {
 
     /** Waits until all connections are closed. Returns the connections that are still open when the time has passed. */
     private List<TargetConnection> awaitEnds(Duration bound) throws InterruptedException {
-        NanoClock clock = context.clock();
+        NanoClock clock = context.clock;
         long untilNs = clock.nanoTime() + bound.toNanos();
         List<TargetConnection> open = new ArrayList<>();
         for (TargetConnection connection : connections) {

@@ -28,7 +28,7 @@ public final class CommandFuzz {
 
     private CommandFuzz() {
         try {
-            serving = new Serving(context -> context.maxCommands(2));
+            serving = new Serving(context -> context.maxCommands = 2);
             raw = serving.login("InitialR2T=Yes", "ImmediateData=Yes");
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -41,8 +41,8 @@ public final class ConnectionFuzz {
 
     private ConnectionFuzz() {
         try {
-            serving = new Serving(context -> context.maxConnections(4).maxCommands(8).maxFailureDelay(Duration.ZERO)
-                .bufferBytes(80L * BufferPool.CHUNK_BYTES));
+            serving = new Serving(context -> context.maxConnections(4).maxFailureDelay(Duration.ZERO)
+                .bufferBytes(80L * BufferPool.CHUNK_BYTES).maxCommands = 8);
             innocent = serving.loginAs("iqn.test:innocent", "InitialR2T=No", "ImmediateData=Yes");
             for (int i = 0; i < 20; i++) {
                 good(RawInitiator.READ, RawInitiator.read(0, 1), EMPTY);

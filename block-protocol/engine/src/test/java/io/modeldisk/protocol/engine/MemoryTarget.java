@@ -7,7 +7,6 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -279,17 +278,5 @@ public final class MemoryTarget implements Target, AutoCloseable {
         public byte[] vendorPage(int code) {
             return "{}".getBytes(StandardCharsets.US_ASCII);
         }
-    }
-
-    /** Serves {@code args[0]} MiB on port {@code args[1]} until the process is killed. Intended for manual measurements. */
-    public static void main(String[] args) throws Exception {
-        MemoryTarget target = new MemoryTarget(Long.parseLong(args[0]) << 20);
-        TargetContext context = new TargetContext()
-            .listen(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[1]))).target(target);
-        if (args.length > 2 && args[2].equals("virtual")) {
-            context.threadFactory(Thread.ofVirtual().factory());
-        }
-        TargetServer.launch(context);
-        Thread.currentThread().join();
     }
 }

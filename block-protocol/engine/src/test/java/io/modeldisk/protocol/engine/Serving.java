@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 
 /** A target server for one test, which serves plain memory on a free port. */
 public final class Serving implements AutoCloseable {
@@ -24,26 +24,25 @@ public final class Serving implements AutoCloseable {
     public final long allBufferBytes;
 
     public Serving() throws IOException {
-        this(UnaryOperator.identity());
+        this(_ -> {});
     }
 
     /** Starts a server after {@code settings} has changed the default settings of the server. */
-    public Serving(UnaryOperator<TargetContext> settings) throws IOException {
+    public Serving(Consumer<TargetContext> settings) throws IOException {
         this(settings, TargetPortGroups.single());
     }
 
     /** Starts a server of a target with several target port groups. */
     public Serving(TargetPortGroups portGroups) throws IOException {
-        this(UnaryOperator.identity(), portGroups);
+        this(_ -> {}, portGroups);
     }
 
-    private Serving(UnaryOperator<TargetContext> settings, TargetPortGroups portGroups) throws IOException {
+    private Serving(Consumer<TargetContext> settings, TargetPortGroups portGroups) throws IOException {
         target = new MemoryTarget(SIZE_BYTES, portGroups);
-        server = TargetServer.launch(settings.apply(new TargetContext()
-            .listen(new InetSocketAddress("127.0.0.1", 0))
-            .target(target)
-            .maxConnections(CONNECTIONS)
-            .bufferBytes((long) CHUNKS * BufferPool.CHUNK_BYTES)));
+        TargetContext context = new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
+            .maxConnections(CONNECTIONS).bufferBytes((long) CHUNKS * BufferPool.CHUNK_BYTES);
+        settings.accept(context);
+        server = TargetServer.launch(target, context);
         allBufferBytes = server.freeBufferBytes();
     }
 

@@ -25,7 +25,7 @@ class SessionTableTest {
 
     @BeforeEach
     void openASessionThatDoesNotEnd() throws IOException {
-        serving = new Serving(context -> context.endTimeout(Duration.ofSeconds(1)));
+        serving = new Serving(context -> context.endTimeout = Duration.ofSeconds(1));
         serving.target.losing = this::awaitPermission;
         serving.login();
     }

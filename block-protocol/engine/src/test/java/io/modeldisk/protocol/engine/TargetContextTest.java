@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,39 +14,35 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TargetContextTest {
-    private static TargetContext context() {
-        return new TargetContext().target(new MemoryTarget(1 << 20));
-    }
-
     static Stream<Arguments> invalid() {
         return Stream.of(
-            invalid(context -> context.target(null), "target is missing"),
             invalid(context -> context.datamovers(List.of()), "datamovers=[] must name at least one datamover"),
             invalid(context -> context.maxConnections(0), "maxConnections=0 must be at least 1"),
-            invalid(context -> context.maxLogins(0), "maxLogins=0 must be at least 1"),
-            invalid(context -> context.maxCommands(1), "maxCommands=1 must be at least 2"),
+            invalid(context -> context.maxCommands = 1, "maxCommands=1 must be at least 2"),
             invalid(context -> context.waitBound(Duration.ZERO), "waitBound=0s must be longer than 0s"),
-            invalid(context -> context.loginTimeout(Duration.ZERO), "loginTimeout=0s must be longer than 0s"),
+            invalid(context -> context.pingInterval(Duration.ZERO), "pingInterval=0s must be longer than 0s"),
             invalid(context -> context.bufferBytes(1 << 20), "bufferBytes=1048576 must be at least 159383552"));
     }
 
-    private static Arguments invalid(UnaryOperator<TargetContext> setting, String message) {
+    private static Arguments invalid(Consumer<TargetContext> setting, String message) {
         return Arguments.of(setting, message);
     }
 
     @ParameterizedTest
     @MethodSource("invalid")
-    void invalidSettingIsRefusedWithItsNameAndValue(UnaryOperator<TargetContext> setting, String message) {
-        assertThatThrownBy(() -> setting.apply(context()).conclude()).isInstanceOf(IllegalArgumentException.class)
+    void invalidSettingIsRefusedWithItsNameAndValue(Consumer<TargetContext> setting, String message) {
+        TargetContext context = new TargetContext();
+        setting.accept(context);
+        assertThatThrownBy(context::conclude).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith(message);
     }
 
     @Test
     void toStringContainsTheEffectiveConfiguration() {
-        TargetContext changed = context().listen(new InetSocketAddress("127.0.0.1", 3261))
+        TargetContext changed = new TargetContext().listen(new InetSocketAddress("127.0.0.1", 3261))
             .waitBound(Duration.ofMillis(1500));
         assertThat(changed.conclude())
-            .hasToString("listen=127.0.0.1:3261 " + context().toString().replaceFirst("\\S+ ", "")
+            .hasToString("listen=127.0.0.1:3261 " + new TargetContext().toString().replaceFirst("\\S+ ", "")
                 .replace("waitBound=5s", "waitBound=1500ms"))
             .asString().contains("loginTimeout=15s", "transferTimeout=30s", "pingInterval=15s", "maxLogins=64");
     }

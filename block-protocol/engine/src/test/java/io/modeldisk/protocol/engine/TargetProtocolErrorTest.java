@@ -31,7 +31,7 @@ class TargetProtocolErrorTest {
 
     @BeforeEach
     void serve() throws IOException {
-        serving = new Serving(context -> context.transferTimeout(Duration.ofSeconds(1)));
+        serving = new Serving(context -> context.transferTimeout = Duration.ofSeconds(1));
         raw = serving.login();
         other = serving.loginAs("iqn.test:other");
     }
@@ -226,7 +226,7 @@ class TargetProtocolErrorTest {
 
     @Test
     void shorterSilenceLimitOfATargetReplacesTheServerLimit() throws Exception {
-        try (Serving serving = new Serving(context -> context)) {
+        try (Serving serving = new Serving()) {
             serving.target.silenceBoundNs = TimeUnit.SECONDS.toNanos(1);
             try (RawInitiator silent = serving.login()) {
                 assertThat(silent.receive().opcode()).as("a ping").isEqualTo(Opcode.NOP_IN);
@@ -240,7 +240,7 @@ class TargetProtocolErrorTest {
 
     @Test
     void initiatorIsNotReportedAsSilentWhileItsLongCommandRuns() throws Exception {
-        try (Serving serving = new Serving(context -> context)) {
+        try (Serving serving = new Serving()) {
             long bound = TimeUnit.MILLISECONDS.toNanos(300);
             serving.target.silenceBoundNs = bound;
             serving.target.unit.filling = () -> {
@@ -262,13 +262,13 @@ class TargetProtocolErrorTest {
     @Test
     void serverAcceptsConnectionsAfterAThreadFailedToStart() throws IOException {
         boolean[] failed = new boolean[1];
-        try (Serving fragile = new Serving(context -> context.threadFactory(work -> {
+        try (Serving fragile = new Serving(context -> context.threadFactory = work -> {
             if (!failed[0]) {
                 failed[0] = true;
                 throw new OutOfMemoryError("the test simulates that no thread can be started");
             }
             return Thread.ofPlatform().daemon().unstarted(work);
-        })); RawInitiator first = new RawInitiator(fragile.server.localAddress())) {
+        }); RawInitiator first = new RawInitiator(fragile.server.localAddress())) {
             assertThat(first.isClosedByTarget()).isTrue();
             try (RawInitiator second = fragile.login()) {
                 assertThat(second.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);

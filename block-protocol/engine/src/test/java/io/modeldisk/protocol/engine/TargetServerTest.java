@@ -58,8 +58,11 @@ class TargetServerTest {
     }
 
     private Serving serve(int maxLogins, ThreadFactory factory) throws IOException {
-        return new Serving(context -> context.clock(clock).maxLogins(maxLogins).threadFactory(factory)
-            .datamovers(List.of(CountingPortal::new)));
+        return new Serving(context -> {
+            context.clock(clock).datamovers(List.of(CountingPortal::new));
+            context.maxLogins = maxLogins;
+            context.threadFactory = factory;
+        });
     }
 
     @Test

@@ -36,6 +36,10 @@ class TargetWriteTest {
     private Serving serving;
     private RawInitiator raw;
 
+    private static void small(TargetContext context) {
+        context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands = 2;
+    }
+
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
@@ -360,7 +364,7 @@ class TargetWriteTest {
 
     @Test
     void writeGetsNoR2tUntilEnoughMemoryIsFree() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(TargetWriteTest::small);
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = random(MIB, 17);
@@ -375,7 +379,7 @@ class TargetWriteTest {
 
     @Test
     void smallWriteDoesNotWaitForMemoryBehindALargeWrite() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(TargetWriteTest::small);
             RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
             RawInitiator[] hogs = exhaust(small);
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
@@ -389,8 +393,10 @@ class TargetWriteTest {
 
     @Test
     void initiatorIsNotDisconnectedWhileItsWriteWaitsForMemory() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2)
-            .transferTimeout(Duration.ofSeconds(2)));
+        try (Serving small = new Serving(context -> {
+            small(context);
+            context.transferTimeout = Duration.ofSeconds(2);
+        });
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             // exhaust() starts three writes that never get their data. The target closes the connections of these writes after
             // the transfer timeout, which frees the memory.
@@ -403,7 +409,7 @@ class TargetWriteTest {
 
     @Test
     void sessionsLogInWhileWritesOccupyAllOtherMemory() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
+        try (Serving small = new Serving(TargetWriteTest::small)) {
             RawInitiator[] hogs = exhaust(small);
             hogs[0].command(WRITE, RawInitiator.write(0, 384), 384 * BLOCK, EMPTY);
             assertThat(hogs[0].ping(EMPTY).opcode()).as("no R2T for chunks that are promised").isEqualTo(Opcode.NOP_IN);

@@ -39,7 +39,7 @@ class TaskManagementTest {
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(
-            context -> context.transferTimeout(Duration.ofSeconds(2)).waitBound(Duration.ofMillis(1000)));
+            context -> context.waitBound(Duration.ofMillis(1000)).transferTimeout = Duration.ofSeconds(2));
         raw = serving.login();
     }
 

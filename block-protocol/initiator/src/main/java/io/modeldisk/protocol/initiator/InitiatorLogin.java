@@ -47,14 +47,14 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         this.datamover = datamover;
         this.numbers = numbers;
         this.negotiation = new OperationalNegotiation(datamover.limited(own), datamover.isRdma());
-        this.chap = context.secrets() == null ? null : new InitiatorChap(context.secrets(), new SecureRandom());
+        this.chap = context.secrets == null ? null : new InitiatorChap(context.secrets, new SecureRandom());
         this.stage = chap == null ? STAGE_OPERATIONAL : STAGE_SECURITY;
     }
 
     OperationalParameters run() throws IOException {
         TextParameters keys = new TextParameters()
-            .put(Key.INITIATOR_NAME, context.initiatorName())
-            .put(Key.TARGET_NAME, context.targetName())
+            .put(Key.INITIATOR_NAME, context.initiatorName)
+            .put(Key.TARGET_NAME, context.targetName)
             .put(Key.SESSION_TYPE, "Normal");
         if (chap == null) {
             sendOperational(keys);
@@ -73,8 +73,8 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
 
     private void sendOperational(TextParameters keys) throws IOException {
         stage = STAGE_OPERATIONAL;
-        if (context.learner() != null) {
-            keys.put(Key.LEARNER, context.learner());
+        if (context.learner != null) {
+            keys.put(Key.LEARNER, context.learner);
         }
         negotiation.offers().asMap().forEach(keys::put);
         send(keys, true);
@@ -82,7 +82,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
 
     private void send(TextParameters keys, boolean transit) throws IOException {
         int next = stage == STAGE_SECURITY ? STAGE_OPERATIONAL : STAGE_FULL_FEATURE;
-        request.begin(stage, next, transit).session(context.isid(), 0);
+        request.begin(stage, next, transit).session(context.isid, 0);
         datamover.sendControl(request, ByteBuffer.wrap(keys.encode()));
     }
 
@@ -100,7 +100,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {
             throw new LoginException(response.status(),
-                "the login to '" + context.targetName() + "' at " + context.portalText()
+                "the login to '" + context.targetName + "' at " + context.portalText()
                     + " was refused: " + LoginStatus.describe(response.status()) + remedy(response.status()));
         }
         numbers.received(response);

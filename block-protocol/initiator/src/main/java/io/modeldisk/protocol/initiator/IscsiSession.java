@@ -53,11 +53,11 @@ public final class IscsiSession implements AutoCloseable {
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
         this.context = context;
         this.shard = context.shardId();
-        this.clock = context.clock();
+        this.clock = context.clock;
         this.life = new SessionLife(clock);
         this.numbers = numbers;
         this.datamover = datamover;
-        this.aborts = new TaskAborts(datamover, clock, context.connectTimeoutNs());
+        this.aborts = new TaskAborts(datamover, clock, context.connectTimeout.toNanos());
         this.responses = new SessionResponses(shard, numbers, datamover, aborts, life);
     }
 
@@ -67,7 +67,7 @@ public final class IscsiSession implements AutoCloseable {
      * @throws ShardException if the target does not respond within the connect timeout, or refuses the login
      */
     public static IscsiSession login(SessionContext context) throws ShardException {
-        SessionNumbers numbers = new SessionNumbers(context.queueDepth(), context.clock());
+        SessionNumbers numbers = new SessionNumbers(context.sizes.queueDepth(), context.clock);
         IscsiSession session = new IscsiSession(context, numbers, SessionConnector.connect(context, numbers));
         session.start();
         return session;
@@ -83,14 +83,14 @@ public final class IscsiSession implements AutoCloseable {
 
     /** Closes the connection if the target stalls, so that no thread waits for the target forever. */
     private void watch() {
-        SessionWatchdog watchdog = new SessionWatchdog(numbers.requests(), context.commandTimeoutNs());
-        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
+        SessionWatchdog watchdog = new SessionWatchdog(numbers.requests(), context.commandTimeout.toNanos());
+        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeout.toNanos() / WATCHES_PER_TIMEOUT + 1);
         try {
             while (!life.await(State.ENDED, periodNs)) {
                 String found = watchdog.stall(clock.nanoTime(), datamover.sendingSinceNs(),
                     numbers.awaitedProgress());
                 if (found != null) {
-                    stall = found + " for " + context.commandTimeoutNs() / 1_000_000 + " ms";
+                    stall = found + " for " + context.commandTimeout.toNanos() / 1_000_000 + " ms";
                     datamover.close();
                 }
             }
@@ -142,7 +142,7 @@ public final class IscsiSession implements AutoCloseable {
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
             shard + ": " + reason);
         if (farewell) {
-            context.onFarewell().run();
+            context.onFarewell.run();
         } else if (!wanted) {
             LOG.warn("the session was lost: {}", failure.getMessage());
         }

@@ -15,7 +15,8 @@ final class SessionConnector {
     static InitiatorDatamover connect(SessionContext context, SessionNumbers numbers) throws ShardException {
         ShardId shard = context.shardId();
         try {
-            return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMs(), context.clock());
+            return context.over().connect(numbers, context.sizes.queueDepth(), context.connectTimeout.toMillis(),
+                context.clock);
         } catch (IOException e) {
             throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": " + e.getMessage(), e);
         }
@@ -33,7 +34,7 @@ final class SessionConnector {
             datamover.release();
             throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard
                 + " accepts connections but does not respond to a login within "
-                + context.connectTimeoutMs() + " ms", e);
+                + context.connectTimeout.toMillis() + " ms", e);
         } catch (IOException e) {
             datamover.close();
             datamover.release();
@@ -48,7 +49,7 @@ final class SessionConnector {
     /** Closes the connection at the connect timeout, so that a target that does not respond cannot block the login forever. */
     private static void closeUnlessInterrupted(SessionContext context, InitiatorDatamover datamover) {
         try {
-            context.clock().sleepUntil(context.clock().nanoTime() + context.connectTimeoutNs());
+            context.clock.sleepUntil(context.clock.nanoTime() + context.connectTimeout.toNanos());
             datamover.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

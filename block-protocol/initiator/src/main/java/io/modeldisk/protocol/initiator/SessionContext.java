@@ -10,39 +10,26 @@ import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** The configuration of a session. */
-public final class SessionContext {
-    /** The default time limit for the connection and the login, and for the response to ABORT TASK. */
-    public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
-
-    /**
-     * The default time after which a session is closed as lost, if the target does not respond to a command or accepts no further
-     * command.
-     */
-    public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(30);
-
-    /** The default for the maximum number of commands in flight. */
-    public static final int DEFAULT_QUEUE_DEPTH = TransferSizes.DEFAULTS.queueDepth();
-
+/** The configuration of a session, which reads the fields. Not thread-safe. */
+public final class SessionContext implements Cloneable {
     private static final int MAX_BURST_BYTES = 4 << 20;
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
 
+    String targetName;
+    String initiatorName;
+    long isid;
+    String learner;
+    ChapSecrets secrets;
+    Duration connectTimeout = Duration.ofSeconds(5);
+    Duration commandTimeout = Duration.ofSeconds(30);
+    NanoClock clock = NanoClock.SYSTEM;
+    TransferSizes sizes = TransferSizes.DEFAULTS;
+    Runnable onFarewell = () -> {};
     private InetSocketAddress portal;
     private InitiatorPortal over;
-    private String targetName;
-    private String initiatorName;
-    private long isid;
-    private String learner;
-    private ChapSecrets secrets;
     private int shardIndex = ShardId.UNKNOWN;
-    private Duration connectTimeout = DEFAULT_CONNECT_TIMEOUT;
-    private Duration commandTimeout = DEFAULT_COMMAND_TIMEOUT;
-    private NanoClock clock = NanoClock.SYSTEM;
-    private int queueDepth = DEFAULT_QUEUE_DEPTH;
-    private int eagerBytes = TransferSizes.DEFAULTS.eagerBytes();
     private Digest headerDigest = Digest.NONE;
     private Digest dataDigest = Digest.NONE;
-    private Runnable onFarewell = () -> {};
 
     /** Sets the target's TCP address. */
     public SessionContext portal(InetSocketAddress address) {
@@ -89,14 +76,29 @@ public final class SessionContext {
 
     /** Sets the time limit for the connection and the login, and for the response to ABORT TASK; 5 s by default. */
     public SessionContext connectTimeout(Duration timeout) {
-        this.connectTimeout = timeout;
+        this.connectTimeout = positive("connectTimeout", timeout);
         return this;
     }
 
-    /** Sets the time limit for the response to a command; 30 s by default. */
+    /**
+     * Sets the time after which the session is closed as lost, if the target does not respond to a command or accepts no further
+     * command; 30 s by default.
+     */
     public SessionContext commandTimeout(Duration timeout) {
-        this.commandTimeout = timeout;
+        this.commandTimeout = positive("commandTimeout", timeout);
         return this;
+    }
+
+    /** Returns the time after which the session is closed as lost. */
+    public Duration commandTimeout() {
+        return commandTimeout;
+    }
+
+    private static Duration positive(String name, Duration value) {
+        if (!value.isPositive()) {
+            throw new IllegalArgumentException(name + "=" + value + " must be positive");
+        }
+        return value;
     }
 
     /** Sets the clock for all timeouts. */
@@ -105,18 +107,19 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets the maximum number of commands in flight, 1 to 1023. */
-    public SessionContext queueDepth(int depth) {
-        if (depth < 1 || depth > 1023) {
-            throw new IllegalArgumentException("queueDepth=" + depth + " must be from 1 to 1023");
-        }
-        this.queueDepth = depth;
-        return this;
+    /** Returns the clock for all timeouts. */
+    public NanoClock clock() {
+        return clock;
     }
 
-    /** Sets the maximum number of bytes of a write that are sent together with the command; see {@link TransferSizes}. */
-    public SessionContext eagerBytes(int bytes) {
-        this.eagerBytes = TransferSizes.DEFAULTS.withEagerBytes(bytes).eagerBytes();
+    /** Sets the maximum number of commands in flight, 1 to 1023. */
+    public SessionContext queueDepth(int depth) {
+        return sizes(sizes.withQueueDepth(depth));
+    }
+
+    /** Sets the eager size and the maximum number of commands in flight. */
+    public SessionContext sizes(TransferSizes value) {
+        this.sizes = value;
         return this;
     }
 
@@ -136,28 +139,9 @@ public final class SessionContext {
         return this;
     }
 
-    Runnable onFarewell() {
-        return onFarewell;
-    }
-
-    String targetName() {
-        return targetName;
-    }
-
-    String initiatorName() {
-        return initiatorName;
-    }
-
-    long isid() {
-        return isid;
-    }
-
-    String learner() {
-        return learner;
-    }
-
-    ChapSecrets secrets() {
-        return secrets;
+    /** Returns the digest of the data. */
+    public Digest dataDigest() {
+        return dataDigest;
     }
 
     String portalText() {
@@ -172,31 +156,21 @@ public final class SessionContext {
         return new ShardId(shardIndex, portalText());
     }
 
-    long connectTimeoutMs() {
-        return connectTimeout.toMillis();
-    }
-
-    long connectTimeoutNs() {
-        return connectTimeout.toNanos();
-    }
-
-    long commandTimeoutNs() {
-        return commandTimeout.toNanos();
-    }
-
-    NanoClock clock() {
-        return clock;
-    }
-
-    int queueDepth() {
-        return queueDepth;
-    }
-
     /** Returns the parameters that the initiator offers in the login. */
     OperationalParameters parameters() {
+        int eagerBytes = sizes.eagerBytes();
         return new OperationalParameters(
             false, eagerBytes > 0, Math.max(eagerBytes, TransferSizes.MIN_EAGER_BYTES), MAX_BURST_BYTES,
             DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
             dataDigest);
+    }
+
+    /** Returns a copy, which changes on its own. */
+    public SessionContext copy() {
+        try {
+            return (SessionContext) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -35,6 +35,12 @@ public interface RemoteModel extends AutoCloseable {
     /** The facts about the model that all shards share, such as its size. {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
+    /** The label of the learner, or of the process that only follows the model. */
+    String learner();
+
+    /** True if this process only follows the model: it never becomes a learner, as the status of the shards shows. */
+    boolean follows();
+
     /** The type of the weights that are pulled and of the gradients that are pushed. Reads and writes always move float32. */
     default ValueType dtype() {
         return ValueType.FLOAT32;

@@ -35,7 +35,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -111,11 +110,11 @@ final class ShardClient implements AutoCloseable {
     ShardClient(StripedModelContext context, int index) throws IOException {
         this.context = context;
         this.index = index;
-        InetSocketAddress portal = context.locator().portal(index);
-        this.place = new Place(portal, id(portal), route(context.datamover(), portal));
+        InetSocketAddress portal = context.locator.portal(index);
+        this.place = new Place(portal, id(portal), route(context.datamover, portal));
         this.scratch = DataMemory.allocateShareable(SCRATCH_BYTES);
         this.commands = new ControlCommands(scratch);
-        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(),
+        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner,
             observerIsid | LEARNER);
     }
 
@@ -124,17 +123,18 @@ final class ShardClient implements AutoCloseable {
     }
 
     private Route route(Route.Preference preference, InetSocketAddress portal) {
-        return Route.choose(preference, portal, ModelFacts.TARGET_PREFIX + context.model(), context.socketDirectory(),
-            context.digest() != Digest.NONE, context.iserConnections());
+        return Route.choose(preference, portal, ModelFacts.TARGET_PREFIX + context.locator.model(),
+            context.socketDirectory,
+            context.sessions.dataDigest() != Digest.NONE, context.iserConnections);
     }
 
     /** Returns the place at which the shard is served now. */
     private synchronized Place locate() throws ShardException {
-        InetSocketAddress portal = context.locator().portal(index);
+        InetSocketAddress portal = context.locator.portal(index);
         if (!portal.equals(place.portal())) {
             LOG.warn("{} has moved to {}", place.id(), ModelAddress.text(portal));
-            Route route = route(context.datamover(), portal);
-            if (context.datamover() == Route.Preference.AUTO && !accepts(place.route(), route)) {
+            Route route = route(context.datamover, portal);
+            if (context.datamover == Route.Preference.AUTO && !accepts(place.route(), route)) {
                 route = new Route(route(Route.Preference.TCP, portal).portal(),
                     "the memory of this process was allocated for "
                         + place.route().portal().datamover() + ", from which the shard has moved");
@@ -181,7 +181,7 @@ final class ShardClient implements AutoCloseable {
 
     /** The transfer sizes for this shard. */
     TransferSizes sizes() {
-        return context.sizes(route().portal().datamover());
+        return context.sizes(route());
     }
 
     /** The learner's membership of this shard. */
@@ -208,7 +208,7 @@ final class ShardClient implements AutoCloseable {
             .onFarewell(this::stops);
         if (isid == observerIsid) {
             settings.queueDepth(
-                Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route().portal().datamover()).queueDepth()));
+                Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route()).queueDepth()));
         }
         IscsiSession session = IscsiSession.login(settings);
         sessions.keySet().removeIf(old -> !old.isOpen());
@@ -222,7 +222,7 @@ final class ShardClient implements AutoCloseable {
                 ShardCheck.checkAgain(now.id(),
                     ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, factsOffset(isid))),
                     expected,
-                    context.locator().shardCount());
+                    context.locator.shardCount());
             }
             if (stopped.compareAndSet(true, false)) {
                 LOG.warn("{} serves again", now.id());
@@ -238,7 +238,7 @@ final class ShardClient implements AutoCloseable {
     private void stops() {
         if (!closed && stopped.compareAndSet(false, true)) {
             LOG.warn("{} stops; calls wait until it serves again, at most {} ms", id(),
-                TimeUnit.NANOSECONDS.toMillis(context.reconnectTimeoutNs()));
+                context.reconnectTimeout.toMillis());
         }
     }
 
@@ -257,7 +257,7 @@ final class ShardClient implements AutoCloseable {
                 if (versionReader != null) {
                     versionReader.close();
                 }
-                versionReader = logIn(readerIsid, context.learner() + "(reader)");
+                versionReader = logIn(readerIsid, context.learner + "(reader)");
             }
             return versionReader;
         }
@@ -456,10 +456,10 @@ final class ShardClient implements AutoCloseable {
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
         NanoClock clock = context.clock();
-        long deadlineNs = clock.nanoTime() + context.waitTimeoutNs();
+        long deadlineNs = clock.nanoTime() + context.waitTimeout.toNanos();
         while (!commands.run(session, cdb, 0, 0, cancellation)) {
             if (clock.nanoTime() - deadlineNs > 0) {
-                throw PartRounds.roundTimeout(id(), context.waitTimeoutNs());
+                throw PartRounds.roundTimeout(id(), context.waitTimeout.toNanos());
             }
         }
     }

@@ -24,8 +24,8 @@ public final class StatusReader implements AutoCloseable {
     /** Creates a reader. Connects to no shard yet. The caller closes the locator of the context after this object. */
     public StatusReader(StripedModelContext context) {
         this.context = context.conclude();
-        this.shards = new ShardClient[context.locator().shardCount()];
-        context.locator().onMove(this::moved);
+        this.shards = new ShardClient[context.locator.shardCount()];
+        context.locator.onMove(this::moved);
     }
 
     /** The number of shards of the model. */

@@ -52,22 +52,22 @@ public final class StripedModel implements RemoteModel {
         this.context = context;
         this.shards = shards;
         this.facts = facts;
-        ModelFacts train = facts.as(context.dtype());
+        ModelFacts train = facts.as(context.dtype);
         this.trainBytes = train.sizeBytes();
         int requestBytes = shards.getFirst().sizes().requestBytes();
         Striping trainStriping = new Striping(train.blockSizeBytes(), train.shards(), requestBytes);
         Striping rawStriping = new Striping(facts.blockSizeBytes(), facts.shards(), requestBytes);
         int queueDepth = Math.max(ShardClient.MIN_OBSERVER_COMMANDS,
             shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow());
-        StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
-            context.reconnectTimeoutNs(), context.commandTimeoutNs());
+        StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeout.toNanos(),
+            context.reconnectTimeout.toNanos(), context.sessions.commandTimeout().toNanos());
         this.learner = new LearnerSessions(shards, trainStriping, LogicalBlock.up(trainBytes),
             facts.consistencyMode().kind(), this::reconnection);
-        this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
-            shards.getFirst().id(), giveBack -> new StripedTransfer(context.dtype(), trainStriping, rawStriping,
+        this.transfers = new TransferPool(context.concurrentCalls, context.waitTimeout.toNanos(), context.clock(),
+            shards.getFirst().id(), giveBack -> new StripedTransfer(context.dtype, trainStriping, rawStriping,
                 queueDepth, learner, timeouts, context.clock(), giveBack));
         this.versions = new VersionReader(shards.stream().<VersionReader.Keeper>map(shard -> shard::keepRound).toList(),
-            shards.getFirst().id(), facts, context.waitTimeoutNs(), context.reconnectTimeoutNs(),
+            shards.getFirst().id(), facts, context.waitTimeout.toNanos(), context.reconnectTimeout.toNanos(),
             context.clock(), (offset, memory, memoryOffset, bytes, cancellation) -> move(Direction.KEPT, offset, memory,
                 memoryOffset, bytes, cancellation, null));
     }
@@ -81,8 +81,8 @@ public final class StripedModel implements RemoteModel {
      */
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
-        return context.locator().shardsMove()
-            ? new Reconnection(context.clock(), context.reconnectTimeoutNs()).run(() -> logIn(context),
+        return context.locator.shardsMove()
+            ? new Reconnection(context.clock(), context.reconnectTimeout.toNanos()).run(() -> logIn(context),
                 Cancellation.NONE)
             : logIn(context);
     }
@@ -90,7 +90,7 @@ public final class StripedModel implements RemoteModel {
     private static StripedModel logIn(StripedModelContext context) throws IOException {
         List<ShardClient> shards = new ArrayList<>();
         try {
-            for (int i = 0; i < context.locator().shardCount(); i++) {
+            for (int i = 0; i < context.locator.shardCount(); i++) {
                 shards.add(new ShardClient(context, i));
             }
             List<ModelFacts> facts = AllShards.call(shards,
@@ -98,10 +98,10 @@ public final class StripedModel implements RemoteModel {
             for (int i = 0; i < shards.size(); i++) {
                 ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
                 ShardCheck.sharesState(shards.get(i).id(), facts.get(i), facts.getFirst());
-                ShardCheck.offers(shards.get(i).id(), facts.get(i), context.dtype());
+                ShardCheck.offers(shards.get(i).id(), facts.get(i), context.dtype);
                 shards.get(i).expect(facts.getFirst());
             }
-            context.locator().onMove(moved -> shards.get(moved).moved());
+            context.locator.onMove(moved -> shards.get(moved).moved());
             return new StripedModel(context, List.copyOf(shards), facts.getFirst());
         } catch (IOException | RuntimeException e) {
             close(shards);
@@ -110,7 +110,17 @@ public final class StripedModel implements RemoteModel {
     }
 
     private Reconnection reconnection() {
-        return new Reconnection(context.clock(), context.reconnectTimeoutNs());
+        return new Reconnection(context.clock(), context.reconnectTimeout.toNanos());
+    }
+
+    @Override
+    public String learner() {
+        return context.learner;
+    }
+
+    @Override
+    public boolean follows() {
+        return context.follower;
     }
 
     @Override
@@ -120,7 +130,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public ValueType dtype() {
-        return context.dtype();
+        return context.dtype;
     }
 
     @Override

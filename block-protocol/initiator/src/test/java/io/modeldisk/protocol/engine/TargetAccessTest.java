@@ -321,7 +321,7 @@ class TargetAccessTest {
 
     @Test
     void connectionBeyondTheLoginLimitClosesTheOldestConnectionThatHasNotLoggedIn() throws IOException {
-        serving = new Serving(context -> context.maxLogins(2));
+        serving = new Serving(context -> context.maxLogins = 2);
         List<RawInitiator> silent = List.of(connect(), connect());
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
         assertThat(silent.getFirst().isClosedByTarget()).isTrue();

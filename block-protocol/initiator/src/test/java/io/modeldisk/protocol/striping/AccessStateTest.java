@@ -41,7 +41,7 @@ class AccessStateTest {
         path = new NetworkPath(shards.servers.getFirst().localAddress().getPort());
         model = StripedModel
             .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                .learner("tester").reconnectTimeout(RECONNECT_TIMEOUT).clock(clock));
+                .learner("tester").reconnectTimeout(RECONNECT_TIMEOUT).sessions(session -> session.clock(clock)));
     }
 
     @AfterEach

@@ -56,8 +56,8 @@ final class FakeShards implements AutoCloseable {
     }
 
     private TargetServer serve(Shard shard, int port) throws IOException {
-        return TargetServer.launch(settings.apply(new TargetContext()
-            .listen(new InetSocketAddress("127.0.0.1", port)).target(shard).maxConnections(8).bufferBytes(16L << 20)));
+        return TargetServer.launch(shard, settings.apply(new TargetContext()
+            .listen(new InetSocketAddress("127.0.0.1", port)).maxConnections(8).bufferBytes(16L << 20)));
     }
 
     static ModelFacts facts(long bytes, int block, int shard, int shards) {

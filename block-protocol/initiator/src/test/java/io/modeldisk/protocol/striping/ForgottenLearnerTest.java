@@ -36,7 +36,8 @@ class ForgottenLearnerTest {
     }
 
     private static StripedModelContext context(ModelAddress address) {
-        return new StripedModelContext(address).learner("tester").commandTimeout(Duration.ofSeconds(5))
+        return new StripedModelContext(address).learner("tester")
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(5)))
             .reconnectTimeout(Duration.ofMillis(500));
     }
 

@@ -81,7 +81,8 @@ class ReconnectTest {
         try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
             model = StripedModel
                 .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                    .learner("tester").reconnectTimeout(Duration.ofMinutes(10)).clock(clock));
+                    .learner("tester").reconnectTimeout(Duration.ofMinutes(10))
+                    .sessions(session -> session.clock(clock)));
             model.join();
             path.state(NetworkPath.State.SILENT);
             CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
@@ -133,7 +134,8 @@ class ReconnectTest {
         try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
             model = StripedModel
                 .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                    .learner("tester").reconnectTimeout(Duration.ofSeconds(10)).clock(clock));
+                    .learner("tester").reconnectTimeout(Duration.ofSeconds(10))
+                    .sessions(session -> session.clock(clock)));
             path.state(NetworkPath.State.SILENT);
             CompletableFuture<Void> pull = FakeShards.async(this::pull);
             await("the pull has failed", () -> {

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,15 +69,17 @@ class StartedCallsTest {
     }
 
     /** Serves two shards, which let a command wait for {@code waitMs} before they respond BUSY. */
-    private void serve(int waitMs, UnaryOperator<StripedModelContext> settings) throws IOException {
+    private void serve(int waitMs, Consumer<StripedModelContext> settings) throws IOException {
         ModelFacts[] facts = {FakeShards.facts(ALL_BYTES, BLOCK, 0, 2), FakeShards.facts(ALL_BYTES, BLOCK, 1, 2)};
         memory = DataMemory.allocateShareable(2 * ALL_BYTES);
         Path sockets = directory.resolve("sockets");
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(waitMs))
+        shards = new FakeShards(target -> target.waitBound(Duration.ofMillis(waitMs))
             .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits()))), facts);
-        model = StripedModel.connect(settings.apply(new StripedModelContext(shards.address()).learner("tester")
-            .datamover(datamover).socketDirectory(sockets)
-            .commandTimeout(Duration.ofSeconds(30)).reconnectTimeout(Duration.ofSeconds(30))));
+        StripedModelContext context = new StripedModelContext(shards.address()).learner("tester").datamover(datamover)
+            .socketDirectory(sockets).sessions(session -> session.commandTimeout(Duration.ofSeconds(30)))
+            .reconnectTimeout(Duration.ofSeconds(30));
+        settings.accept(context);
+        model = StripedModel.connect(context);
         MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
         model.join();
     }
@@ -122,7 +124,7 @@ class StartedCallsTest {
 
     @Test
     void pulledBytesEqualPushedBytes() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         for (int i = 0; i < 20; i++) {
             memory.segment(ALL_BYTES, ALL_BYTES).fill((byte) 0);
             join(startAll(Direction.PUSH));
@@ -133,7 +135,7 @@ class StartedCallsTest {
 
     @Test
     void aCallDoesNotKeepItsThread() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         join(startAll(Direction.PUSH));
         shards.parking(true);
         CompletableFuture<Void> pull = start(Direction.PULL, 0, Cancellation.NONE);
@@ -144,7 +146,7 @@ class StartedCallsTest {
 
     @Test
     void callThatWaitsForAnotherCallOfItsThreadSucceeds() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         CompletableFuture<Void> first = start(Direction.PUSH, 0, Cancellation.NONE);
         CompletableFuture<Void> second = start(Direction.PUSH, 0, Cancellation.NONE);
         model.flush();
@@ -154,7 +156,7 @@ class StartedCallsTest {
 
     @Test
     void blockingCallSendsWhatItsThreadHasHeldBack() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         CompletableFuture<Void> push = start(Direction.PUSH, 0, Cancellation.NONE);
         model.read(CALL_BYTES, memory, ALL_BYTES, CALL_BYTES, Cancellation.NONE);
         push.get(10, TimeUnit.SECONDS);
@@ -162,7 +164,7 @@ class StartedCallsTest {
 
     @Test
     void moreCallsThanTransfersSucceed() throws Exception {
-        serve(60_000, context -> context.concurrentCalls(2));
+        serve(60_000, context -> context.concurrentCalls = 2);
         join(startAll(Direction.PUSH));
         join(startAll(Direction.PULL));
         assertThat(pulled()).isEqualTo(data);
@@ -170,7 +172,7 @@ class StartedCallsTest {
 
     @Test
     void callsSucceedAfterLostConnections() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         join(startAll(Direction.PUSH));
         shards.parking(true);
         CompletableFuture<Void> pull = startAll(Direction.PULL);
@@ -184,7 +186,7 @@ class StartedCallsTest {
 
     @Test
     void callsSucceedAfterBusy() throws Exception {
-        serve(50, context -> context);
+        serve(50, _ -> {});
         join(startAll(Direction.PUSH));
         shards.parking(true);
         CompletableFuture<Void> pull = startAll(Direction.PULL);
@@ -197,7 +199,7 @@ class StartedCallsTest {
 
     @Test
     void cancelledPullLeavesTheMemoryAlone() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = start(Direction.PULL, 0, cancellation);
@@ -216,7 +218,7 @@ class StartedCallsTest {
 
     @Test
     void cancelledCallIsNotStarted() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         cancellation.cancel();
@@ -235,7 +237,7 @@ class StartedCallsTest {
 
     @Test
     void callsEndWhenTheModelIsClosed() throws Exception {
-        serve(60_000, context -> context);
+        serve(60_000, _ -> {});
         shards.parking(true);
         CompletableFuture<Void> pull = start(Direction.PULL, 0, Cancellation.NONE);
         model.flush();

@@ -59,7 +59,8 @@ class StripedModelTest {
     }
 
     private static StripedModelContext context(ModelAddress address) {
-        return new StripedModelContext(address).learner("tester").commandTimeout(Duration.ofSeconds(5))
+        return new StripedModelContext(address).learner("tester")
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(5)))
             .reconnectTimeout(Duration.ofMillis(500));
     }
 
@@ -261,8 +262,9 @@ class StripedModelTest {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60))
-            .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
+        model = StripedModel
+            .connect(context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60)))
+                .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.write(0, memory, 0, 4 * MIB, Cancellation.NONE);
@@ -295,7 +297,8 @@ class StripedModelTest {
     void waitingSynchronizeCacheFailsWhenItIsCancelled() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
-        model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
+        model = StripedModel
+            .connect(context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60))));
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
@@ -310,7 +313,8 @@ class StripedModelTest {
         model.close();
         // The timeouts are long, so that commands fail only because of the restarts, also on a slow machine.
         model = StripedModel.connect(
-            context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
+            context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60)))
+                .reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);
         put(data, 0);
         model.write(0, memory, 0, data.length, Cancellation.NONE);
@@ -369,7 +373,8 @@ class StripedModelTest {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
             ModelAddress address = new ModelAddress(
                 List.of(new InetSocketAddress(silent.getInetAddress(), silent.getLocalPort())), FakeShards.MODEL);
-            assertThatThrownBy(() -> StripedModel.connect(context(address).connectTimeout(Duration.ofMillis(300))))
+            assertThatThrownBy(() -> StripedModel
+                .connect(context(address).sessions(session -> session.connectTimeout(Duration.ofMillis(300)))))
                 .hasMessageContaining("does not respond to a login within 300 ms");
         }
     }

@@ -9,7 +9,6 @@ import io.modeldisk.command.Subcommand;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
@@ -70,7 +69,7 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Mixin ServeDatamovers datamovers)
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
-            datamovers.apply(new TargetContext()))) {
+            datamovers::apply)) {
             System.out.printf(Locale.ROOT, "ready: a node with gRPC on %s, %s%n",
                 TargetAddress.text(node.localAddress()),
                 ByteSize.format(modelSize.bytes()));

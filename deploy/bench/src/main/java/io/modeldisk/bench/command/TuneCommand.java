@@ -21,12 +21,11 @@ import picocli.CommandLine.Option;
 @Command(name = "tune", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
         "Finds the best transfer sizes for each datamover of this machine, and writes them to a file that `serve` and "
-            + "`mount` read. The sizes replace the built-in values of three options: --eager of `serve` and `mount` "
-            + "(the maximum length of the data that a write sends with its command), --request-size of `mount` (the "
-            + "maximum size of a request that covers several neighbouring blocks), and --queue-depth of `mount` (the "
-            + "maximum number of requests in flight to each shard).",
-        "`tune` starts a shard in a separate process. The built-in --request-size and --queue-depth are replaced only "
-            + "if the throughput increases by at least 5 %%."},
+            + "`mount` read. The sizes are: the maximum length of the data that a write sends with its command "
+            + "(eagerBytes), the maximum size of a request of `mount` that covers several neighbouring blocks "
+            + "(requestBytes), and the maximum number of requests of `mount` in flight to each shard (queueDepth).",
+        "`tune` starts a shard in a separate process. The built-in requestBytes and queueDepth are replaced only if the "
+            + "throughput increases by at least 5 %%."},
     footer = {"", "Example:", "  modeldisk tune && \\",
         "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
 public final class TuneCommand implements Callable<Integer>, Subcommand {

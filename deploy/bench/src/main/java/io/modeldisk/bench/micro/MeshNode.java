@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * One node of a mesh. A node runs a shard and a gRPC server. A control message over gRPC makes the node send requests to the
@@ -76,11 +77,12 @@ public final class MeshNode implements AutoCloseable {
      */
     record Order(String over, Direction direction, int requestBytes, long requestsEach) {}
 
-    private MeshNode(InetSocketAddress listen, long modelBytes, TargetContext network) throws IOException {
+    private MeshNode(InetSocketAddress listen, long modelBytes, Consumer<TargetContext> network) throws IOException {
         this.modelBytes = modelBytes;
         this.server = ParameterServer.launch(new ServerContext()
             .model(MODEL).sizeBytes(modelBytes).aggregator("null", Aggregators.parse("null"))
-            .listen(new InetSocketAddress(listen.getAddress(), 0)).access(access(listen)).network(network).conclude());
+            .listen(new InetSocketAddress(listen.getAddress(), 0))
+            .network(network.andThen(context -> context.access(access(listen)))).conclude());
         try (StripedModel model = StripedModel.connect(
             new StripedModelContext(address(TargetAddress.text(server.localAddress()))).learner("filler"))) {
             BenchShard.fill(model);
@@ -96,9 +98,9 @@ public final class MeshNode implements AutoCloseable {
      * Starts the shard and the gRPC server of a node.
      *
      * @param listen the address of the gRPC server; the shard uses a free port of the same host
-     * @param network the datamovers of the shard
+     * @param network sets the datamovers of the shard
      */
-    public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetContext network)
+    public static MeshNode open(InetSocketAddress listen, long modelBytes, Consumer<TargetContext> network)
         throws IOException {
         return new MeshNode(listen, modelBytes, network);
     }

@@ -28,10 +28,9 @@ public final class NullFile implements FuseFileSystem, MountedFile, FileHandle {
 
     /** Mounts the file system with a binding. */
     public static FuseSession mount(String binding, Path directory, long sizeBytes) throws IOException {
-        FuseOptions options = new FuseOptions("modeldisk", FuseOptions.DEFAULT_WORKER_THREADS,
-            FuseOptions.DEFAULT_DATA_REQUESTS,
-            FuseOptions.DEFAULT_CLOSE_TIMEOUT, FileAccess.ofThisUser(), true, false, NanoClock.SYSTEM,
-            DataMemory::allocate, Handover.none());
+        FuseOptions options = new FuseOptions("modeldisk", FuseOptions.DEFAULT_DATA_REQUESTS, FileAccess.ofThisUser(),
+            true,
+            false, NanoClock.SYSTEM, DataMemory::allocate, Handover.none());
         return FuseBinding.named(binding).mount(directory, new NullFile(sizeBytes), options);
     }
 

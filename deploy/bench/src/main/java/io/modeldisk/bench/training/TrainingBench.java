@@ -156,9 +156,9 @@ public final class TrainingBench {
                 .datamover(plan.datamover())));
         LearnerPath path = opened.add(switch (through) {
             case INITIATOR -> InitiatorPath.open(model, variant);
-            case MOUNT -> new MountPath(mount(model, variant, name, opened), model.facts().sizeBytes(),
+            case MOUNT -> new MountPath(mount(model, variant, opened), model.facts().sizeBytes(),
                 variant.exchange() == ExchangeScheme.DIRECT);
-            case MAPPED -> new MappedPath(mount(model, variant, name, opened));
+            case MAPPED -> new MappedPath(mount(model, variant, opened));
         });
         return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
     }
@@ -170,13 +170,12 @@ public final class TrainingBench {
         opened.add(Follower.start(model, plan.followerPeriodMs()));
     }
 
-    private ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
+    private ModelMount mount(StripedModel model, Variant variant, Closing opened)
         throws IOException {
         Path directory = Files.createTempDirectory("modeldisk-bench");
         opened.add(() -> Files.delete(directory));
         return opened.add(ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
-            .binding(FuseBinding.named(plan.binding())).exchange(variant.exchange()).pull(variant.pull())
-            .learner(learner)));
+            .binding(FuseBinding.named(plan.binding())).exchange(variant.exchange()).pull(variant.pull())));
     }
 
     private static void train(List<EmulatedLearner> learners) throws IOException {

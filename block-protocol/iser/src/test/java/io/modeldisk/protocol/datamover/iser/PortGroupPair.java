@@ -51,12 +51,11 @@ public final class PortGroupPair {
     private static TargetServer serve(DataMemory memory, TargetPortGroups groups, String host, String port)
         throws Exception {
         List<TargetPortal.Opener> datamovers = List.of(new IserPortal.Opener(), new TcpPortal.Opener());
-        return TargetServer.launch(new TargetContext()
+        return TargetServer.launch(new MemoryTarget(memory, groups), new TargetContext()
             .listen(new InetSocketAddress(host, Integer.parseInt(port)))
             .datamovers(datamovers)
             .access(new AccessPolicy(null, true, List.of(), List.of()))
             .portals(new Portals(groups.own(), List.of()))
-            .target(new MemoryTarget(memory, groups))
             .maxConnections(CONNECTIONS)
             .bufferBytes(BUFFER_BYTES));
     }

@@ -27,7 +27,7 @@ class JnrBindingTest {
     @Test
     void mountThatOutlivesItsProcessIsRefused() {
         ServiceManager manager = new ServiceManager("@nobody", Duration.ZERO);
-        FuseOptions options = new FuseOptions("m", 1, 1, Duration.ZERO, FileAccess.ofThisUser(), false, false,
+        FuseOptions options = new FuseOptions("m", 1, FileAccess.ofThisUser(), false, false,
             NanoClock.SYSTEM,
             DataMemory::allocate, Handover.of(manager, Map.of()));
         assertThatThrownBy(() -> FuseBinding.named("jnr").mount(Path.of("/m"), null, options))
