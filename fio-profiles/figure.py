@@ -25,15 +25,11 @@ END_SECONDS = 30
 
 def figure_5(options):
     """Throughput over request size, synchronous and asynchronous, writes and reads, with a line for each datamover."""
-    sizes, rounds, duration, warm_up = (
-        ("4k,256k,1m", 2, "500ms", "4s") if options.quick else ("4k,16k,64k,256k,1m,4m", 3, "1s", "12s")
-    )
+    sizes, rounds, duration = ("4k,256k,1m", 2, "400ms") if options.quick else ("4k,16k,64k,256k,1m,4m", 3, "1s")
     name = options.out / "figure-5"
     subprocess.run(
-        [MODELDISK, "bench", "mount", "--measures", "requests", "--binding", "kernel", "--datamover", "tcp,shm,iser"]
-        + ["--request-size", sizes, "--queue-depth", "1,8", "--rounds", str(rounds), "--duration", duration]
-        + ["--warm-up", warm_up]
-        + ["--json", f"{name}.json", "--plot", f"{name}.svg,{name}.png"],
+        [MODELDISK, "bench", "mount", "--binding", "kernel", "--datamover", "tcp,shm,iser", "--sizes", sizes]
+        + ["--rounds", str(rounds), "--duration", duration, "--out", f"{name}.json,{name}.svg,{name}.png"],
         check=True,
     )
 
@@ -147,12 +143,12 @@ def floors(seconds, work):
     file = work / "floor.json"
     subprocess.run(
         [MODELDISK, "bench", "protocol", "--aggregators", "null", "--sizes", "256k", "--directions", "push,pull"]
-        + ["--measures", "throughput", "--duration", f"{int(seconds * 1000)}ms", "--json", str(file)],
+        + ["--measures", "throughput", "--duration", f"{int(seconds * 1000)}ms", "--out", str(file)],
         check=True,
         stdout=subprocess.DEVNULL,
     )
     found = json.loads(file.read_text())["throughput"]
-    return {result["direction"]: result["baselineBytesPerSecond"]["median"] / 1e9 for result in found}
+    return {result["direction"]: result["sockets"]["median"] for result in found}
 
 
 def figure_10(options):
@@ -179,7 +175,7 @@ def figure_10(options):
                 ends = ({"seconds": second, "gigabytesPerSecond": limit} for second in (0, seconds))
                 files[-1].write_text("".join(json.dumps(point) + "\n" for point in ends))
             name = options.out / f"figure-10-{datamover}-{exchange}"
-            subprocess.run([MODELDISK, "trace", "bandwidth", "--out", str(name), *files], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([MODELDISK, "trace", "--out", str(name), *files], check=True, stdout=subprocess.DEVNULL)
             rates = {key: [point["gigabytesPerSecond"] for point in line] for key, line in lines.items()}
             shown.end()
             print(

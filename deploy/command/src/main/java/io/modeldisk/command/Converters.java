@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Function;
 import picocli.CommandLine;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Converts the text of an option to a size, a duration or a path, in the same way for all commands. */
@@ -31,14 +30,6 @@ public final class Converters {
                     + System.getProperty("sun.jnu.encoding")
                     + " of this process does not have; start it in a locale with UTF-8, such"
                     + " as LC_ALL=C.UTF-8");
-        }
-    }
-
-    /** Converts the text of an option to a duration. A number without a unit is in milliseconds. */
-    public static final class Milliseconds implements ITypeConverter<Duration> {
-        @Override
-        public Duration convert(String text) {
-            return Converters.convert(each -> DurationText.parse(each, "ms"), text);
         }
     }
 

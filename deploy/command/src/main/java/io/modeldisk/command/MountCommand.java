@@ -116,7 +116,7 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--trace", paramLabel = "FILE",
         description = "Write the contents of DIR/trace.json to this file when the mount stops. Perfetto, "
-            + "chrome://tracing and `modeldisk trace timeline` open the file.")
+            + "chrome://tracing and `modeldisk trace` open the file.")
     private Path trace;
 
     @Option(names = "--reconnect", paramLabel = "TIME",

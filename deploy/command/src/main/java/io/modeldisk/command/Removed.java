@@ -8,13 +8,55 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands and options that earlier versions had. Whoever still uses one is told what replaces it. */
 final class Removed {
-    /** What replaces a command, such as {@code top}, or an option, such as {@code doctor.collect}. */
-    private static final Map<String, String> REPLACEMENTS = Map.of(
-        "top", "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "
-            + "`mount --admin` shows it in a browser",
-        "doctor.collect",
-        "'What to send with a bug report' in docs/operations.md lists the commands whose output to send",
-        "doctor.secrets", "only --collect used it, which is removed too");
+    private static final String ROUNDS = "--rounds is its name now";
+    private static final String OUT = "--out FILE.json,FILE.png writes figures and charts";
+    private static final String MODEL = "--model BYTES:TIME has the size and the computation time";
+    private static final String FIXED = "it has no replacement, the value is fixed";
+    private static final String TUNING = "the file of --tuning has it, which `modeldisk tune` writes";
+
+    /** What replaces a command, such as {@code bench.micro}, or an option, such as {@code bench.protocol.pairs}. */
+    private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
+        Map.entry("top", "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "
+            + "`mount --admin` shows it in a browser"),
+        Map.entry("doctor.collect",
+            "'What to send with a bug report' in docs/operations.md lists the commands whose output to send"),
+        Map.entry("doctor.secrets", "only --collect used it, which is removed too"),
+        Map.entry("serve.max-logins", FIXED),
+        Map.entry("serve.login-timeout", FIXED),
+        Map.entry("serve.eager", TUNING),
+        Map.entry("mount.eager", TUNING),
+        Map.entry("mount.request-size", TUNING),
+        Map.entry("mount.queue-depth", TUNING),
+        Map.entry("bench.micro", "`modeldisk bench protocol --measures latency,fan-in,mesh` measures the same"),
+        Map.entry("bench.sessions", "`modeldisk bench protocol --measures sessions` measures the same"),
+        Map.entry("bench.start", "docs/measurements.md has the shell lines that measure starts"),
+        Map.entry("bench.protocol.pairs", ROUNDS),
+        Map.entry("bench.protocol.latency-sizes", "--sizes with --measures latency has the sizes"),
+        Map.entry("bench.protocol.json", OUT),
+        Map.entry("bench.protocol.plot", OUT),
+        Map.entry("bench.aggregator.pairs", ROUNDS),
+        Map.entry("bench.aggregator.size", FIXED),
+        Map.entry("bench.aggregator.block-size", FIXED),
+        Map.entry("bench.aggregator.json", OUT),
+        Map.entry("bench.mount.measures",
+            "`modeldisk bench training --through mount,mapped` measures a learner's time"),
+        Map.entry("bench.mount.request-size", "--sizes is its name now"),
+        Map.entry("bench.mount.queue-depth", "1 and 8 are always measured"),
+        Map.entry("bench.mount.warm-up", "--duration sets the warm-up too"),
+        Map.entry("bench.mount.json", OUT),
+        Map.entry("bench.mount.plot", OUT),
+        Map.entry("bench.training.size", MODEL),
+        Map.entry("bench.training.compute", MODEL),
+        Map.entry("bench.training.binding", FIXED),
+        Map.entry("bench.training.aggregator", FIXED),
+        Map.entry("bench.training.checkpoint-every", FIXED),
+        Map.entry("bench.training.warm-up", "--iterations sets the warm-up too"),
+        Map.entry("bench.training.follower-period", "--followers N:wait is for followers that read nothing"),
+        Map.entry("bench.training.repeat", ROUNDS),
+        Map.entry("bench.training.traces", "--out FILE.png has the timeline of each case"),
+        Map.entry("bench.training.json", OUT),
+        Map.entry("bench.training.plot", OUT),
+        Map.entry("bench.baseline.model-size", "`modeldisk bench protocol` tells the server the size"));
 
     private Removed() {}
 

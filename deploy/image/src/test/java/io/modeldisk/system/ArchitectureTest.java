@@ -42,8 +42,6 @@ final class ArchitectureTest {
     private static final String RDMA = "io.modeldisk.protocol.rdma..";
     private static final String ISER = "io.modeldisk.protocol.datamover.iser..";
     private static final String BENCH = "io.modeldisk.bench..";
-    private static final String PICTURE = "io.modeldisk.picture..";
-    private static final String TIMELINE = "io.modeldisk.timeline..";
 
     @ArchTest
     static final ArchRule PLATFORM_DEPENDS_ON_NO_OTHER_MODULE = knowsOnly(PLATFORM);
@@ -172,8 +170,8 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule ONLY_BENCHES_DEPEND_ON_CHARTS_AND_HISTOGRAMS = noClasses().that()
-        .resideOutsideOfPackages(BENCH, PICTURE, TIMELINE).should().dependOnClassesThat()
-        .resideInAnyPackage("org.knowm..", "org.HdrHistogram..", BENCH, PICTURE, TIMELINE);
+        .resideOutsideOfPackage(BENCH).should().dependOnClassesThat()
+        .resideInAnyPackage("org.knowm..", "org.HdrHistogram..", BENCH);
 
     @ArchTest
     static final ArchRule ONLY_BENCH_GRPC_DEPENDS_ON_GRPC = noClasses().that()

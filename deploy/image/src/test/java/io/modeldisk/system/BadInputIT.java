@@ -114,8 +114,11 @@ final class BadInputIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        sessions --size=6000      | --size 6000 must be a multiple of 4096
-        protocol --datamover=iser | --datamover iser must be tcp or shm
+        protocol --sizes=6000        | --sizes 6000 must be a multiple of 4096
+        protocol --clients=1,0       | --clients 0 must be from 1 to 4096
+        protocol --pairs=3           | '--pairs' was removed: --rounds
+        micro --measures latency     | 'micro' was removed: `modeldisk bench protocol --measures latency,fan-in,mesh`
+        start --commands             | 'start' was removed: docs/measurements.md has the shell lines
         """)
     void benchReportsAnOptionValueThatItCannotMeasure(String options, String said) throws Exception {
         assertRefused(List.of(said), Stream.concat(Stream.of("bench"), Stream.of(options.split(" "))).toArray());
@@ -151,10 +154,10 @@ final class BadInputIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"protocol, --json", "protocol, --plot", "sessions, --json", "aggregator, --json", "start, --json"})
-    void benchRefusesAFileInADirectoryThatDoesNotExistBeforeItMeasures(String bench, String option) throws Exception {
-        assertRefused(List.of(option + " missing/x.svg cannot be written: its directory does not exist"), "bench",
-            bench, option, "missing/x.svg");
+    @ValueSource(strings = {"protocol", "mount", "training", "aggregator"})
+    void benchRefusesAFileInADirectoryThatDoesNotExistBeforeItMeasures(String bench) throws Exception {
+        assertRefused(List.of("--out missing/x.svg cannot be written: its directory does not exist"), "bench", bench,
+            "--out", "missing/x.svg");
     }
 
     @Test

@@ -19,31 +19,18 @@ final class GpuBenchIT {
 
     @ParameterizedTest
     @CsvSource({"sgd:lr=0.001,3", "adam:lr=0.001,7", "assign,2"})
-    void everyMeasurementRunsOnAnEmulatedDevice(String aggregator, int bytesPerByte) throws Exception {
+    void everyMeasurementRunsOnAnEmulatedDeviceWithoutFigures(String aggregator, int bytesPerByte) throws Exception {
         Path json = sandbox.path("gpu.json");
         String text = sandbox.run(EmulatedDriver.environment(sandbox), modeldisk("bench", "aggregator", "--device",
-            "cuda:0", "--aggregator", aggregator, "--size", "1MiB", "--block-size", "256KiB", "--pairs", "1", "--smoke",
-            "--json", json)).succeeded();
+            "cuda:0", "--aggregator", aggregator, "--out", json)).succeeded();
 
-        assertThat(text).contains("The device is emulated.", aggregator + " on cuda:0 (emulated 0)", "fold / memcpy",
-            "push / copy to the device");
+        assertThat(text).contains("The device is emulated", aggregator + " on cuda:0 (emulated 0)")
+            .doesNotContain("GB/s");
         JsonNode report = new ObjectMapper().readTree(json.toFile());
         assertThat(report.path("foldBytesPerByte").asInt()).isEqualTo(bytesPerByte);
-        assertThat(report.path("folds").findValuesAsText("blocks")).containsExactly("1", "4");
-        assertThat(report.path("pushes").findValuesAsText("blocks")).containsExactly("1");
-        for (JsonNode figure : report.findValues("median")) {
-            assertThat(figure.asDouble()).isPositive();
-        }
-    }
-
-    @Test
-    void noFigureOfAnEmulatedDeviceIsPrinted() throws Exception {
-        Result result = sandbox.run(EmulatedDriver.environment(sandbox),
-            modeldisk("bench", "aggregator", "--device", "cuda:0", "--size", "1MiB"));
-
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).doesNotContain("GB/s")
-            .contains("the device cuda:0 (emulated 0) is emulated, so its speed has no meaning");
+        assertThat(report.path("emulated").asBoolean()).isTrue();
+        assertThat(report.path("blocks").findValuesAsText("block")).containsExactly("4096", "16384", "65536", "262144",
+            "1048576");
     }
 
     @ParameterizedTest
@@ -53,7 +40,7 @@ final class GpuBenchIT {
     void deviceOrAggregatorThatCannotBeMeasuredIsRefused(String device, String aggregator, String message)
         throws Exception {
         Result result = sandbox.run(EmulatedDriver.environment(sandbox), modeldisk("bench", "aggregator", "--device",
-            device, "--aggregator", aggregator, "--size", "1MiB", "--smoke"));
+            device, "--aggregator", aggregator));
 
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("modeldisk aggregator: " + message);

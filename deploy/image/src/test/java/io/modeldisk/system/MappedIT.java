@@ -18,7 +18,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -185,38 +184,19 @@ final class MappedIT {
         Programs.requireMounting();
         Path json = sandbox.path("through.json");
         sandbox.run(
-            modeldisk("bench", "training", "--size", "8MiB", "--compute-ms", "5", "--learners", "2", "--shards", "1",
-                "--exchange", "sync,overlap", "--through", "mount,mapped", "--iterations", "5", "--warm-up", "3",
-                "--consistency",
-                "bsp", "--json", json))
+            modeldisk("bench", "training", "--model", "8MiB:5ms", "--learners", "2", "--shards", "1", "--exchange",
+                "sync,overlap", "--through", "mount,mapped", "--datamover", "shm", "--iterations", "5", "--rounds", "1",
+                "--consistency", "bsp", "--out", json))
             .succeeded();
         JsonNode results = new ObjectMapper().readTree(Files.readString(json)).path("results");
-        assertThat(results.findValuesAsText("exchange")).containsExactly("sync, mount", "sync, mapped",
-            "overlap:adaptive, mount", "overlap:adaptive, mapped");
+        assertThat(results.findValuesAsText("exchange")).containsExactly("sync", "sync", "overlap:adaptive",
+            "overlap:adaptive");
+        assertThat(results.findValuesAsText("through")).containsExactly("mount", "mapped", "mount", "mapped");
         for (int i = 0; i < results.size(); i += 2) {
-            assertThat(results.path(i + 1).path("fileMs").asDouble())
-                .isLessThan(results.path(i).path("fileMs").asDouble());
+            assertThat(results.path(i + 1).path("read and write").path("median").asDouble())
+                .isLessThan(results.path(i).path("read and write").path("median").asDouble());
         }
         assertThat(sandbox.run(modeldisk("bench", "training", "--exchange", "direct", "--through", "mapped")).output())
             .contains("direct has no buffers to map");
-    }
-
-    @Test
-    void mountBenchShowsTheLearnersTimeWithMappedBuffersBesideReadAndWrite() throws Exception {
-        Programs.requireMounting();
-        Path json = sandbox.path("learner.json");
-        Running bench = sandbox.start("bench",
-            modeldisk("bench", "mount", "--measures", "learner", "--datamover", "shm",
-                "--binding", "kernel", "--model-size", "64MiB", "--rounds", "1", "--json", json));
-        // The bench starts five shards and five mounts.
-        await("the bench ends", Duration.ofSeconds(170), () -> !bench.process().isAlive());
-        assertThat(bench.process().exitValue()).as(bench.output()).isZero();
-        JsonNode times = new ObjectMapper().readTree(Files.readString(json)).path("learner");
-        assertThat(times.findValuesAsText("exchange")).containsExactly("direct", "sync", "sync", "overlap", "overlap");
-        assertThat(times.findValuesAsText("through")).containsExactly("mount", "mount", "mapped", "mount", "mapped");
-        for (int mapped : new int[]{2, 4}) {
-            assertThat(times.path(mapped).path("fileMs").path("median").asDouble()).isPositive()
-                .isLessThan(times.path(mapped - 1).path("fileMs").path("median").asDouble());
-        }
     }
 }

@@ -44,7 +44,7 @@ public enum MountEntry {
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),
     /** The phases of the last iterations. */
     TRACE("trace.json",
-        "The phases of the last iterations as trace events, for `modeldisk trace timeline` and Perfetto.");
+        "The phases of the last iterations as trace events, for `modeldisk trace` and Perfetto.");
 
     private final String fileName;
     private final String description;

@@ -2,8 +2,9 @@ package io.modeldisk.bench.aggregator;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
-import io.modeldisk.bench.report.AggregatorReport;
+import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Unit;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import java.lang.foreign.ValueLayout;
 /** Measures the throughput of an aggregator on one core, with weights that are larger than the processor's caches. */
 public final class AggregatorBench {
     private static final int WARM_UP_PASSES = 3;
-    private static final double SECOND_NS = 1e9;
+    private static final int BLOCK_BYTES = 256 << 10;
     private static final long STATE_ALIGNMENT = 4096;
     private static final float WEIGHT = 1;
     private static final float GRADIENT = 0.5f;
@@ -26,48 +27,54 @@ public final class AggregatorBench {
      * the loop is sgd.
      *
      * @param name the name of the aggregator in the report
-     * @param bytes the size of the weights, a multiple of the block size
+     * @param bytes the size of the weights, a multiple of 256 KiB
      */
-    public static AggregatorReport run(String name, Aggregator aggregator, long bytes, int blockBytes, int pairs)
-        throws IOException {
-        double[] ours = new double[pairs];
-        double[] loops = new double[pairs];
-        double[] copies = new double[pairs];
+    public static Report run(String name, Aggregator aggregator, long bytes, int rounds) throws IOException {
+        double[] ours = new double[rounds];
+        double[] loops = new double[rounds];
+        double[] copies = new double[rounds];
         String own = name.split(":", 2)[0];
         String loopName = CLoop.has(own) ? own : "sgd";
         try (
-            CLoop loop = CLoop.start(bytes, blockBytes);
+            CLoop loop = CLoop.start(bytes, BLOCK_BYTES);
             DataMemory weights = filled(bytes, WEIGHT);
             DataMemory gradients = filled(bytes, GRADIENT);
             Arena state = Arena.ofShared()) {
-            int blocks = Math.toIntExact(bytes / blockBytes);
-            long stateBytes = LogicalBlock.in(blockBytes) * aggregator.stateBytesPerLogicalBlock();
+            int blocks = Math.toIntExact(bytes / BLOCK_BYTES);
+            long stateBytes = LogicalBlock.in(BLOCK_BYTES) * aggregator.stateBytesPerLogicalBlock();
             Block[] model = new Block[blocks];
             for (int i = 0; i < blocks; i++) {
                 MemorySegment remembered = stateBytes == 0
                     ? MemorySegment.NULL
                     : state.allocate(stateBytes, STATE_ALIGNMENT);
-                model[i] = new Block(weights.segment((long) i * blockBytes, blockBytes), remembered, 1);
+                model[i] = new Block(weights.segment((long) i * BLOCK_BYTES, BLOCK_BYTES), remembered, 1);
             }
             for (int i = 0; i < WARM_UP_PASSES; i++) {
-                pass(aggregator, model, gradients, blockBytes);
+                pass(aggregator, model, gradients);
                 loop.pass(loopName);
                 loop.pass("copy");
             }
-            for (int i = 0; i < pairs; i++) {
-                ours[i] = bytes * SECOND_NS / pass(aggregator, model, gradients, blockBytes);
-                loops[i] = bytes * SECOND_NS / loop.pass(loopName);
-                copies[i] = bytes * SECOND_NS / loop.pass("copy");
+            for (int i = 0; i < rounds; i++) {
+                ours[i] = (double) bytes / pass(aggregator, model, gradients);
+                loops[i] = (double) bytes / loop.pass(loopName);
+                copies[i] = (double) bytes / loop.pass("copy");
             }
         }
-        return new AggregatorReport(name, loopName, Samples.of(ours), Samples.of(loops), Samples.of(copies));
+        Report report = new Report("aggregator");
+        report.table("aggregator", "Throughput of gradient on one core: medians of " + rounds + " runs in turn",
+            "aggregator", "loop in C").row(name, loopName)
+            .put("aggregator", Unit.GIGABYTES_PER_SECOND, Samples.of(ours))
+            .put("loop", Unit.GIGABYTES_PER_SECOND, Samples.of(loops))
+            .put("memcpy", Unit.GIGABYTES_PER_SECOND, Samples.of(copies))
+            .ratio("aggregator", "loop").ratio("aggregator", "memcpy");
+        return report;
     }
 
-    private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients, int blockBytes) {
+    private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients) {
         long begun = System.nanoTime();
         for (int i = 0; i < model.length; i++) {
-            long at = (long) i * blockBytes;
-            aggregator.aggregate(model[i], 0, gradients.slab(at), DataMemory.offsetInSlab(at), blockBytes, 1);
+            long at = (long) i * BLOCK_BYTES;
+            aggregator.aggregate(model[i], 0, gradients.slab(at), DataMemory.offsetInSlab(at), BLOCK_BYTES, 1);
         }
         return System.nanoTime() - begun;
     }

@@ -1,27 +1,30 @@
 package io.modeldisk.bench.aggregator;
 
-import io.modeldisk.bench.baseline.CProgram;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 
-/** A child process that runs the optimizers as loops in C. */
+/**
+ * A child process that runs the optimizers as loops in C, compiled with gcc for the processor of this machine. The program is
+ * deleted when this object is closed.
+ */
 final class CLoop implements AutoCloseable {
     private static final Set<String> LOOPS = Set.of("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam",
         "adamw");
+    private static final String NAME = "optimizers";
 
-    private final CProgram program;
-    private final Process process;
-    private final BufferedReader answers;
-    private final Writer requests;
+    private final Path directory;
+    private Process process;
+    private BufferedReader answers;
+    private Writer requests;
 
-    private CLoop(CProgram program, Process process) {
-        this.program = program;
-        this.process = process;
-        this.answers = process.inputReader(StandardCharsets.UTF_8);
-        this.requests = process.outputWriter(StandardCharsets.UTF_8);
+    private CLoop(Path directory) {
+        this.directory = directory;
     }
 
     /**
@@ -30,12 +33,45 @@ final class CLoop implements AutoCloseable {
      * @throws IOException if gcc is missing or fails
      */
     static CLoop start(long bytes, int blockBytes) throws IOException {
-        CProgram program = CProgram.compile(CLoop.class, "optimizers");
+        CLoop loop = new CLoop(Files.createTempDirectory("modeldisk-bench"));
         try {
-            return new CLoop(program, program.start(Long.toString(bytes), Integer.toString(blockBytes)));
+            loop.compile();
+            loop.process = new ProcessBuilder(loop.file(""), Long.toString(bytes), Integer.toString(blockBytes))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            loop.answers = loop.process.inputReader(StandardCharsets.UTF_8);
+            loop.requests = loop.process.outputWriter(StandardCharsets.UTF_8);
+            return loop;
         } catch (IOException e) {
-            program.close();
+            loop.close();
             throw e;
+        }
+    }
+
+    private String file(String ending) {
+        return directory.resolve(NAME + ending).toString();
+    }
+
+    private void compile() throws IOException {
+        try (InputStream text = CLoop.class.getResourceAsStream(NAME + ".c")) {
+            Files.copy(text, Path.of(file(".c")));
+        }
+        Process gcc;
+        try {
+            gcc = new ProcessBuilder("gcc", "-O3", "-march=native", "-fno-math-errno", "-o", file(""), file(".c"),
+                "-lm")
+                .redirectErrorStream(true).start();
+        } catch (IOException e) {
+            throw new IOException(
+                "the C program was not compiled because gcc is missing; install gcc and libc6-dev", e);
+        }
+        try (BufferedReader output = gcc.inputReader(StandardCharsets.UTF_8)) {
+            String said = String.join("\n", output.readAllLines());
+            if (gcc.waitFor() != 0) {
+                throw new IOException("the C program was not compiled because gcc failed:\n" + said);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the wait for gcc was interrupted", e);
         }
     }
 
@@ -53,14 +89,18 @@ final class CLoop implements AutoCloseable {
         requests.flush();
         String answer = answers.readLine();
         if (answer == null) {
-            throw new IOException("the C loop exited, possibly because memory ran out; choose a smaller --size");
+            throw new IOException("the C loop exited, possibly because memory ran out; it needs three times 512 MiB");
         }
         return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
     }
 
     @Override
     public void close() throws IOException {
-        process.destroy();
-        program.close();
+        if (process != null) {
+            process.destroy();
+        }
+        Files.deleteIfExists(Path.of(file(".c")));
+        Files.deleteIfExists(Path.of(file("")));
+        Files.delete(directory);
     }
 }

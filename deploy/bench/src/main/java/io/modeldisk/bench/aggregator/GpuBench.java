@@ -2,152 +2,192 @@ package io.modeldisk.bench.aggregator;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Formula;
+import io.modeldisk.aggregator.cuda.CudaDevice;
+import io.modeldisk.aggregator.cuda.CudaEvent;
 import io.modeldisk.aggregator.cuda.CudaException;
+import io.modeldisk.aggregator.cuda.CudaStream;
 import io.modeldisk.aggregator.cuda.DeviceMemory;
+import io.modeldisk.aggregator.cuda.PinnedMemory;
 import io.modeldisk.aggregator.device.Device;
-import io.modeldisk.bench.report.GpuReport;
-import io.modeldisk.bench.report.Samples;
+import io.modeldisk.aggregator.device.DeviceBlocks;
+import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.bench.load.Measured;
+import io.modeldisk.bench.load.Progress;
+import io.modeldisk.bench.load.Turns;
+import io.modeldisk.bench.report.Report;
+import io.modeldisk.bench.report.Table;
+import io.modeldisk.bench.report.Unit;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Map;
 
-/**
- * Measures an aggregator on a GPU: folds in device memory, in turn with the device's own copy function; and pushes through pinned
- * host memory, in turn with copies alone.
- */
+/** Measures the blocks of a shard on a GPU, as a shard uses them, beside the copies of the GPU. */
 public final class GpuBench {
-    /** The name of an emulated device begins with this. */
+    private static final List<Integer> BLOCK_BYTES = List.of(4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20);
+    private static final long COPY_BYTES = 32L << 20;
+    private static final long RUN_MS = 50;
+    /** The bytes that a copy reads and writes for each byte. */
+    private static final int TRAFFIC_OF_A_COPY = 2;
+    /** The name of an emulated device contains this. Its speed means nothing. */
     private static final String EMULATED = "(emulated";
-    /** Copies to and from the host are measured from this size of blocks on. */
-    private static final int LEAST_COPY_BYTES = 256 << 10;
-    private static final List<Integer> FOLD_BLOCKS = List.of(1, 4, 16, 64, GpuModel.MOST_BLOCKS);
-    private static final List<Integer> PUSH_BLOCKS = List.of(1, 4, 16, 64);
+    private static final long EMULATED_BYTES = 4L << 20;
+    private static final float VALUE = 0.5f;
 
-    private final String name;
-    private final GpuModel model;
-    private final int bytesPerByte;
-    private final int pairs;
-    private final Repetitions repetitions;
-    private final Consumer<String> progress;
+    private final CudaStream stream;
+    private final CudaEvent done;
+    private final DeviceMemory from;
+    private final DeviceMemory to;
+    private final PinnedMemory host;
 
-    private GpuBench(
-        String name, GpuModel model, int bytesPerByte, int pairs, Repetitions repetitions,
-        Consumer<String> progress) {
-        this.name = name;
-        this.model = model;
-        this.bytesPerByte = bytesPerByte;
-        this.pairs = pairs;
-        this.repetitions = repetitions;
-        this.progress = progress;
+    private GpuBench(CudaDevice copies) {
+        this.stream = copies.newStream();
+        this.done = copies.newEvent();
+        this.from = copies.allocate(COPY_BYTES);
+        this.to = copies.allocate(COPY_BYTES);
+        this.host = copies.allocatePinned(COPY_BYTES);
     }
 
     /**
-     * Measures an aggregator on a device.
+     * Measures an aggregator on a device. On an emulated device, everything runs once, and the report has no figures.
      *
-     * @param device the name of the device, such as {@code cuda:0}
-     * @param name the name of the aggregator in the report
-     * @param bytes the size of the weights: a multiple of each block size
-     * @param pairs the number of measurements of each
-     * @param smoke whether each measurement is only one repetition, for tests; with an emulated device, it must be true
-     * @param progress gets the step that begins
-     * @throws IllegalArgumentException if there is no such device, if it has too little memory, or if it cannot run the
-     *     aggregator
-     * @throws IOException if no GPU can be used, or if a call of the driver fails
+     * @param name the name of the device, such as {@code cuda:0}
+     * @param specification the name of the aggregator in the report
+     * @param bytes the size of the weights
+     * @throws IllegalArgumentException if there is no such device, or it cannot run the aggregator
+     * @throws IOException if no GPU can be used, or a call of the driver fails
      */
-    public static GpuReport run(
-        String device, String name, Aggregator aggregator, long bytes, List<Integer> blockSizes, int pairs,
-        boolean smoke, Consumer<String> progress)
+    public static Report run(String name, String specification, Aggregator aggregator, long bytes, int rounds)
         throws IOException {
         if (aggregator.formula() instanceof Formula.Nothing) {
-            throw new IllegalArgumentException("the aggregator " + name + " does nothing on a device");
+            throw new IllegalArgumentException("the aggregator " + specification + " does nothing on a device");
         }
-        int ordinal = Device.named(device).number();
-        try (GpuModel model = new GpuModel(ordinal, aggregator, bytes)) {
-            String fullName = model.device.toString();
+        Device device = Device.named(name);
+        try {
+            String fullName = name(device);
             boolean emulated = fullName.contains(EMULATED);
-            if (emulated && !smoke) {
-                throw new IllegalArgumentException(
-                    "the device " + fullName + " is emulated, so its speed has no meaning");
+            int traffic = aggregator.formula() instanceof Formula.Assign
+                ? 2
+                : 3 + 2 * aggregator.stateBytesPerLogicalBlock() / LogicalBlock.BYTES;
+            Report report = new Report("aggregator on a device").fact("device", fullName)
+                .fact("emulated", emulated).fact("foldBytesPerByte", traffic);
+            Table table = report.table("blocks", specification + " on " + fullName
+                + "\nFolds read and write " + traffic
+                + " bytes of the device for each byte of gradient, and its copies "
+                + TRAFFIC_OF_A_COPY
+                + "; these bytes count.\nPushes go through pinned memory of the host; bytes of gradient"
+                + " count.", "block");
+            Turns turns = new Turns(emulated ? 1 : rounds, emulated ? 0 : RUN_MS);
+            for (int blockBytes : BLOCK_BYTES) {
+                Progress.show("blocks of " + ByteSize.exact(blockBytes));
+                long size = emulated ? EMULATED_BYTES : bytes;
+                Map<String, List<Measured>> found = copies(turns, device, size, blockBytes);
+                found.putAll(blocks(turns, device, aggregator, size, blockBytes));
+                Table.Row row = table.row(new ByteSize(blockBytes));
+                if (!emulated) {
+                    Map<String, Integer> counted = Map.of("folds", traffic, "device copies", TRAFFIC_OF_A_COPY);
+                    found.forEach((each, runs) -> row.put(each, Unit.GIGABYTES_PER_SECOND,
+                        Measured.gigabytesPerSecond(runs, (double) blockBytes * counted.getOrDefault(each, 1))));
+                    row.ratio("folds", "device copies").ratio("pushes", "copies to the device");
+                }
             }
-            int bytesPerByte = aggregator.formula() instanceof Formula.Assign ? 2 : 3 + 2 * model.stateArrays();
-            GpuBench bench = new GpuBench(name, model, bytesPerByte, pairs, new Repetitions(smoke), progress);
-            return new GpuReport(fullName, emulated, name, bytesPerByte, bench.folds(blockSizes),
-                bench.pushes(blockSizes));
-        } catch (UnsupportedOperationException | CudaException e) {
+            if (emulated) {
+                report.note(
+                    "The device is emulated, so its speed has no meaning: all measurements ran once, without figures.");
+            }
+            return report;
+        } catch (UnsupportedOperationException | CudaException | DeviceException e) {
             throw new IOException(e.getMessage(), e);
         }
     }
 
-    private List<GpuReport.Folds> folds(List<Integer> blockSizes) throws IOException {
-        List<GpuReport.Folds> results = new ArrayList<>();
-        for (int blockBytes : blockSizes) {
-            for (int blocks : FOLD_BLOCKS) {
-                long launchBytes = (long) blockBytes * blocks;
-                if (launchBytes <= model.weights.lengthBytes()) {
-                    results.add(folds(blockBytes, blocks, (int) launchBytes));
+    private static String name(Device device) {
+        try (CudaDevice opened = CudaDevice.open(device.number(), COPY_BYTES, NanoClock.SYSTEM)) {
+            return opened.toString();
+        }
+    }
+
+    /** The copies have a context of their own, so they are measured before the blocks, and not in turn with them. */
+    private static Map<String, List<Measured>> copies(Turns turns, Device device, long bytes, int blockBytes)
+        throws IOException {
+        try (CudaDevice opened = CudaDevice.open(device.number(), 3 * COPY_BYTES, NanoClock.SYSTEM)) {
+            GpuBench bench = new GpuBench(opened);
+            Map<String, Turns.Run> variants = new LinkedHashMap<>();
+            variants.put("device copies", count -> bench.copied(count, blockBytes, false));
+            variants.put("copies to the device", count -> bench.copied(count, blockBytes, true));
+            return turns.measure(bytes / blockBytes, variants);
+        }
+    }
+
+    private static Map<String, List<Measured>> blocks(
+        Turns turns, Device device, Aggregator aggregator, long bytes, int blockBytes) throws IOException {
+        int blocks = Math.toIntExact(bytes / blockBytes);
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment gradient = arena.allocate(blockBytes, LogicalBlock.BYTES);
+            for (long at = 0; at < blockBytes; at += Float.BYTES) {
+                gradient.set(ValueLayout.JAVA_FLOAT, at, VALUE);
+            }
+            long stateBytes = LogicalBlock.in(blockBytes) * aggregator.stateBytesPerLogicalBlock();
+            // All blocks begin with the same state of zeros, so they share the memory of the host.
+            MemorySegment state = stateBytes == 0 ? MemorySegment.NULL : arena.allocate(stateBytes, LogicalBlock.BYTES);
+            try (DeviceBlocks model = device.open(new DeviceShape(bytes, blockBytes, aggregator, true, 0,
+                List.of(arena.allocate(bytes, LogicalBlock.BYTES)), _ -> state, NanoClock.SYSTEM, "bench"))) {
+                model.listen(() -> {}, _ -> {});
+                for (int i = 0; i < blocks; i++) {
+                    model.store(i, gradient);
+                    model.accumulate(i, 0, gradient, 0, GradientType.FLOAT32, blockBytes, true);
                 }
+                Map<String, Turns.Run> variants = new LinkedHashMap<>();
+                variants.put("folds", count -> measured(count, i -> model
+                    .foldSum((int) (i % blocks), 1, 0, blockBytes, 1), model));
+                variants.put("pushes", count -> measured(count, i -> model.fold((int) (i % blocks), 1, 0, gradient, 0,
+                    GradientType.FLOAT32, blockBytes, 1), model));
+                return turns.measure(blocks, variants);
             }
         }
-        return results;
     }
 
-    private GpuReport.Folds folds(int blockBytes, int blocks, int launchBytes) throws IOException {
-        progress.accept("folds of " + name + ", " + blocks + " blocks of " + ByteSize.exact(blockBytes));
-        DeviceMemory[] from = GpuModel.parts(model.gradients, launchBytes);
-        DeviceMemory[] to = GpuModel.parts(model.weights, launchBytes);
-        model.forgetUpdates();
-        double[][] rates = measure(times -> model.fold(times, blockBytes, blocks),
-            times -> model.copy(times, from, to));
-        return new GpuReport.Folds(blockBytes, blocks, Samples.of(times(rates[0], (double) launchBytes * bytesPerByte)),
-            Samples.of(times(rates[1], 2.0 * launchBytes)));
+    @FunctionalInterface
+    private interface Operation {
+        /** Puts an operation into the queue of the device, and returns its ticket. */
+        long put(long number);
     }
 
-    private List<GpuReport.Pushes> pushes(List<Integer> blockSizes) throws IOException {
-        List<GpuReport.Pushes> results = new ArrayList<>();
-        for (int blockBytes : blockSizes) {
-            if (blockBytes >= LEAST_COPY_BYTES) {
-                try (GpuPushes path = new GpuPushes(model, blockBytes)) {
-                    for (int blocks : PUSH_BLOCKS) {
-                        if (path.fits(blocks)) {
-                            results.add(pushes(path, blockBytes, blocks));
-                        }
-                    }
-                }
+    private static Measured measured(long count, Operation operation, DeviceBlocks model) {
+        long begun = System.nanoTime();
+        long ticket = 0;
+        for (long i = 0; i < count; i++) {
+            ticket = operation.put(i);
+        }
+        model.awaitDone(ticket);
+        return Measured.of(count, System.nanoTime() - begun);
+    }
+
+    /** Copies as many bytes as a number of blocks: on the device in large pieces, or from the host in blocks. */
+    private Measured copied(long count, int blockBytes, boolean fromHost) {
+        long begun = System.nanoTime();
+        long piece = fromHost ? blockBytes : Math.min(COPY_BYTES, count * blockBytes);
+        for (long left = count * blockBytes; left > 0; left -= piece) {
+            long length = Math.min(piece, left);
+            if (fromHost) {
+                stream.copyToDevice(host, to, length);
+            } else {
+                stream.copyOnDevice(from, to, length);
             }
         }
-        return results;
-    }
-
-    private GpuReport.Pushes pushes(GpuPushes path, int blockBytes, int blocks) throws IOException {
-        progress.accept("pushes with " + name + ", " + blocks + " blocks of " + ByteSize.exact(blockBytes));
-        model.forgetUpdates();
-        double[][] rates = measure(path::copyToDevice, path::copyToHost, times -> path.push(times, blocks));
-        return new GpuReport.Pushes(blockBytes, blocks, Samples.of(times(rates[0], blockBytes)),
-            Samples.of(times(rates[1], blockBytes)), Samples.of(times(rates[2], (double) blockBytes * blocks)));
-    }
-
-    /** Measures each work in turn. Returns the repetitions in a second for each work and each turn. */
-    private double[][] measure(Repetitions.Work... works) throws IOException {
-        double[][] rates = new double[works.length][pairs];
-        int[] times = new int[works.length];
-        for (int i = 0; i < works.length; i++) {
-            times[i] = repetitions.of(works[i]);
+        stream.record(done);
+        // A thread that sleeps would add the time of its wake-up to the measurement.
+        while (!done.isComplete()) {
+            Thread.onSpinWait();
         }
-        for (int turn = 0; turn < pairs; turn++) {
-            for (int i = 0; i < works.length; i++) {
-                rates[i][turn] = Repetitions.perSecond(works[i], times[i]);
-            }
-        }
-        return rates;
-    }
-
-    private static double[] times(double[] rates, double bytes) {
-        double[] bytesPerSecond = new double[rates.length];
-        for (int i = 0; i < rates.length; i++) {
-            bytesPerSecond[i] = rates[i] * bytes;
-        }
-        return bytesPerSecond;
+        return Measured.of(count, System.nanoTime() - begun);
     }
 }

@@ -1,8 +1,8 @@
 package io.modeldisk.bench.baseline;
 
+import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
 import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
@@ -12,7 +12,6 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.HdrHistogram.Histogram;
 
@@ -21,7 +20,7 @@ import org.HdrHistogram.Histogram;
  * number of requests in flight. The client cycles through memory buffers, at least as many as the queue depth of the load. Not
  * thread-safe.
  */
-public final class BaselineClient implements Mover, Requester {
+public final class BaselineClient implements Requester {
     private final SocketChannel channel;
     private final long modelBytes;
     private final DataMemory gradients;
@@ -37,18 +36,18 @@ public final class BaselineClient implements Mover, Requester {
     /**
      * Connects to a {@link BaselineServer}.
      *
+     * @param modelBytes the size of the model that the server shall have, a multiple of 4096
      * @param bufferBytes the size of the memory for the requests in flight, in each direction
      * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
      */
-    public static BaselineClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
-        throws IOException {
+    public static BaselineClient connect(
+        InetSocketAddress portal, long modelBytes, long bufferBytes, long gradientBytes) throws IOException {
         SocketChannel channel = SocketChannel.open();
         try {
             channel.connect(portal);
             TcpSocketOptions.apply(channel);
-            ByteBuffer modelBytes = ByteBuffer.allocateDirect(Long.BYTES);
-            BaselineRequest.readAll(channel, modelBytes);
-            return new BaselineClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
+            BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(modelBytes).flip());
+            return new BaselineClient(channel, modelBytes, bufferBytes, gradientBytes);
         } catch (IOException e) {
             channel.close();
             throw new IOException("the connection to the baseline server at " + portal.getHostString() + ":"
@@ -57,17 +56,17 @@ public final class BaselineClient implements Mover, Requester {
         }
     }
 
-    /**
-     * Returns a mover that uses this connection. For each push, the server applies the received buffer to the model with sgd,
-     * while the buffer is in the processor's cache.
-     */
-    public Mover withSgd() {
-        return load -> move(load, true);
-    }
-
-    @Override
+    /** Moves the data of a load. Returns the nanoseconds until the receiver has all data. */
     public long move(Load load) throws IOException {
         return move(load, false);
+    }
+
+    /**
+     * Pushes the data of a load to a server that applies each received buffer to the model with sgd, while the buffer is in the
+     * processor's cache.
+     */
+    public long moveWithSgd(Load load) throws IOException {
+        return move(load, true);
     }
 
     private long move(Load load, boolean aggregates) throws IOException {
@@ -84,7 +83,7 @@ public final class BaselineClient implements Mover, Requester {
             pull(load);
         }
         if (sender != null) {
-            await(sender);
+            ClosedLoop.await(sender);
         }
         if (load.direction().pushes()) {
             checkReceived(load);
@@ -135,17 +134,6 @@ public final class BaselineClient implements Mover, Requester {
         long pushed = load.requests() * load.requestBytes();
         if (received != pushed) {
             throw new IOException("the baseline server received " + received + " of " + pushed + " pushed bytes");
-        }
-    }
-
-    private static void await(FutureTask<Void> sender) throws IOException {
-        try {
-            sender.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for the end of the pushes was interrupted", e);
-        } catch (ExecutionException e) {
-            throw new IOException(e.getCause());
         }
     }
 

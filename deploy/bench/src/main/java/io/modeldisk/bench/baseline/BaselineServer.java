@@ -1,8 +1,9 @@
 package io.modeldisk.bench.baseline;
 
 import io.modeldisk.aggregator.FloatKernels;
+import io.modeldisk.bench.load.ClosedLoop;
+import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.bench.load.Pattern;
-import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -28,19 +28,14 @@ public final class BaselineServer implements AutoCloseable {
     private static final float LEARNING_RATE = 0.1f;
 
     private final ServerSocketChannel listener;
-    private final DataMemory model;
+    private DataMemory model;
 
-    private BaselineServer(ServerSocketChannel listener, DataMemory model) {
+    private BaselineServer(ServerSocketChannel listener) {
         this.listener = listener;
-        this.model = model;
     }
 
-    /**
-     * Opens a server that listens on an address. {@link #run} serves its connections.
-     *
-     * @param modelBytes the size of the model, a multiple of 4096
-     */
-    public static BaselineServer open(InetSocketAddress listen, long modelBytes) throws IOException {
+    /** Opens a server that listens on an address. {@link #run} serves its connections. */
+    public static BaselineServer open(InetSocketAddress listen) throws IOException {
         ServerSocketChannel listener = ServerSocketChannel.open();
         try {
             listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -51,9 +46,7 @@ public final class BaselineServer implements AutoCloseable {
                 + listen.getPort()
                 + ": " + e.getMessage(), e);
         }
-        DataMemory model = DataMemory.allocate(modelBytes);
-        Pattern.fill(model, 0, 0, modelBytes);
-        return new BaselineServer(listener, model);
+        return new BaselineServer(listener);
     }
 
     /** The address that the server listens on. */
@@ -83,20 +76,27 @@ public final class BaselineServer implements AutoCloseable {
     }
 
     private void serve(SocketChannel channel) throws IOException {
-        BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(model.bytes()).flip());
+        ByteBuffer modelBytes = ByteBuffer.allocateDirect(Long.BYTES);
+        BaselineRequest.readAll(channel, modelBytes);
+        allocate(modelBytes.getLong(0));
         BaselineRequest request = BaselineRequest.receive(channel);
         while (request != null) {
-            if (request.requestBytes() > model.bytes()) {
-                throw new IOException(
-                    "a baseline request has " + request.requestBytes() + " bytes, but the model of the server has only "
-                        + model.bytes() + "; start `modeldisk bench baseline` with a larger --model-size");
-            }
             if (request.pingPong()) {
                 answerEach(channel, request);
             } else {
                 stream(channel, request);
             }
             request = BaselineRequest.receive(channel);
+        }
+    }
+
+    private void allocate(long modelBytes) {
+        if (model == null || model.bytes() != modelBytes) {
+            if (model != null) {
+                model.close();
+            }
+            model = DataMemory.allocate(modelBytes);
+            Pattern.fill(model, 0, 0, modelBytes);
         }
     }
 
@@ -112,21 +112,9 @@ public final class BaselineServer implements AutoCloseable {
         }
         long received = takeGradients(channel, request);
         if (sender != null) {
-            await(sender);
+            ClosedLoop.await(sender);
         }
         BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(received).flip());
-    }
-
-    private static void await(FutureTask<Void> sender) throws IOException {
-        try {
-            sender.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the baseline server was interrupted while it waited for the thread that sends "
-                + "weights", e);
-        } catch (ExecutionException e) {
-            throw new IOException(e.getCause());
-        }
     }
 
     private Void sendWeights(SocketChannel channel, BaselineRequest request) throws IOException {
@@ -143,7 +131,7 @@ public final class BaselineServer implements AutoCloseable {
         try (DataMemory landing = DataMemory.allocate(bytes)) {
             ByteBuffer buffer = landing.newViews()[0];
             MemorySegment gradient = landing.slab(0);
-            Walk walk = new Walk(model.bytes(), bytes, false);
+            Offsets walk = new Offsets(model.bytes(), bytes, false);
             for (long i = 0; i < request.requests(); i++) {
                 BaselineRequest.readAll(channel, buffer.clear());
                 received += buffer.position();

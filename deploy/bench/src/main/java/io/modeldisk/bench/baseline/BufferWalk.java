@@ -1,6 +1,6 @@
 package io.modeldisk.bench.baseline;
 
-import io.modeldisk.bench.load.Walk;
+import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 
@@ -10,13 +10,13 @@ import java.nio.ByteBuffer;
  */
 final class BufferWalk {
     private final ByteBuffer[] slabs;
-    private final Walk walk;
+    private final Offsets walk;
     private final int bytes;
 
     /** Divides a memory into buffers. The memory must have one slab, or a slab size that is a multiple of {@code bytes}. */
     BufferWalk(DataMemory memory, long lengthBytes, int bytes) {
         this.slabs = memory.newViews();
-        this.walk = new Walk(lengthBytes, bytes, false);
+        this.walk = new Offsets(lengthBytes, bytes, false);
         this.bytes = bytes;
     }
 

@@ -5,8 +5,7 @@ import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Mover;
-import io.modeldisk.bench.load.Walk;
+import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * no memory, so a push to the null aggregator copies a range of the model instead. The baseline uses as many buffers as a session
  * with the same load. Not thread-safe.
  */
-public final class MemoryBaseline implements Mover, AutoCloseable {
+public final class MemoryBaseline implements AutoCloseable {
     private static final String NULL_AGGREGATOR = "null";
 
     private final DataMemory model;
@@ -51,11 +50,11 @@ public final class MemoryBaseline implements Mover, AutoCloseable {
     }
 
     /** Moves the data of a load. The direction of the load must be push or pull. */
-    @Override
     public long move(Load load) {
-        Walk walk = new Walk(model.bytes(), load.requestBytes(), false);
+        Offsets walk = new Offsets(model.bytes(), load.requestBytes(), false);
         long inTurn = load.direction().pushes() ? load.pushBuffers() : load.queueDepth();
-        Walk buffer = new Walk(Math.min(buffers.bytes(), inTurn * load.requestBytes()), load.requestBytes(), false);
+        Offsets buffer = new Offsets(Math.min(buffers.bytes(), inTurn * load.requestBytes()), load.requestBytes(),
+            false);
         long begun = System.nanoTime();
         for (long i = 0; i < load.requests(); i++) {
             step(load.direction(), walk.next(), buffer.next(), load.requestBytes());

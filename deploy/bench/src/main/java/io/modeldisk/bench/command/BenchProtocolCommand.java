@@ -1,211 +1,122 @@
 package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.load.Direction;
-import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
-import io.modeldisk.bench.protocol.ThroughputPlan;
+import io.modeldisk.bench.protocol.ProtocolPlan;
+import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
+import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.command.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.Callable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the throughput and latency of one session and of a baseline, in alternation. The baseline moves "
-            + "the same data without a protocol, over blocking sockets with the same socket options as the session (no "
-            + "delay, keep-alive, no pacing on one machine). The table shows the median of the session, the median of "
-            + "the baseline, and the median, minimum and maximum of their ratio.",
-        "Without --running, the command starts a shard and the baseline's server on loopback, each in its own "
-            + "process."},
+        "Measures the protocol without a mount, in turn with baselines that move the same data.",
+        "throughput: the bytes of one session with many requests in flight. latency: the time of one request at a time. "
+            + "fan-in: many clients of one server. mesh: nodes that are servers and clients of each other. sessions: many "
+            + "sessions on one shard, without and with sessions that read nothing. latency, fan-in and mesh are the "
+            + "micro-benchmarks of AR-gRPC (Biswas et al. 2018).",
+        "The baselines: blocking sockets with the options of the session's sockets (throughput, latency), which also apply "
+            + "sgd if the shard does; gRPC-Java without protobuf (latency, fan-in, mesh); with shm, one thread that copies or "
+            + "aggregates in memory.",
+        "Without --running, the command starts shards, nodes and servers on this machine, each in its own process. The "
+            + "sessions push zeros."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
-        "  modeldisk bench protocol --sizes 256k --duration 2 \\",
-        "      --aggregators null,sgd:lr=0.1"})
+        "  modeldisk bench protocol --sizes 256k --aggregators null,sgd:lr=0.1 --datamover tcp,shm",
+        "  modeldisk bench protocol --measures latency,fan-in,mesh --out micro.json,micro.png"})
 final class BenchProtocolCommand implements Callable<Integer> {
     /** Matches a comma before the name of an aggregator, but not a comma between the options of an aggregator. */
     private static final String NEXT_NAME = ",(?=[a-z0-9-]+(?::|,|$))";
-
-    private static final long LARGEST_REQUEST_BYTES = 8 << 20;
-
-    @Option(names = "--sizes", paramLabel = "BYTES", split = ",", defaultValue = "4k,32k,256k,1m,4m",
-        description = "The request sizes for throughput: multiples of 4 KiB up to 8 MiB.")
-    private List<ByteSize> sizes;
-
-    @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
-        defaultValue = "2,64,512,4k,32k,256k,1m,8m",
-        description = "The request sizes for latency, up to 8 MiB. Below 4 KiB, a push moves a whole logical block, "
-            + "and a pull reads a logical block but moves only the requested part.")
-    private List<ByteSize> latencySizes;
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
         description = "One or more of ${COMPLETION-CANDIDATES}.")
     private List<Measure> measures;
 
+    @Option(names = "--sizes", paramLabel = "BYTES", split = ",", showDefaultValue = Visibility.NEVER,
+        description = "The sizes of requests: multiples of 4 KiB up to 8 MiB, and for latency alone from 1 byte. Default: "
+            + "4k,32k,256k,1m,4m for throughput, 2,64,512,4k,32k,256k,1m,8m for latency, 4k for fan-in, 2m,4m,8m for mesh, "
+            + "256k for sessions.")
+    private List<ByteSize> sizes = List.of();
+
+    @Option(names = "--clients", paramLabel = "N", split = ",", showDefaultValue = Visibility.NEVER,
+        description = "The numbers of clients, nodes or sessions. Default: 4,8,16,32,64 clients for fan-in, 4 nodes for mesh, "
+            + "256 sessions. An eighth as many sessions read nothing.")
+    private List<Integer> clients = List.of();
+
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
-        description = "The numbers of requests in flight in each direction. A mount has 32 requests in flight for "
-            + "each shard.")
+        description = "The numbers of requests in flight in each direction for throughput. A mount has 32 for each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "The size of the gradient, up to 1 GiB. Pushes send the parts of the gradient one after "
-            + "another. The gradient has at least one part for each request in flight.")
+        description = "The size of the gradient for throughput, up to 1 GiB. Pushes send its parts one after another. It has at "
+            + "least one part for each request in flight.")
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
-        description = "One or more of ${COMPLETION-CANDIDATES}.")
+        description = "One or more of ${COMPLETION-CANDIDATES}, for throughput.")
     private List<Direction> directions;
 
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
-        description = "The aggregators of the shard, measured one after another. The aggregator null drops pushes.")
+        description = "The aggregators of the shard, measured one after another for throughput. The first one is used for the "
+            + "other measures. The aggregator null drops pushes.")
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "One or both of tcp and shm. With shm, the command also measures a second baseline: one thread "
-            + "does the work of the shard in memory, without a protocol. The throughput of this thread is the upper "
-            + "bound for the session. For a push, the thread applies a buffer to the model. For a pull, the thread "
-            + "copies a part of the model to a buffer. For a push to the aggregator null, which drops the data, the "
-            + "thread copies too.")
+        description = "One or more of tcp, shm and iser, measured in turn. The report gives the reason if one is unavailable.")
     private List<String> datamovers;
 
     @Option(names = "--durability", paramLabel = "MODE", split = ",", defaultValue = "memory",
-        description = "One or more of ${COMPLETION-CANDIDATES}, measured one after another with each aggregator. With "
-            + "journal, the command also measures one thread that appends the data of pushes to a file, and synchronizes "
-            + "the file after each group of requests in flight. With replica, the shard has one backup on this machine.")
+        description = "One or more of ${COMPLETION-CANDIDATES}, measured one after another with each aggregator. With replica, "
+            + "the shard has one backup on this machine.")
     private List<Durability> durabilities;
 
-    @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "The number of measurements of the session, and also of the baseline. The measurements "
-            + "alternate.")
-    private int pairs;
-
-    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "The approximate duration of one throughput measurement, or of all latency measurements of one "
-            + "request size together.")
+    @Option(names = "--duration", paramLabel = "TIME",
+        description = "The approximate duration of a measurement, and for latency of all measurements of a request size. The "
+            + "warm-up beside gRPC takes 32 times as long, at most 10 s. Default: 250ms, and 30s for sessions.")
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the shard's model, which should exceed the processor's caches.")
+        description = "The size of the model, which should exceed the processor's caches. Nodes have at most 64 MiB.")
     private ByteSize modelSize;
 
+    @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME",
+        description = "The address of a shard that is already running. With the aggregator assign, it loses its weights.")
+    private String running;
+
+    @Option(names = "--baseline", paramLabel = "HOST:PORT",
+        description = "With --running: the address of `modeldisk bench baseline` on the machine of the shard.")
+    private String baseline;
+
     @Mixin
-    private ReportOptions.WithPlot output;
-
-    @ArgGroup(exclusive = false, heading = "%nOptions for a shard that is already running. All pushed gradients are "
-        + "zero, so a shard with the aggregator assign loses its weights:%n")
-    private Running running;
-
-    /** The figures that the command can measure. */
-    enum Measure {
-        /** The number of bytes that a session with many requests in flight moves in a second. */
-        THROUGHPUT,
-        /** The time from the start to the completion of one request. */
-        LATENCY
-    }
-
-    /** The addresses of a running shard and of a running baseline server. */
-    static final class Running {
-        @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME", required = true,
-            description = "The address of the running shard.")
-        private String shard;
-
-        @Option(names = {"--baseline", "--floor"}, paramLabel = "HOST:PORT", required = true,
-            description = "The address of `modeldisk bench baseline` on the machine of the shard.")
-        private String baseline;
-    }
+    private ReportOptions output;
 
     @Override
     public Integer call() throws IOException {
-        ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
-            ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientBytes(),
-                positive("--pairs", pairs), runMs())
-            : null;
-        LatencyPlan latency = measures.contains(Measure.LATENCY)
-            ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMs() / pairs))
-            : null;
-        output.check();
-        ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
-            .datamovers(datamovers.stream().map(BenchProtocolCommand::datamover).toList())
-            .modelBytes(modelSize.bytes()).aggregators(aggregatorList()).durabilities(durabilities)
-            .progress(Progress::show);
-        if (running != null) {
-            context.running(ModelLocators.current(running.shard), ModelAddress.parsePortal(running.baseline, 0));
-        }
-        output.write(new ProtocolBench(context).run(throughput, latency));
+        output.write(new ProtocolBench(plan()).run());
         return 0;
     }
 
-    private static Route.Preference datamover(String name) {
-        Route.Preference datamover = Route.Preference.named(name);
-        if (datamover != Route.Preference.TCP && datamover != Route.Preference.SHM) {
-            throw new IllegalArgumentException("--datamover " + name + " must be tcp or shm");
+    /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
+    ProtocolPlan plan() throws IOException {
+        if (duration != null) {
+            DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
         }
-        return datamover;
-    }
-
-    private static int positive(String option, int value) {
-        if (value < 1) {
-            throw new IllegalArgumentException(option + " " + value + " must be at least 1");
-        }
-        return value;
-    }
-
-    /** Returns the specifications of the aggregators in {@code --aggregators}. */
-    List<String> aggregatorList() {
-        return List.of(aggregators.split(NEXT_NAME));
-    }
-
-    /** Returns the request sizes for latency. Checks that each size is from 1 byte to 8 MiB. */
-    List<Integer> latencyBytes() {
-        List<Integer> checked = new ArrayList<>();
-        for (ByteSize size : latencySizes) {
-            if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
-                throw new IllegalArgumentException("--latency-sizes " + size.bytes()
-                    + " must be from 1 byte to 8 MiB and at most the size of the model");
-            }
-            checked.add((int) size.bytes());
-        }
-        return checked;
-    }
-
-    /** Returns the request sizes for throughput. Checks that each size is a multiple of 4 KiB up to 8 MiB. */
-    List<Integer> requestBytes() {
-        List<Integer> checked = new ArrayList<>();
-        for (ByteSize size : sizes) {
-            long bytes = size.bytes();
-            if (bytes < LogicalBlock.BYTES || bytes > LARGEST_REQUEST_BYTES
-                || bytes % LogicalBlock.BYTES != 0 || bytes > modelSize.bytes()) {
-                throw new IllegalArgumentException("--sizes " + bytes
-                    + " must be a positive multiple of 4096 up to 8 MiB and at most the size of the model");
-            }
-            checked.add((int) bytes);
-        }
-        return checked;
-    }
-
-    /**
-     * Returns the size of the gradient. Checks that the gradient fits into one slab, so that no request crosses a slab boundary.
-     */
-    long gradientBytes() {
-        if (gradientSize.bytes() > DataMemory.SLAB_BYTES) {
-            throw new IllegalArgumentException("--gradient-size " + gradientSize.bytes() + " must be at most 1 GiB");
-        }
-        return gradientSize.bytes();
-    }
-
-    private long runMs() {
-        DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
-        return duration.toMillis();
+        return new ProtocolPlan(EnumSet.copyOf(measures),
+            sizes.stream().map(size -> (int) Math.min(size.bytes(), Integer.MAX_VALUE)).toList(), clients, queueDepths,
+            gradientSize.bytes(), directions, List.of(aggregators.split(NEXT_NAME)), Datamovers.named(datamovers),
+            durabilities, output.check(), duration, modelSize.bytes(),
+            running == null ? null : ModelLocators.current(running),
+            baseline == null ? null : ModelAddress.parsePortal(baseline, 0));
     }
 }

@@ -1,54 +1,39 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.report.Report;
-import io.modeldisk.bench.report.ReportFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** The options that name the output files of a benchmark. */
-class ReportOptions {
-    @Option(names = "--json", paramLabel = "FILE", description = "The file to which all figures are written as JSON.")
-    private Path json;
+/** The options that all benchmarks have. */
+final class ReportOptions {
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
+        description = "The number of measurements of each variant. The measurements of the variants alternate.")
+    private int rounds;
 
-    /** The options that name the output files of a benchmark with charts. */
-    static final class WithPlot extends ReportOptions {
-        @Option(names = "--plot", paramLabel = "FILE", split = ",",
-            description = "The files to which the charts are written. The name of each FILE ends in .svg or .png.")
-        private List<Path> plots = List.of();
+    @Option(names = "--out", paramLabel = "FILE", split = ",", showDefaultValue = Visibility.NEVER,
+        description = "The files to which the report is written: all figures as JSON if the name ends in .json, and the charts "
+            + "if it ends in .svg or .png.")
+    private List<Path> files = List.of();
 
-        @Override
-        void check() {
-            super.check();
-            for (Path plot : plots) {
-                ReportFiles.checkPlot(plot);
-                ReportFiles.checkDirectory("--plot", plot);
-            }
+    /** Checks the options before the benchmark starts. Returns the number of measurements of each variant. */
+    int check() {
+        files.forEach(file -> Report.check("--out", file));
+        if (rounds < 1 || rounds > 1000) {
+            throw new IllegalArgumentException("--rounds " + rounds + " must be from 1 to 1000");
         }
-
-        @Override
-        void write(Report report) throws IOException {
-            super.write(report);
-            for (Path plot : plots) {
-                ReportFiles.writePlot(report, plot);
-            }
-        }
+        return rounds;
     }
 
-    /** Checks the names of the files before the benchmark starts. */
-    void check() {
-        if (json != null) {
-            ReportFiles.checkDirectory("--json", json);
-        }
-    }
-
-    /** Prints the report and writes the files that the options name. */
+    /** Prints the report and writes the files. */
     void write(Report report) throws IOException {
         Progress.show("");
         System.out.print(report.text());
-        if (json != null) {
-            ReportFiles.writeJson(report, json);
+        for (Path file : files) {
+            report.write(file);
         }
     }
 }

@@ -1,7 +1,8 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.shard.BenchShard;
-import io.modeldisk.bench.shard.Ways;
+import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.tuning.Tuner;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.platform.units.ByteSize;
@@ -59,16 +60,15 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
             throw new IllegalArgumentException(
                 "--model-size " + modelSize.bytes() + " must be a positive multiple of 8 MiB up to 1 GiB");
         }
-        Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Preference::named).toList());
-        ways.notes("tuned").forEach(System.out::println);
-        if (ways.present().isEmpty()) {
+        Datamovers available = Datamovers.named(datamovers);
+        available.missing().forEach(System.out::println);
+        if (available.present().isEmpty()) {
             throw new IOException("no datamover in --datamover is available on this machine");
         }
         Map<String, TransferSizes> found = new TreeMap<>();
-        try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),
-            ways.address(), ways.serveOption())) {
-            Tuner tuner = new Tuner(shard, rounds, Progress::show);
-            for (Route.Preference datamover : ways.present()) {
+        try (BenchShard shard = BenchShard.start("null", modelSize.bytes(), available)) {
+            Tuner tuner = new Tuner(shard, rounds);
+            for (Route.Preference datamover : available.present()) {
                 found.put(datamover.toString(), tuner.tune(datamover));
             }
             Progress.show("");

@@ -7,9 +7,9 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
-import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -58,7 +58,7 @@ public final class GrpcClient implements Requester {
     public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
         throws IOException {
         int stepBytes = (requestBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
-        Walk walk = new Walk(modelBytes, stepBytes, false);
+        Offsets walk = new Offsets(modelBytes, stepBytes, false);
         long offset = 0;
         for (long i = 0; i < requests; i++) {
             offset = walk.next();
@@ -75,15 +75,6 @@ public final class GrpcClient implements Requester {
         if (direction.pulls()) {
             Pattern.check(weights, 0, offset, requestBytes);
         }
-    }
-
-    /**
-     * Sends a control message to a node of a mesh. Returns the response of the node.
-     *
-     * @throws IOException if the node fails; the exception contains the error message of the node
-     */
-    public String ask(String name, String question) throws IOException {
-        return call(Methods.node(name), question);
     }
 
     private <Q, A> A call(MethodDescriptor<Q, A> method, Q question) throws IOException {

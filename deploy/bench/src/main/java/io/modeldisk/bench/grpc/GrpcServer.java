@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -32,17 +31,6 @@ public final class GrpcServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** A handler of control messages, which may block. */
-    @FunctionalInterface
-    public interface Handler {
-        /**
-         * Handles a control message. Returns the response.
-         *
-         * @throws IOException if the handler fails; the message of the exception is sent to the client
-         */
-        String answer(String question) throws IOException;
-    }
-
     /**
      * Starts a server with the weights of {@link Pattern}.
      *
@@ -50,24 +38,12 @@ public final class GrpcServer implements AutoCloseable {
      * @throws IOException if the server cannot listen on the address
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {
-        return open(listen, modelBytes, Map.of());
-    }
-
-    /**
-     * Starts a server with the weights of {@link Pattern} and with handlers of control messages. The keys of {@code handlers}
-     * are the names of the messages.
-     */
-    public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
-        throws IOException {
         if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
             throw new IllegalArgumentException("the model size " + modelBytes
                 + " of the gRPC server must be from 4096 to " + MAX_MODEL_BYTES + " bytes");
         }
         NettyServerBuilder builder = NettyServerBuilder.forAddress(listen).directExecutor()
             .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights((int) modelBytes)));
-        if (!handlers.isEmpty()) {
-            builder.addService(node(handlers));
-        }
         try {
             return new GrpcServer(builder.build().start());
         } catch (IOException e) {
@@ -110,35 +86,9 @@ public final class GrpcServer implements AutoCloseable {
         answer.onCompleted();
     }
 
-    private static ServerServiceDefinition node(Map<String, Handler> handlers) {
-        ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
-        handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
-            ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
-            // A handler may block, so each call of a handler runs on a new thread and not on a thread of gRPC.
-            Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
-        return service.build();
-    }
-
-    private static void run(Handler handler, String question, StreamObserver<String> answer) {
-        try {
-            answer(handler.answer(question), answer);
-        } catch (IOException | RuntimeException e) {
-            answer.onError(Status.ABORTED.withDescription(e.getMessage()).withCause(e).asRuntimeException());
-        }
-    }
-
     /** The address that the server listens on. */
     public InetSocketAddress localAddress() {
         return (InetSocketAddress) server.getListenSockets().getFirst();
-    }
-
-    /** Serves until the server is closed or the calling thread is interrupted. */
-    public void run() {
-        try {
-            server.awaitTermination();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Override

@@ -1,2 +1,2 @@
-/** The loads of benchmarks, which are the same for the protocol and for its baseline. This package contains no measurement. */
+/** The loads of benchmarks, which are the same for the protocol and for its baselines, and the turns that measure them. */
 package io.modeldisk.bench.load;

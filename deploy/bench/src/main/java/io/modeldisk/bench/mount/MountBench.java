@@ -2,14 +2,16 @@ package io.modeldisk.bench.mount;
 
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.protocol.SessionMover;
-import io.modeldisk.bench.report.LearnerTimes;
-import io.modeldisk.bench.report.MountReport;
+import io.modeldisk.bench.report.Charts;
+import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Table;
+import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
-import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
@@ -20,17 +22,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
  * Measures mounts with the exchange {@code direct}, in turn with files that move no data and with the protocol alone. The shard,
- * each mount and fio run in separate processes. Also measures the times of a learner ({@link LearnerBench}). An instance can run
- * only once.
+ * each mount and fio run in separate processes. An instance can run only once.
  */
 public final class MountBench {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
@@ -38,33 +41,27 @@ public final class MountBench {
     private static final int BAR_CHARACTERS = 20;
     private static final long WARM_UP_RUN_MS = 500;
     private static final double WARM_UP_GROWTH = 1.1;
+    /** The longest warm-up of a variant, as a multiple of the duration of a measurement. */
+    private static final int WARM_UP_RUNS = 12;
+    /** With 1, a thread sends one request at a time. */
+    private static final List<Integer> QUEUE_DEPTHS = List.of(1, 8);
+    private static final List<Direction> CALLS = List.of(Direction.PUSH, Direction.PULL);
 
-    private final String modeldisk;
     private final MountPlan plan;
-    private final Consumer<String> progress;
-    private final Ways ways;
     private final List<String> bindings = new ArrayList<>();
-    private final List<String> notes = new ArrayList<>();
+    private final Report report = new Report("mount");
     private int done;
 
-    /**
-     * Creates a benchmark that measures a plan.
-     *
-     * @param modeldisk the path of the {@code modeldisk} command that starts the processes
-     * @param progress the listener for progress messages
-     */
-    public MountBench(String modeldisk, MountPlan plan, Consumer<String> progress) {
-        this.modeldisk = modeldisk;
+    /** Creates a benchmark that measures a plan. */
+    public MountBench(MountPlan plan) {
         this.plan = plan;
-        this.progress = progress;
-        this.ways = Ways.of(plan.datamovers());
-        notes.addAll(ways.notes("measured"));
+        plan.datamovers().missing().forEach(report::note);
         for (String binding : plan.bindings()) {
             String obstacle = FuseBinding.named(binding).unavailabilityCause();
             if (obstacle.isEmpty()) {
                 bindings.add(binding);
             } else {
-                notes.add(binding + " is not measured: " + obstacle);
+                report.note(binding + " is not measured: " + obstacle);
             }
         }
     }
@@ -72,153 +69,160 @@ public final class MountBench {
     /** One measured variant. */
     @FunctionalInterface
     private interface Run {
-        /** Returns the throughput in bytes per second. */
+        /** Returns the throughput in GB/s. */
         double run(Load load, long runMs) throws IOException;
     }
-
-    /**
-     * A measured variant with its name.
-     *
-     * @param binding empty for the protocol without a mount
-     * @param datamover empty for a file that moves no data
-     */
-    private record Variant(String binding, String datamover, Run run) {}
 
     /**
      * Runs the benchmark.
      *
      * @throws IOException if fio is missing, a process does not start, or a request fails
      */
-    public MountReport run() throws IOException {
+    public Report run() throws IOException {
         if (bindings.isEmpty()) {
-            throw new IOException("this machine cannot mount: " + String.join("; ", notes));
+            throw new IOException("this machine cannot mount:" + report.text());
         }
-        List<MountReport.Rate> rates = plan.measuresRequests() ? measureRequests() : List.of();
-        List<LearnerTimes> learner = plan.measuresLearner()
-            ? LearnerBench.run(modeldisk, plan, bindings.getFirst(), ways.present(), progress)
-            : List.of();
-        progress.accept("");
-        return new MountReport(plan.modelBytes(), bindings,
-            ways.present().stream().map(Route.Preference::toString).toList(), rates, learner, notes);
-    }
-
-    private List<MountReport.Rate> measureRequests() throws IOException {
         if (!Processes.isInstalled("fio")) {
             throw new IOException("fio is missing; run: apt-get install fio");
         }
-        List<MountReport.Rate> rates = new ArrayList<>();
+        Table table = report.fact("modelBytes", plan.modelBytes()).table("requests", PlainText.format("""
+            A file of %s. file: a file of the same binding that moves no data. NAME: a mount over this datamover.
+            NAME / series: divided by 1 / (1 / file + 1 / protocol NAME), since each byte passes both.\
+            """, ByteSize.format(plan.modelBytes())), "binding", "call", "in flight", "size");
         Path folder = Files.createTempDirectory("modeldisk-bench");
         try (Closing opened = new Closing()) {
             opened.add(() -> deleteFolders(folder));
-            BenchShard shard = opened.add(
-                BenchShard.start(modeldisk, "null", plan.modelBytes(), ways.address(), ways.serveOption()));
-            List<Variant> variants = variants(opened, shard, folder);
-            for (Variant variant : variants) {
-                warmUp(variant);
+            BenchShard shard = opened.add(BenchShard.start("null", plan.modelBytes(), plan.datamovers()));
+            Map<String, Map<String, Run>> variants = variants(opened, shard, folder);
+            for (Map<String, Run> ofBinding : variants.values()) {
+                for (Run variant : ofBinding.values()) {
+                    warmUp(variant);
+                }
             }
-            for (int depth : plan.queueDepths()) {
-                for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
-                    for (int bytes : plan.requestBytes()) {
-                        rates.addAll(measure(variants, new Load(direction, bytes, depth, 1)));
+            for (String binding : bindings) {
+                for (Direction direction : CALLS) {
+                    for (int depth : QUEUE_DEPTHS) {
+                        for (int bytes : plan.requestBytes()) {
+                            Load load = new Load(direction, bytes, depth, 1);
+                            addFigures(table.row(binding, call(load), depth, new ByteSize(bytes)),
+                                measure(variants.get(binding), load));
+                        }
                     }
                 }
             }
         }
-        return rates;
+        report.charts(Charts.lines(table, "size", table.columns(Unit.GIGABYTES_PER_SECOND)));
+        return report;
+    }
+
+    private void addFigures(Table.Row row, Map<String, Samples> found) {
+        found.forEach((name, samples) -> row.put(name, Unit.GIGABYTES_PER_SECOND, samples));
+        for (Route.Preference datamover : plan.datamovers().present()) {
+            row.ratio(datamover.toString(), "file");
+            double[] series = found.get("file").values();
+            double[] protocol = found.get("protocol " + datamover).values();
+            Arrays.setAll(series, i -> 1 / (1 / series[i] + 1 / protocol[i]));
+            row.put(datamover + " / series", Unit.RATIO, row.figure(datamover.toString()).over(Samples.of(series)));
+        }
+    }
+
+    /** The system call of a load, seen from the process that uses the mount. */
+    private static String call(Load load) {
+        return load.direction() == Direction.PUSH ? "write" : "read";
     }
 
     /**
      * Runs turns of writes and reads, of the smallest and of the largest size, until a turn is hardly faster than the turns
      * before. The compilers of the processes need several seconds.
      */
-    private void warmUp(Variant variant) throws IOException {
+    private void warmUp(Run variant) throws IOException {
         List<Load> loads = new ArrayList<>();
         for (int bytes : new TreeSet<>(
             List.of(Collections.min(plan.requestBytes()), Collections.max(plan.requestBytes())))) {
-            for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
-                loads.add(new Load(direction, bytes, Collections.max(plan.queueDepths()), 1));
-            }
+            CALLS.forEach(direction -> loads.add(new Load(direction, bytes, QUEUE_DEPTHS.getLast(), 1)));
         }
         double[] best = new double[loads.size()];
-        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMs());
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WARM_UP_RUNS * plan.runMs());
         for (boolean grows = true; grows && System.nanoTime() - endNs < 0;) {
             grows = false;
             for (int i = 0; i < best.length; i++) {
-                progress.accept("warming up");
-                double rate = variant.run().run(loads.get(i), WARM_UP_RUN_MS);
+                Progress.show("warming up");
+                double rate = variant.run(loads.get(i), WARM_UP_RUN_MS);
                 grows |= rate > best[i] * WARM_UP_GROWTH;
                 best[i] = Math.max(best[i], rate);
             }
         }
     }
 
-    private List<Variant> variants(Closing opened, BenchShard shard, Path folder) throws IOException {
+    /** Returns the variants of each binding: the file that moves no data, the mounts, and the protocol. */
+    private Map<String, Map<String, Run>> variants(Closing opened, BenchShard shard, Path folder) throws IOException {
         String model = "modeldisk://" + TargetAddress.text(shard.portal()) + "/" + shard.facts().model();
-        int most = Collections.max(plan.requestBytes()) * Collections.max(plan.queueDepths());
-        List<Variant> variants = new ArrayList<>();
-        for (String binding : bindings) {
-            Path empty = Files.createDirectory(folder.resolve(binding + "-null"));
-            progress.accept("mounting: " + binding);
-            opened.add(ChildProcess.start(modeldisk, "bench", "null-file", "--binding", binding, "--model-size",
-                Long.toString(plan.modelBytes()), empty.toString()));
-            variants.add(new Variant(binding, "", (load, runMs) -> fio(empty, load, runMs)));
-            for (Route.Preference datamover : ways.present()) {
-                Path directory = Files.createDirectory(folder.resolve(binding + "-" + datamover));
-                opened.add(ChildProcess.start(modeldisk, "mount", "--foreground", "--exchange", "direct", "--binding",
-                    binding, "--datamover", datamover.toString(), model, directory.toString()));
-                variants.add(new Variant(binding, datamover.toString(), (load, runMs) -> fio(directory, load, runMs)));
-            }
+        int most = Collections.max(plan.requestBytes()) * QUEUE_DEPTHS.getLast();
+        Map<String, Run> protocol = new LinkedHashMap<>();
+        for (Route.Preference datamover : plan.datamovers().present()) {
+            SessionMover mover = opened.add(new SessionMover(shard, datamover, most, 0, false, "-" + datamover));
+            protocol.put("protocol " + datamover, (load, runMs) -> protocol(mover, load, runMs));
         }
-        for (Route.Preference datamover : ways.present()) {
-            SessionMover mover = opened.add(new SessionMover(shard.portal(), shard.over(datamover), shard.facts(), most,
-                false, "-" + datamover));
-            variants.add(new Variant("", datamover.toString(), (load, runMs) -> protocol(mover, load, runMs)));
+        Map<String, Map<String, Run>> variants = new LinkedHashMap<>();
+        for (String binding : bindings) {
+            Map<String, Run> ofBinding = variants.computeIfAbsent(binding, _ -> new LinkedHashMap<>());
+            Path empty = Files.createDirectory(folder.resolve(binding + "-file"));
+            Progress.show("mounting: " + binding);
+            opened.add(ChildProcess.start("bench", "null-file", empty.toString(), binding,
+                Long.toString(plan.modelBytes())));
+            ofBinding.put("file", (load, runMs) -> fio(empty, load, runMs));
+            for (Route.Preference datamover : plan.datamovers().present()) {
+                Path directory = Files.createDirectory(folder.resolve(binding + "-" + datamover));
+                opened.add(ChildProcess.start("mount", "--foreground", "--exchange", "direct", "--binding", binding,
+                    "--datamover", datamover.toString(), model, directory.toString()));
+                ofBinding.put(datamover.toString(), (load, runMs) -> fio(directory, load, runMs));
+            }
+            ofBinding.putAll(protocol);
         }
         return variants;
     }
 
     private double fio(Path directory, Load load, long runMs) throws IOException {
-        return Fio.run(directory.resolve("model"), plan.modelBytes(), load, runMs);
+        return Fio.run(directory.resolve("model"), plan.modelBytes(), load, runMs) / SECOND_NS;
     }
 
     /** Moves more and more requests until a run takes the wanted time. */
-    private double protocol(SessionMover mover, Load load, long runMs) throws IOException {
+    private static double protocol(SessionMover mover, Load load, long runMs) throws IOException {
         long runNs = TimeUnit.MILLISECONDS.toNanos(runMs);
         Load wanted = load.withRequests(load.queueDepth());
         long ns = mover.move(wanted);
         while (ns < runNs / 2) {
-            wanted = wanted
-                .withRequests(
-                    (long) (wanted.requests() * Math.clamp((double) runNs / Math.max(1, ns), 2, MOST_GROWTH)));
+            double growth = Math.clamp((double) runNs / Math.max(1, ns), 2, MOST_GROWTH);
+            wanted = wanted.withRequests((long) (wanted.requests() * growth));
             ns = mover.move(wanted);
         }
-        return wanted.bytes() * SECOND_NS / ns;
+        return (double) wanted.bytes() / ns;
     }
 
     /** Measures all variants in turn. Each round starts one variant later than the previous round. */
-    private List<MountReport.Rate> measure(List<Variant> variants, Load load) throws IOException {
-        double[][] found = new double[variants.size()][plan.rounds()];
+    private Map<String, Samples> measure(Map<String, Run> variants, Load load) throws IOException {
+        List<String> names = List.copyOf(variants.keySet());
+        double[][] found = new double[names.size()][plan.rounds()];
         for (int round = 0; round < plan.rounds(); round++) {
-            for (int i = 0; i < variants.size(); i++) {
-                int turn = (i + round) % variants.size();
-                progress.accept(PlainText.format("%s %s of %s, queue depth %d", bar(variants.size()),
-                    load.direction() == Direction.PUSH ? "write" : "read", ByteSize.exact(load.requestBytes()),
-                    load.queueDepth()));
+            for (int i = 0; i < found.length; i++) {
+                int turn = (i + round) % found.length;
+                Progress.show(PlainText.format("%s %s of %s, queue depth %d", bar(found.length), call(load),
+                    ByteSize.exact(load.requestBytes()), load.queueDepth()));
                 done++;
-                found[turn][round] = variants.get(turn).run().run(load, plan.runMs());
+                found[turn][round] = variants.get(names.get(turn)).run(load, plan.runMs());
             }
         }
-        List<MountReport.Rate> rates = new ArrayList<>();
-        for (int i = 0; i < variants.size(); i++) {
-            rates.add(new MountReport.Rate(variants.get(i).binding(), variants.get(i).datamover(), load.direction(),
-                load.queueDepth(), load.requestBytes(), Samples.of(found[i])));
+        Map<String, Samples> samples = new LinkedHashMap<>();
+        for (int i = 0; i < found.length; i++) {
+            samples.put(names.get(i), Samples.of(found[i]));
         }
-        return rates;
+        return samples;
     }
 
     /** Returns the part of the measurements that are done, such as {@code [#####...............] 25 %}. */
     private String bar(int variants) {
-        int all = variants * plan.rounds() * plan.requestBytes().size() * plan.queueDepths().size() * 2;
+        int all = variants * plan.rounds() * plan.requestBytes().size() * QUEUE_DEPTHS.size() * CALLS.size()
+            * bindings.size();
         int filled = BAR_CHARACTERS * done / all;
         return "[" + "#".repeat(filled) + ".".repeat(BAR_CHARACTERS - filled) + "] " + 100 * done / all + " %";
     }

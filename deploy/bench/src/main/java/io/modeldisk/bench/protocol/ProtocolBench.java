@@ -1,230 +1,326 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.baseline.BaselineClient;
-import io.modeldisk.bench.baseline.DiskBaseline;
 import io.modeldisk.bench.baseline.MemoryBaseline;
+import io.modeldisk.bench.grpc.GrpcClient;
+import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Mover;
-import io.modeldisk.bench.report.LatencyResult;
-import io.modeldisk.bench.report.ProtocolReport;
-import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.bench.load.Measured;
+import io.modeldisk.bench.load.Progress;
+import io.modeldisk.bench.load.Requester;
+import io.modeldisk.bench.load.Turns;
+import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
+import io.modeldisk.bench.report.Charts;
+import io.modeldisk.bench.report.Report;
+import io.modeldisk.bench.report.Table;
+import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Consumer;
-import org.HdrHistogram.Histogram;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the protocol and its baseline in alternation. The shard and the baseline server run in separate processes. An instance
- * can run only once.
+ * Measures the protocol in turn with baselines. The shards and the servers of the baselines run in separate processes. An
+ * instance can run only once.
  */
 public final class ProtocolBench {
-    /** The largest group of pushes that the baseline of a journal synchronizes at once: a buffer of a shard's record log. */
-    private static final long MAX_GROUP_BYTES = RecordLog.DEFAULT_BUFFER_BYTES;
+    static final List<Direction> ONE_WAY = List.of(Direction.PUSH, Direction.PULL);
+
+    private static final String SOCKETS = "sockets";
+    private static final String SOCKETS_WITH_SGD = "sockets with sgd";
+    private static final String THREAD = "one thread";
+    private static final String MEDIAN = " 50 %";
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
     private static final long WARM_UP_MS = 500;
+    private static final long FEWEST_REQUESTS = 20;
 
-    private final Context context;
-    private final List<ThroughputResult> throughputs = new ArrayList<>();
-    private final List<LatencyResult> latencies = new ArrayList<>();
-    private ThroughputPlan plan;
-    private LatencyPlan latencyPlan;
+    private final ProtocolPlan plan;
+    private final Report report = new Report("protocol");
+    private final Table throughput;
+    private final Table latency;
+    private final Table fanIn;
 
-    /** Creates the benchmark that the context describes. */
-    public ProtocolBench(Context context) {
-        this.context = context;
+    /** Creates the benchmark of a plan. */
+    public ProtocolBench(ProtocolPlan plan) {
+        this.plan = plan;
+        String turns = plan.rounds() == 1 ? "one run" : "medians of " + plan.rounds() + " runs in turn";
+        throughput = report.table("throughput", "Throughput of one session: " + turns, "aggregator", "direction",
+            "request", "in flight");
+        latency = report.table("latency", "Latency of one request at a time: " + turns, "direction", "request");
+        fanIn = report.table("fanIn", "One server, each client sends one request at a time: " + turns, "clients",
+            "direction", "request");
     }
 
     /**
-     * Measures throughput with every aggregator, and latency with the first aggregator.
+     * Runs all measures of the plan. Latency and clients are measured with the first aggregator.
      *
-     * @param throughput the plan for throughput; null to skip this measurement
-     * @param latency the plan for latency; null to skip this measurement
      * @throws IOException if a process does not start, a request fails, or data is corrupted
      */
-    public ProtocolReport run(ThroughputPlan throughput, LatencyPlan latency) throws IOException {
-        plan = throughput;
-        latencyPlan = latency;
-        if (context.runningShard != null) {
-            try (BenchShard shard = BenchShard.running(context.runningShard)) {
-                measure(shard, Durability.MEMORY, context.runningBaseline);
+    public Report run() throws IOException {
+        report.fact("modelBytes", plan.modelBytes());
+        if (plan.running() != null) {
+            try (BenchShard shard = BenchShard.running(plan.running())) {
+                measure(shard, Durability.MEMORY, plan.baseline(), null);
             }
-            return new ProtocolReport(context.modelBytes, throughputs, latencies);
+        } else if (measures(Measure.THROUGHPUT) || measures(Measure.LATENCY) || measures(Measure.FAN_IN)) {
+            measureOwnShards();
         }
-        try (ChildProcess baseline = ChildProcess.start(context.modeldisk, "bench", "baseline", "--listen",
-            "127.0.0.1:0",
-            "--model-size", Long.toString(context.modelBytes))) {
-            InetSocketAddress portal = ModelAddress.parsePortal(baseline.address(), 0);
-            for (String aggregator : context.aggregators) {
-                for (Durability durability : context.durabilities) {
-                    try (BenchShard shard = BenchShard.start(context.modeldisk, durability, aggregator,
-                        context.modelBytes, !context.datamovers.equals(List.of(Route.Preference.TCP)))) {
-                        measure(shard, durability, portal);
+        if (measures(Measure.MESH)) {
+            Mesh.measure(plan, report);
+        }
+        if (measures(Measure.SESSIONS)) {
+            ManySessions.measure(plan, report);
+        }
+        if (latency.rows().stream().anyMatch(row -> row.figure(SOCKETS + MEDIAN) != null)) {
+            report.note(
+                "Below 4 KiB, a push moves a logical block; a pull and the baselines move only the requested bytes.");
+        }
+        plan.datamovers().missing().forEach(report::note);
+        report.charts(Charts.lines(throughput, "request", throughput.columns(Unit.GIGABYTES_PER_SECOND)));
+        report.charts(Charts.lines(latency, "request", latency.columns(Unit.MICROSECONDS).stream()
+            .filter(column -> column.endsWith(MEDIAN)).toList()));
+        report.charts(Charts.lines(fanIn, "clients", fanIn.columns(Unit.REQUESTS_PER_SECOND)));
+        return report;
+    }
+
+    private boolean measures(Measure measure) {
+        return plan.measures().contains(measure);
+    }
+
+    private void measureOwnShards() throws IOException {
+        String listen = plan.datamovers().address() + ":0";
+        try (Closing opened = new Closing()) {
+            InetSocketAddress baseline = portal(
+                opened.add(ChildProcess.start("bench", "baseline", "--listen", listen)));
+            InetSocketAddress grpc = measures(Measure.LATENCY) || measures(Measure.FAN_IN)
+                ? portal(opened.add(Mesh.startNode(plan)))
+                : null;
+            for (String aggregator : plan.aggregators()) {
+                for (Durability durability : plan.durabilities()) {
+                    try (BenchShard shard = BenchShard.start(durability, aggregator, plan.modelBytes(),
+                        plan.datamovers(), 0)) {
+                        measure(shard, durability, baseline, grpc);
                     }
                 }
             }
         }
-        return new ProtocolReport(context.modelBytes, throughputs, latencies);
     }
 
-    private void measure(BenchShard shard, Durability durability, InetSocketAddress baselinePortal) throws IOException {
+    private static InetSocketAddress portal(ChildProcess process) {
+        return ModelAddress.parsePortal(process.address(), 0);
+    }
+
+    private void measure(BenchShard shard, Durability durability, InetSocketAddress baseline, InetSocketAddress grpc)
+        throws IOException {
         boolean knowsWeights = shard.checkAggregator();
-        for (Route.Preference datamover : context.datamovers) {
-            measure(shard, durability, datamover, baselinePortal, knowsWeights);
-        }
-    }
-
-    private void measure(
-        BenchShard shard, Durability durability, Route.Preference datamover, InetSocketAddress baselinePortal,
-        boolean knowsWeights)
-        throws IOException {
-        String aggregator = shard.facts().aggregator();
-        String name = durability.label(
-            datamover == Route.Preference.TCP ? aggregator : aggregator + " over " + datamover);
         long before = shard.movedBytes();
-        try (
-            MemoryBaseline alone = datamover == Route.Preference.SHM && durability != Durability.JOURNAL
-                && shard.isOwn() && plan != null
-                    ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
-                    : null;
-            DiskBaseline disk = durability == Durability.JOURNAL && plan != null
-                ? new DiskBaseline(Math.toIntExact(Math.min(MAX_GROUP_BYTES, bufferBytes())))
-                : null;
-            BaselineClient baseline = BaselineClient.connect(baselinePortal, bufferBytes(), gradientBytes());
-            SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
-                bufferBytes(), gradientBytes(), knowsWeights)) {
-            if (plan != null) {
-                measureThroughput(name, baseline, protocol, durability == Durability.JOURNAL ? disk : alone);
+        try (Closing opened = new Closing()) {
+            Map<String, SessionMover> sessions = new LinkedHashMap<>();
+            for (Route.Preference datamover : plan.datamovers().present()) {
+                sessions.put(datamover.toString(), opened.add(new SessionMover(shard, datamover, plan.bufferBytes(),
+                    plan.gradientBytes(), knowsWeights, "-" + datamover)));
             }
-            if (latencyPlan != null && latencies.isEmpty()) {
-                measureLatency(baseline, protocol);
+            BaselineClient sockets = opened.add(BaselineClient.connect(baseline, shard.facts().bytesOfShard(),
+                plan.bufferBytes(), plan.gradientBytes()));
+            if (measures(Measure.THROUGHPUT)) {
+                measureThroughput(shard, durability, sessions, sockets);
             }
-            checkArrived(shard, protocol.movedBytes(), shard.movedBytes() - before);
+            if (measures(Measure.LATENCY) && latency.rows().isEmpty()) {
+                measureLatency(sessions, sockets, grpc == null ? null : opened.add(grpcClient(grpc, Measure.LATENCY)));
+            }
+            checkArrived(shard, sessions.values().stream().mapToLong(SessionMover::movedBytes).sum(),
+                shard.movedBytes() - before);
+        }
+        if (measures(Measure.FAN_IN) && fanIn.rows().isEmpty()) {
+            measureFanIn(shard, grpc, knowsWeights);
         }
     }
 
-    private void measureThroughput(String aggregator, BaselineClient baseline, SessionMover protocol,
-        Mover alone)
+    private GrpcClient grpcClient(InetSocketAddress server, Measure measure) {
+        return new GrpcClient(server, Mesh.nodeBytes(plan), plan.bufferBytes(measure));
+    }
+
+    @FunctionalInterface
+    private interface Move {
+        /** Moves the data of a load. Returns the nanoseconds until the receiver has confirmed the last request. */
+        long move(Load load) throws IOException;
+    }
+
+    private static Turns.Run run(Load load, Move move) {
+        return requests -> Measured.of(requests, move.move(load.withRequests(requests)));
+    }
+
+    private void measureThroughput(
+        BenchShard shard, Durability durability, Map<String, SessionMover> sessions, BaselineClient sockets)
         throws IOException {
-        boolean sgd = aggregator.startsWith("sgd:");
-        context.progress.accept("warming up: " + aggregator);
-        PairedRuns warmUp = new PairedRuns(1, WARM_UP_MS);
-        for (Direction direction : plan.directions()) {
-            warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1),
-                new PairedRuns.Sides(baseline, sgd ? baseline.withSgd() : null, protocol,
-                    measures(alone, direction) ? alone : null));
-        }
-        PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMs());
-        for (Load load : plan.loads()) {
-            context.progress.accept(load.describe(aggregator));
-            throughputs.add(runs.measure(aggregator, load,
-                new PairedRuns.Sides(baseline, sgd && load.direction().pushes() ? baseline.withSgd() : null, protocol,
-                    measures(alone, load.direction()) ? alone : null)));
-        }
-    }
-
-    /** Whether a baseline of one thread can move data in a direction. */
-    private static boolean measures(Mover alone, Direction direction) {
-        return direction != Direction.BOTH && (direction.pushes() || !(alone instanceof DiskBaseline));
-    }
-
-    private void measureLatency(BaselineClient baseline, SessionMover protocol) throws IOException {
-        context.progress.accept("measuring latency");
-        PingPongs pingPongs = new PingPongs(latencyPlan);
-        for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
-            for (int bytes : latencyPlan.requestBytes()) {
-                List<Histogram> found = pingPongs.measure(direction, bytes, List.of(baseline, protocol));
-                latencies.add(new LatencyResult(direction, bytes, found.getFirst(), found.getLast()));
+        String aggregator = durability.label(shard.facts().aggregator());
+        boolean inMemory = shard.isOwn() && durability != Durability.JOURNAL
+            && sessions.containsKey(Route.Preference.SHM.toString());
+        try (
+            MemoryBaseline alone = inMemory
+                ? new MemoryBaseline(plan.modelBytes(), Math.max(plan.bufferBytes(), plan.gradientBytes()),
+                    shard.facts().aggregator())
+                : null) {
+            for (Direction direction : plan.directions()) {
+                Progress.show("warming up: " + aggregator);
+                Load load = new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1);
+                new Turns(1, WARM_UP_MS).measure(WARM_UP_DEPTH, variants(load, shard, sessions, sockets, alone));
+            }
+            Turns turns = new Turns(plan.rounds(), plan.runMs(Measure.THROUGHPUT));
+            for (Load load : plan.loads()) {
+                Progress.show(load.describe(aggregator));
+                Map<String, List<Measured>> found = turns.measure(load.queueDepth(),
+                    variants(load, shard, sessions, sockets, alone));
+                Table.Row row = throughput.row(aggregator, load.direction().label(),
+                    new ByteSize(load.requestBytes()), load.queueDepth());
+                found.forEach((name, runs) -> row.put(name, Unit.GIGABYTES_PER_SECOND,
+                    Measured.gigabytesPerSecond(runs, (double) load.requestBytes() * load.direction().ways())));
+                addRatios(row, List.copyOf(sessions.keySet()));
             }
         }
     }
 
-    private long gradientBytes() {
-        return plan == null ? 0 : plan.gradientBytes();
+    private static Map<String, Turns.Run> variants(
+        Load load, BenchShard shard, Map<String, SessionMover> sessions, BaselineClient sockets, MemoryBaseline alone) {
+        Map<String, Turns.Run> variants = new LinkedHashMap<>();
+        sessions.forEach((name, session) -> variants.put(name, run(load, session::move)));
+        variants.put(SOCKETS, run(load, sockets::move));
+        if (load.direction().pushes() && shard.facts().aggregator().startsWith("sgd:")) {
+            variants.put(SOCKETS_WITH_SGD, run(load, sockets::moveWithSgd));
+        }
+        // One thread does the work of one direction.
+        if (alone != null && load.direction() != Direction.BOTH) {
+            variants.put(THREAD, run(load, alone::move));
+        }
+        return variants;
     }
 
-    private long bufferBytes() {
-        long most = 2L * WARM_UP_DEPTH * WARM_UP_BYTES;
-        if (plan != null) {
-            most = Math.max(most, plan.bufferBytes());
+    /** Divides each session by the sockets, shm also by the thread that bounds it, and other sessions by the first one. */
+    private static void addRatios(Table.Row row, List<String> sessions) {
+        for (String session : sessions) {
+            for (String baseline : List.of(SOCKETS, THREAD)) {
+                boolean bounds = !baseline.equals(THREAD) || session.equals(Route.Preference.SHM.toString());
+                if (bounds && row.figure(baseline) != null) {
+                    row.ratio(session, baseline);
+                }
+            }
+            if (!session.equals(sessions.getFirst())) {
+                row.ratio(session, sessions.getFirst());
+            }
         }
-        if (latencyPlan != null) {
-            most = Math.max(most, Collections.max(latencyPlan.requestBytes()) + LogicalBlock.BYTES);
-        }
-        return most;
     }
 
-    /** Checks that the shard has counted all bytes that the session pushed and pulled. */
+    private void measureLatency(Map<String, SessionMover> sessions, BaselineClient sockets, GrpcClient grpc)
+        throws IOException {
+        Map<String, Requester> requesters = new LinkedHashMap<>(sessions);
+        if (grpc != null) {
+            requesters.put(GrpcClient.NAME, grpc);
+        }
+        warmUp(requesters);
+        requesters.put(SOCKETS, sockets);
+        String reference = (grpc == null ? SOCKETS : GrpcClient.NAME) + MEDIAN;
+        Turns turns = new Turns(plan.rounds(), Math.max(1, plan.runMs(Measure.LATENCY) / plan.rounds()));
+        for (Direction direction : ONE_WAY) {
+            for (int bytes : plan.sizesOf(Measure.LATENCY)) {
+                Progress.show("latency: " + direction.label() + " of " + ByteSize.exact(bytes));
+                Map<String, Turns.Run> variants = new LinkedHashMap<>();
+                requesters.forEach((name, requester) -> variants.put(name,
+                    requests -> requester.measure(direction, bytes, requests)));
+                Table.Row row = latency.row(direction.label(), new ByteSize(bytes));
+                turns.measure(FEWEST_REQUESTS, variants)
+                    .forEach((name, runs) -> row
+                        .put(name + MEDIAN, Unit.MICROSECONDS, Measured.samples(runs, Measured::p50Micros))
+                        .put(name + " 99 %", Unit.MICROSECONDS, Measured.samples(runs, Measured::p99Micros)));
+                sessions.keySet().forEach(name -> row.ratio(name + MEDIAN, reference));
+            }
+        }
+    }
+
+    /** Sends small and large requests in both directions, so that the JVMs compile the code before the measurement. */
+    private void warmUp(Map<String, Requester> requesters) throws IOException {
+        for (Map.Entry<String, Requester> each : requesters.entrySet()) {
+            Progress.show("warming up: " + each.getKey());
+            warmUp(plan.runMs(Measure.LATENCY), (direction, bytes) -> each.getValue()
+                .measure(direction, bytes, FEWEST_REQUESTS));
+        }
+    }
+
+    /** What a warm-up repeats. */
+    @FunctionalInterface
+    interface WarmUp {
+        /** Sends some requests. */
+        void run(Direction direction, int bytes) throws IOException;
+    }
+
+    /** Repeats requests for 32 times the duration of a run, but for at most 10 s. gRPC needs this time. */
+    static void warmUp(long runMs, WarmUp requests) throws IOException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(10_000, 32 * runMs));
+        while (System.nanoTime() - end < 0) {
+            for (Direction direction : ONE_WAY) {
+                requests.run(direction, 4 << 10);
+                requests.run(direction, 64 << 10);
+            }
+        }
+    }
+
+    private void measureFanIn(BenchShard shard, InetSocketAddress grpc, boolean knowsWeights) throws IOException {
+        Turns turns = new Turns(plan.rounds(), plan.runMs(Measure.FAN_IN));
+        for (int count : plan.clientsOf(Measure.FAN_IN)) {
+            try (Closing opened = new Closing()) {
+                Map<String, List<Requester>> clients = new LinkedHashMap<>();
+                for (Route.Preference datamover : plan.datamovers().present()) {
+                    List<Requester> group = clients.computeIfAbsent(datamover.toString(), _ -> new ArrayList<>());
+                    for (int i = 0; i < count; i++) {
+                        group.add(opened.add(new SessionMover(shard, datamover,
+                            plan.bufferBytes(Measure.FAN_IN), 0, knowsWeights, "-" + datamover + "-" + i)));
+                    }
+                }
+                List<Requester> group = clients.computeIfAbsent(GrpcClient.NAME, _ -> new ArrayList<>());
+                for (int i = 0; i < count; i++) {
+                    group.add(opened.add(grpcClient(grpc, Measure.FAN_IN)));
+                }
+                for (List<Requester> each : clients.values()) {
+                    if (fanIn.rows().isEmpty()) {
+                        warmUp(plan.runMs(Measure.FAN_IN),
+                            (direction, bytes) -> ClosedLoop.run(each, direction, bytes, 1));
+                    }
+                    // The clients log in here, so that the measurement does not include logins.
+                    ClosedLoop.run(each, Direction.PUSH, plan.sizesOf(Measure.FAN_IN).getFirst(), 1);
+                }
+                for (Direction direction : ONE_WAY) {
+                    for (int bytes : plan.sizesOf(Measure.FAN_IN)) {
+                        Progress.show(count + " clients: " + direction.label() + " of " + ByteSize.exact(bytes));
+                        Map<String, Turns.Run> variants = new LinkedHashMap<>();
+                        clients.forEach((name, each) -> variants.put(name,
+                            requests -> ClosedLoop.run(each, direction, bytes, requests)));
+                        Table.Row row = fanIn.row(count, direction.label(), new ByteSize(bytes));
+                        turns.measure(1, variants).forEach((name, runs) -> row.put(name, Unit.REQUESTS_PER_SECOND,
+                            Measured.samples(runs, Measured::requestsPerSecond)));
+                        plan.datamovers().present()
+                            .forEach(datamover -> row.ratio(datamover.toString(), GrpcClient.NAME));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Checks that the shard has counted all bytes that the sessions pushed and pulled. */
     private static void checkArrived(BenchShard shard, long movedBytes, long countedBytes) throws IOException {
         if (shard.isOwn() ? countedBytes != movedBytes : countedBytes < movedBytes) {
-            throw new IOException("the session pushed and pulled " + movedBytes + " bytes, but the shard counted "
+            throw new IOException("the sessions pushed and pulled " + movedBytes + " bytes, but the shard counted "
                 + countedBytes);
-        }
-    }
-
-    /** The configuration of the benchmark. */
-    public static final class Context {
-        private String modeldisk;
-        private long modelBytes;
-        private List<String> aggregators = List.of();
-        private List<Route.Preference> datamovers = List.of(Route.Preference.TCP);
-        private List<Durability> durabilities = List.of(Durability.MEMORY);
-        private ModelAddress runningShard;
-        private InetSocketAddress runningBaseline;
-        private Consumer<String> progress = step -> {};
-
-        /** Sets the path of the {@code modeldisk} command that starts the processes. */
-        public Context modeldisk(String command) {
-            this.modeldisk = command;
-            return this;
-        }
-
-        /** Sets the size of the model, which should be larger than the processor's caches. */
-        public Context modelBytes(long bytes) {
-            this.modelBytes = bytes;
-            return this;
-        }
-
-        /** Sets the aggregators. A shard is started for each aggregator, one after another. */
-        public Context aggregators(List<String> specifications) {
-            this.aggregators = List.copyOf(specifications);
-            return this;
-        }
-
-        /** Sets the datamovers, which are measured one after another. The default is TCP. */
-        public Context datamovers(List<Route.Preference> wishes) {
-            this.datamovers = List.copyOf(wishes);
-            return this;
-        }
-
-        /** Sets the durabilities, which are measured one after another with each aggregator. The default is memory. */
-        public Context durabilities(List<Durability> kinds) {
-            this.durabilities = List.copyOf(kinds);
-            return this;
-        }
-
-        /** Sets a shard and a baseline server that are already running. The weights of a running shard are not checked. */
-        public Context running(ModelAddress shard, InetSocketAddress baseline) {
-            this.runningShard = shard;
-            this.runningBaseline = baseline;
-            return this;
-        }
-
-        /** Sets the listener for progress messages. */
-        public Context progress(Consumer<String> listener) {
-            this.progress = listener;
-            return this;
         }
     }
 }

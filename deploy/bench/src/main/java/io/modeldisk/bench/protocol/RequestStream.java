@@ -1,8 +1,8 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.bench.load.Pattern;
-import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -34,7 +34,7 @@ final class RequestStream implements IoRequest.Completion {
     private final boolean push;
     private final DataMemory memory;
     private final int stepBytes;
-    private final Walk walk;
+    private final Offsets walk;
     private final boolean alone;
     private final Semaphore room;
     private final long[] offsetOfSlot;
@@ -53,7 +53,7 @@ final class RequestStream implements IoRequest.Completion {
         this.memory = memory;
         // A request addresses whole logical blocks, even if the load needs only a part of a block.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
-        this.walk = new Walk(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
+        this.walk = new Offsets(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
         // A single stream may fill the session's queue. Two streams share the queue, and each fills half of the slots.
         this.alone = load.direction().ways() == 1;
         this.room = new Semaphore(alone ? 0 : load.queueDepth());

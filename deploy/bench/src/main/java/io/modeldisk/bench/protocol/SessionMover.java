@@ -2,18 +2,18 @@ package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
+import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Isid;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.HdrHistogram.Histogram;
 
@@ -21,13 +21,12 @@ import org.HdrHistogram.Histogram;
  * A mover that uses one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
  * All pushed gradients are zero, so that an aggregator such as sgd does not change the weights.
  */
-public final class SessionMover implements Mover, Requester {
-    private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
+public final class SessionMover implements Requester {
+    static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long CONNECT_MS = 60_000;
 
-    private final InetSocketAddress portal;
+    private final BenchShard shard;
     private final InitiatorPortal over;
-    private final ModelFacts facts;
     private final DataMemory gradients;
     private final DataMemory weights;
     private final boolean knowsWeights;
@@ -38,40 +37,19 @@ public final class SessionMover implements Mover, Requester {
     private long movedBytes;
 
     /**
-     * Creates a mover with the default initiator name. The session logs in at the first request.
-     *
-     * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
-     */
-    public SessionMover(
-        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
-        boolean knowsWeights)
-        throws IOException {
-        this(portal, over, facts, bufferBytes, gradientBytes, knowsWeights, "");
-    }
-
-    /**
      * Creates a mover. The session logs in at the first request.
      *
-     * @param over the portal that connects to the shard over a datamover
      * @param bufferBytes the size of the memory for the requests in flight, in each direction
+     * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
      * @param knowsWeights whether to check pulled weights against {@link Pattern}
      * @param name a suffix that makes the initiator name unique at the shard
      */
     public SessionMover(
-        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
-        String name)
-        throws IOException {
-        this(portal, over, facts, bufferBytes, 0, knowsWeights, name);
-    }
-
-    private SessionMover(
-        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
-        boolean knowsWeights, String name)
-        throws IOException {
+        BenchShard shard, Route.Preference datamover, long bufferBytes, long gradientBytes, boolean knowsWeights,
+        String name) throws IOException {
+        this.shard = shard;
         this.initiator = INITIATOR + name;
-        this.portal = portal;
-        this.over = over;
-        this.facts = facts;
+        this.over = shard.over(datamover);
         this.gradients = allocate(over, Math.max(bufferBytes, gradientBytes));
         this.weights = allocate(over, bufferBytes);
         this.knowsWeights = knowsWeights;
@@ -88,9 +66,9 @@ public final class SessionMover implements Mover, Requester {
                 session.close();
             }
             session = IscsiSession.login(new SessionContext()
-                .portal(portal)
+                .portal(shard.portal())
                 .over(over)
-                .targetName(ModelFacts.TARGET_PREFIX + facts.model())
+                .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
                 .initiator(initiator, isid)
                 .connectTimeout(Duration.ofMillis(CONNECT_MS))
                 .queueDepth(depth));
@@ -100,7 +78,12 @@ public final class SessionMover implements Mover, Requester {
         return session;
     }
 
-    @Override
+    /**
+     * Moves the data of a load.
+     *
+     * @return the nanoseconds from the start of the first request until the shard has confirmed the last request
+     * @throws IOException if a request fails
+     */
     public long move(Load load) throws IOException {
         IscsiSession used = session(load.queueDepth() * load.direction().ways());
         RequestStream push = load.direction().pushes() ? stream(used, load, true) : null;
@@ -124,7 +107,7 @@ public final class SessionMover implements Mover, Requester {
     }
 
     private RequestStream stream(IscsiSession used, Load load, boolean push) {
-        return new RequestStream(used, facts, load, push, push ? gradients : weights);
+        return new RequestStream(used, shard.facts(), load, push, push ? gradients : weights);
     }
 
     /** Checks the pulled weights. Must be called outside the measured time. */

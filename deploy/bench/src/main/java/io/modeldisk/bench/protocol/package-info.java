@@ -1,5 +1,6 @@
 /**
- * The benchmark {@code bench protocol}: a learner pushes and pulls at full speed through the initiator, in alternation with a
- * baseline.
+ * The benchmark {@code bench protocol}: one session, many clients, fully connected nodes, and many sessions. Clients, nodes and
+ * the latency of one request are the micro-benchmarks of AR-gRPC (Biswas et al., "Accelerating TensorFlow with Adaptive
+ * RDMA-based gRPC", HiPC 2018, section V.B).
  */
 package io.modeldisk.bench.protocol;

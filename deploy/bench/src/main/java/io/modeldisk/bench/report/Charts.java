@@ -1,135 +1,148 @@
 package io.modeldisk.bench.report;
 
-import io.modeldisk.picture.ChartLook;
-import io.modeldisk.picture.PictureFile;
 import java.awt.Color;
-import java.awt.Graphics2D;
-import java.io.IOException;
-import java.nio.file.Path;
+import java.awt.Font;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries;
 import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
+import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.CategoryStyler;
 import org.knowm.xchart.style.Styler;
+import org.knowm.xchart.style.lines.SeriesLines;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Creates the charts of benchmarks and writes them to files. */
-final class Charts {
-    static final Color GREY = new Color(0x8A8F98);
+/** Creates the charts of tables. */
+public final class Charts {
+    /** The width of a chart. A row has two charts, or one of twice this width. */
+    public static final int WIDTH = 520;
 
-    private static final int WIDTH = 460;
     private static final int HEIGHT = 340;
-    private static final int LEGEND_WIDTH = 160;
     private static final double HEADROOM = 1.08;
+    /** The plot leaves a margin, so that the lowest number of the y axis stays visible. */
     private static final double PLOT_CONTENT = 0.98;
+    /** An axis is logarithmic if the largest figure is so many times the smallest one. */
+    private static final double MANY_TIMES = 20;
+    private static final Color[] COLOURS = {
+        new Color(0x1F77B4), new Color(0xD95F02), new Color(0x1B9E77), new Color(0x7570B3), new Color(0x8A8F98)};
 
     private Charts() {}
 
-    /** Draws charts, arranged in rows, into a file. */
-    static void write(List<List<CategoryChart>> rows, Path file) throws IOException {
-        int width = rows.stream().mapToInt(row -> row.stream().mapToInt(CategoryChart::getWidth).sum()).max()
-            .orElse(WIDTH);
-        int height = rows.stream().mapToInt(Charts::height).sum();
-        PictureFile.write(file, width, height, graphics -> paint(rows, graphics));
+    /** Returns the colour of the line with an index. */
+    public static Color colour(int index) {
+        return COLOURS[index % COLOURS.length];
     }
 
-    private static int height(List<CategoryChart> row) {
-        return row.stream().mapToInt(CategoryChart::getHeight).max().orElse(0);
+    /** Sets the fonts, colours and margins that all charts have. */
+    public static void dress(AxesChartStyler styler) {
+        Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+        styler.setLegendBorderColor(Color.WHITE);
+        styler.setLegendFont(font);
+        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
+        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
+        styler.setChartPadding(16);
+        styler.setChartBackgroundColor(Color.WHITE);
+        styler.setChartTitleFont(font.deriveFont(Font.BOLD, 14f));
+        styler.setPlotGridLinesColor(new Color(0xE3E5E8));
+        styler.setPlotBorderVisible(false);
+        styler.setAxisTitleFont(font);
+        styler.setAxisTickLabelsFont(font.deriveFont(11f));
     }
 
-    private static void paint(List<List<CategoryChart>> rows, Graphics2D graphics) {
-        int y = 0;
-        for (List<CategoryChart> row : rows) {
-            int x = 0;
-            for (CategoryChart chart : row) {
-                Graphics2D place = (Graphics2D) graphics.create();
-                place.translate(x, y);
-                chart.paint(place, chart.getWidth(), chart.getHeight());
-                place.dispose();
-                x += chart.getWidth();
-            }
-            y += height(row);
+    /**
+     * Returns the line charts of a table. The x axis is one of its keys, and each combination of the other keys is a chart.
+     *
+     * @param columns the lines, all in one unit; those of baselines are dashed
+     */
+    public static List<CategoryChart> lines(Table table, String xKey, List<String> columns) {
+        Map<String, List<Table.Row>> parts = new LinkedHashMap<>();
+        for (Table.Row row : table.rows()) {
+            String title = table.keys().stream().filter(key -> !key.equals(xKey)).map(key -> labelled(key, row))
+                .collect(Collectors.joining(", "));
+            parts.computeIfAbsent(table.name() + ": " + title, _ -> new ArrayList<>()).add(row);
         }
+        List<CategoryChart> charts = new ArrayList<>();
+        parts.forEach((title, rows) -> charts.add(lines(table, title, rows, xKey, columns)));
+        return charts;
     }
 
-    /** Creates an empty chart of stacked bars. */
-    static CategoryChart bars(String title, String xAxis, String yAxis) {
-        CategoryChart chart = new CategoryChartBuilder().width(2 * WIDTH).height(HEIGHT).title(title)
-            .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+    /** A number says little without the name of its key. */
+    private static String labelled(String key, Table.Row row) {
+        String value = row.key(key);
+        return Character.isDigit(value.charAt(0)) ? value + " " + key : value;
+    }
+
+    private static CategoryChart lines(
+        Table table, String title, List<Table.Row> rows, String xKey, List<String> columns) {
+        CategoryChart chart = chart(WIDTH, title, xKey, table.unit(columns.getFirst()));
         CategoryStyler styler = chart.getStyler();
-        ChartLook.dress(styler);
+        styler.setOverlapped(true);
+        styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
+        styler.setPlotContentSize(PLOT_CONTENT);
+        for (int i = 0; i < columns.size(); i++) {
+            String column = columns.get(i);
+            List<Table.Row> shown = rows.stream().filter(row -> row.figure(column) != null).toList();
+            if (!shown.isEmpty()) {
+                boolean dashed = table.isBaseline(column);
+                CategorySeries line = chart.addSeries(column, shown.stream().map(row -> row.key(xKey)).toList(),
+                    shown.stream().map(row -> row.figure(column).median()).toList());
+                line.setLineColor(colour(i));
+                line.setMarkerColor(colour(i));
+                // A marker would hide the dashes, but a line of one point is only visible with a marker.
+                line.setMarker(dashed && shown.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
+                line.setLineStyle(dashed ? SeriesLines.DASH_DASH : SeriesLines.SOLID);
+            }
+        }
+        scale(chart);
+        return chart;
+    }
+
+    /** Returns a chart with a bar for each row. The columns are the parts of the bars. */
+    public static CategoryChart bars(Table table, String title, String... columns) {
+        CategoryChart chart = chart(2 * WIDTH, title, "", table.unit(columns[0]));
+        CategoryStyler styler = chart.getStyler();
         styler.setStacked(true);
         styler.setDecimalPattern("#,##0.#");
         styler.setLabelsVisible(true);
         styler.setShowStackSum(true);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
-        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
+        List<String> names = table.rows().stream()
+            .map(row -> table.keys().stream().map(row::key).collect(Collectors.joining(", "))).toList();
+        for (int i = 0; i < columns.length; i++) {
+            String column = columns[i];
+            chart.addSeries(column, names, table.rows().stream().map(row -> row.figure(column).median()).toList())
+                .setFillColor(colour(i));
+        }
         return chart;
     }
 
-    /** Adds a series to a chart. The series is one part of every bar. */
-    static void bar(CategoryChart chart, String name, List<String> x, List<Double> y, int colour) {
-        chart.addSeries(name, x, y).setFillColor(ChartLook.colour(colour));
-    }
-
-    /** Creates an empty chart of lines, with the legend on the right. */
-    static CategoryChart chartOfManyLines(String title, String xAxis, String yAxis) {
-        CategoryChart chart = chart(WIDTH + LEGEND_WIDTH, title, xAxis, yAxis);
-        chart.getStyler().setLegendPosition(Styler.LegendPosition.OutsideE);
-        chart.getStyler().setLegendLayout(Styler.LegendLayout.Vertical);
+    private static CategoryChart chart(int width, String title, String xAxis, Unit unit) {
+        CategoryChart chart = new CategoryChartBuilder().width(width).height(HEIGHT).title(title).xAxisTitle(xAxis)
+            .yAxisTitle(unit.label()).build();
+        dress(chart.getStyler());
         return chart;
     }
 
-    /** Creates an empty chart of lines. */
-    static CategoryChart chart(String title, String xAxis, String yAxis) {
-        return chart(WIDTH, title, xAxis, yAxis);
-    }
-
-    private static CategoryChart chart(int width, String title, String xAxis, String yAxis) {
-        CategoryChart chart = new CategoryChartBuilder().width(width).height(HEIGHT).title(title)
-            .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+    /** Lets the y axis begin at zero, or makes it logarithmic, from one power of ten to another. */
+    private static void scale(CategoryChart chart) {
+        double[] figures = chart.getSeriesMap().values().stream().flatMap(series -> series.getYData().stream())
+            .mapToDouble(Number::doubleValue).toArray();
+        double least = DoubleStream.of(figures).min().orElseThrow();
+        double most = DoubleStream.of(figures).max().orElseThrow();
         CategoryStyler styler = chart.getStyler();
-        ChartLook.dress(styler);
-        styler.setOverlapped(true);
-        styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
-        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        // The plot does not fill the whole chart, so that the lowest number of the y axis stays visible.
-        styler.setPlotContentSize(PLOT_CONTENT);
-        return chart;
-    }
-
-    /** Adds a line to a chart. */
-    static void line(
-        CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
-        CategorySeries series = chart.addSeries(name, x, y);
-        series.setLineColor(colour);
-        // Dashed lines have no marker, since it would hide the dashes. A line of one point needs a marker to be visible.
-        series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
-        series.setMarkerColor(colour);
-        series.setLineStyle(ChartLook.stroke(dashed));
-    }
-
-    /** Makes the y axis start at zero. */
-    static void fromZero(CategoryChart chart) {
-        chart.getStyler().setYAxisMin(0.0);
-        chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
-    }
-
-    /** Makes the y axis logarithmic. The axis starts and ends at powers of ten, so that both ends have a label. */
-    static void logarithmic(CategoryChart chart) {
-        CategoryStyler styler = chart.getStyler();
-        styler.setYAxisLogarithmic(true);
-        styler.setYAxisDecimalPattern("#,##0.####");
-        styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(shown(chart).min().orElseThrow()))));
-        styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
-    }
-
-    private static DoubleStream shown(CategoryChart chart) {
-        return chart.getSeriesMap().values().stream()
-            .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));
+        if (least > 0 && most > MANY_TIMES * least) {
+            styler.setYAxisLogarithmic(true);
+            styler.setYAxisDecimalPattern("#,##0.####");
+            styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
+            styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(most))));
+        } else {
+            styler.setYAxisMin(0.0);
+            styler.setYAxisMax(HEADROOM * most);
+        }
     }
 }

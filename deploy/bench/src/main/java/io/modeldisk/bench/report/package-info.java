@@ -1,2 +1,2 @@
-/** Reports of benchmarks as tables, JSON and charts. This package contains no measurement. */
+/** The report of a benchmark: tables of named figures with units, as text, JSON and charts. Nothing is measured here. */
 package io.modeldisk.bench.report;

@@ -15,6 +15,8 @@ import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -51,63 +53,42 @@ public final class BenchShard implements AutoCloseable {
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
-    /**
-     * Starts a shard on loopback over TCP that accepts at least {@code sessions} sessions, and fills the shard with the weights
-     * of {@link Pattern}.
-     */
-    public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
-        throws IOException {
-        int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
-        long buffers = Math.max(TargetContext.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
-        return start(modeldisk, Durability.MEMORY, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
-            Integer.toString(most), "--buffers", Long.toString(buffers)));
-    }
-
-    /**
-     * Starts a shard on loopback over TCP, and over shared memory if {@code sharesMemory} is true. Fills the shard with the
-     * weights of {@link Pattern}.
-     */
-    public static BenchShard start(
-        String modeldisk, Durability durability, String aggregator, long modelBytes, boolean sharesMemory)
-        throws IOException {
-        return start(modeldisk, durability, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp",
-            List.of());
-    }
-
-    /**
-     * Starts a shard that only this machine can reach, and fills the shard with the weights of {@link Pattern}.
-     *
-     * @param address the loopback address, or the address of an RDMA device if a datamover is iser
-     * @param datamovers the value for {@code serve --datamover}
-     */
-    public static BenchShard start(
-        String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
-        return start(modeldisk, Durability.MEMORY, aggregator, modelBytes, address, datamovers, List.of());
-    }
-
     /** Returns the address ranges that contain only this machine: loopback, which shared memory uses, and {@code address}. */
     public static List<String> thisMachine(String address) {
         return List.of(LOOPBACK + "/32", address + "/32");
     }
 
     /** Returns the options of {@code serve} for a shard that only this machine can reach. */
-    public static List<String> listening(String address, String datamovers) {
-        List<String> options = new ArrayList<>(List.of("--listen", address + ":0", "--datamover", datamovers));
+    public static List<String> listening(Datamovers datamovers) throws IOException {
+        String address = datamovers.address();
+        List<String> options = new ArrayList<>(
+            List.of("--listen", address + ":0", "--datamover", datamovers.serveOption()));
         if (!address.equals(LOOPBACK)) {
             options.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
         }
         return options;
     }
 
-    private static BenchShard start(
-        String modeldisk, Durability durability, String aggregator, long modelBytes, String address, String datamovers,
-        List<String> more)
+    /** Starts a shard that keeps nothing: see {@link #start(Durability, String, long, Datamovers, int)}. */
+    public static BenchShard start(String aggregator, long modelBytes, Datamovers datamovers) throws IOException {
+        return start(Durability.MEMORY, aggregator, modelBytes, datamovers, 0);
+    }
+
+    /**
+     * Starts a shard that only this machine can reach, and fills the shard with the weights of {@link Pattern}.
+     *
+     * @param sessions the least number of sessions that the shard accepts
+     */
+    public static BenchShard start(
+        Durability durability, String aggregator, long modelBytes, Datamovers datamovers, int sessions)
         throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("--model", MODEL, "--size",
-            Long.toString(modelBytes), "--aggregator", aggregator, "--tuning", "none"));
-        arguments.addAll(listening(address, datamovers));
-        arguments.addAll(more);
-        ShardProcesses processes = ShardProcesses.start(modeldisk, durability, NEVER, 1, arguments);
+        int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
+        long buffers = Math.max(TargetContext.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
+        List<String> arguments = new ArrayList<>(List.of("--model", MODEL, "--size", Long.toString(modelBytes),
+            "--aggregator", aggregator, "--tuning", "none", "--max-sessions", Integer.toString(most), "--buffers",
+            Long.toString(buffers)));
+        arguments.addAll(listening(datamovers));
+        ShardProcesses processes = ShardProcesses.start(durability, NEVER, 1, arguments);
         try {
             BenchShard shard = new BenchShard(processes, new ModelAddress(processes.portals(), MODEL));
             fill(shard.model);
@@ -171,9 +152,12 @@ public final class BenchShard implements AutoCloseable {
         return isOwn() && AggregatorCheck.run(model);
     }
 
-    /** The memory and threads of the shard's process; null if the benchmark did not start the shard. */
-    public ProcessUsage usage() throws IOException {
-        return processes == null ? null : ProcessUsage.of(processes.first().pid());
+    /** Returns the resident memory of a shard that the benchmark started. */
+    public long residentBytes() throws IOException {
+        Path status = Path.of("/proc", Long.toString(processes.first().pid()), "status");
+        return Files.readAllLines(status).stream().filter(line -> line.startsWith("VmRSS:")).findFirst()
+            .map(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+            .orElseThrow(() -> new IOException("the shard has exited"));
     }
 
     @Override

@@ -2,13 +2,12 @@ package io.modeldisk.bench.shard;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** A child process that runs the {@code modeldisk} command. The child is terminated when this process exits. */
 public final class ChildProcess implements AutoCloseable {
@@ -16,42 +15,53 @@ public final class ChildProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("(?:ready|backup): .* on ([^ ,]+:\\d+)(?:, .*)?");
 
     private final Process process;
+    private final BufferedReader output;
     private final String readyLine;
-    private final Thread ender;
+    private final Thread ender = new Thread(this::destroy, "end-child");
 
-    private ChildProcess(Process process, String readyLine, Thread ender) {
-        this.process = process;
-        this.readyLine = readyLine;
-        this.ender = ender;
+    private ChildProcess(List<String> command) throws IOException {
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Runtime.getRuntime().addShutdownHook(ender);
+        output = process.inputReader(StandardCharsets.UTF_8);
+        String line = output.readLine();
+        while (line != null && !line.startsWith("ready: ") && !line.startsWith("backup: ")) {
+            line = output.readLine();
+        }
+        readyLine = line;
+        if (line == null) {
+            close();
+            throw new IOException(
+                "`" + String.join(" ", command) + "` exited before it was ready; see the messages above");
+        }
     }
 
     /**
      * Starts a child process. Waits for its ready line, or for the line by which a shard says that it is a backup. The child
      * inherits the standard error of this process.
      *
-     * @param modeldisk the path of the command
      * @throws IOException if the child exits before it is ready
      */
-    public static ChildProcess start(String modeldisk, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(modeldisk));
-        command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        Thread ender = new Thread(process::destroy, "end-child");
-        Runtime.getRuntime().addShutdownHook(ender);
-        process.getOutputStream().close();
-        BufferedReader output = new BufferedReader(
-            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        String line = output.readLine();
-        while (line != null && !line.startsWith("ready: ") && !line.startsWith("backup: ")) {
-            line = output.readLine();
+    public static ChildProcess start(String... arguments) throws IOException {
+        return new ChildProcess(Stream.concat(Stream.of(System.getProperty("modeldisk.command")), Stream.of(arguments))
+            .toList());
+    }
+
+    private void destroy() {
+        process.destroy();
+    }
+
+    /**
+     * Sends a line to the child, and returns the next line of its output.
+     *
+     * @throws IOException if the child has exited
+     */
+    public String ask(String line) throws IOException {
+        process.outputWriter(StandardCharsets.UTF_8).append(line).append('\n').flush();
+        String answer = output.readLine();
+        if (answer == null) {
+            throw new IOException("a process of the benchmark has exited; see the messages above");
         }
-        if (line == null) {
-            process.destroy();
-            Runtime.getRuntime().removeShutdownHook(ender);
-            throw new IOException(
-                "`" + String.join(" ", command) + "` exited before it was ready; see the messages above");
-        }
-        return new ChildProcess(process, line, ender);
+        return answer;
     }
 
     /**

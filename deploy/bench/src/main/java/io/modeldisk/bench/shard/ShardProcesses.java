@@ -1,6 +1,7 @@
 package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
@@ -12,10 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -27,7 +26,6 @@ public final class ShardProcesses implements AutoCloseable {
     private static final long SYNC_LIMIT_NS = TimeUnit.MINUTES.toNanos(2);
     private static final long SYNC_PAUSE_MS = 50;
 
-    private final String modeldisk;
     private final List<String> options;
     private final int count;
     private List<ChildProcess> shards = List.of();
@@ -35,8 +33,7 @@ public final class ShardProcesses implements AutoCloseable {
     private ChildProcess coordinator;
     private Path state;
 
-    private ShardProcesses(String modeldisk, int count, List<String> options) {
-        this.modeldisk = modeldisk;
+    private ShardProcesses(int count, List<String> options) {
         this.count = count;
         this.options = options;
     }
@@ -44,15 +41,14 @@ public final class ShardProcesses implements AutoCloseable {
     /**
      * Starts the shards, and waits until all are ready and their backups are in sync.
      *
-     * @param modeldisk the path of the {@code modeldisk} command
      * @param checkpointEvery the period of checkpoints, which checkpoints and journals need
      * @param count the number of shards
      * @param options the options of {@code serve}, except those of the shard number and the durability
      */
     public static ShardProcesses start(
-        String modeldisk, Durability durability, String checkpointEvery, int count, List<String> options)
+        Durability durability, String checkpointEvery, int count, List<String> options)
         throws IOException {
-        ShardProcesses processes = new ShardProcesses(modeldisk, count, options);
+        ShardProcesses processes = new ShardProcesses(count, options);
         try {
             switch (durability) {
                 case MEMORY -> processes.shards = processes.serve();
@@ -72,7 +68,7 @@ public final class ShardProcesses implements AutoCloseable {
 
     private void serveWithBackups() throws IOException {
         state = Files.createTempDirectory("modeldisk-bench");
-        coordinator = ChildProcess.start(modeldisk, "coordinator", "--listen", BenchShard.LOOPBACK + ":0",
+        coordinator = ChildProcess.start("coordinator", "--listen", BenchShard.LOOPBACK + ":0",
             "--state", state.toString());
         String[] replica = {"--durability", "replica", "--coordinator", coordinator.address()};
         shards = serve(replica);
@@ -109,31 +105,20 @@ public final class ShardProcesses implements AutoCloseable {
 
     /** Starts one process for each shard, at the same time, because shards with checkpoints wait for each other. */
     private List<ChildProcess> serve(String... more) throws IOException {
-        List<ChildProcess> started = new ArrayList<>();
-        try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
-            List<Future<ChildProcess>> starts = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                List<String> command = new ArrayList<>(List.of("serve", "--shard", i + "/" + count));
-                command.addAll(options);
-                command.addAll(List.of(more));
-                starts.add(threads.submit(() -> ChildProcess.start(modeldisk, command.toArray(String[]::new))));
-            }
-            ExecutionException failed = null;
-            for (Future<ChildProcess> start : starts) {
-                try {
-                    started.add(start.get());
-                } catch (ExecutionException e) {
-                    failed = e;
-                }
-            }
-            if (failed != null) {
-                started.forEach(ChildProcess::close);
-                throw new IOException("a shard could not be started: " + failed.getCause().getMessage(), failed);
-            }
-            return started;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the start of the shards was interrupted", e);
+        ChildProcess[] started = new ChildProcess[count];
+        List<Callable<ChildProcess>> starts = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int number = i;
+            List<String> command = new ArrayList<>(List.of("serve", "--shard", i + "/" + count));
+            command.addAll(options);
+            command.addAll(List.of(more));
+            starts.add(() -> started[number] = ChildProcess.start(command.toArray(String[]::new)));
+        }
+        try {
+            return ClosedLoop.together(starts);
+        } catch (IOException e) {
+            Stream.of(started).filter(Objects::nonNull).forEach(ChildProcess::close);
+            throw e;
         }
     }
 

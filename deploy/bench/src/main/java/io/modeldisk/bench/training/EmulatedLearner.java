@@ -1,14 +1,19 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A learner that repeats four steps: it reads weights, computes for a given time, writes a gradient, and completes the iteration.
  */
 final class EmulatedLearner {
+    /** The typical delay of a wake-up. */
+    private static final long WAKE_UP_NS = TimeUnit.MICROSECONDS.toNanos(120);
+
     private final LearnerPath path;
-    private final Computation computation;
+    private final IterationTrace trace;
     private final long computationNs;
     private final int warmUp;
     private final long[] iterationNs;
@@ -16,9 +21,9 @@ final class EmulatedLearner {
     private long fileNs;
     private long fsyncNs;
 
-    EmulatedLearner(LearnerPath path, Computation computation, double computationMs, int warmUp, int iterations) {
+    EmulatedLearner(LearnerPath path, IterationTrace trace, double computationMs, int warmUp, int iterations) {
         this.path = path;
-        this.computation = computation;
+        this.trace = trace;
         this.computationNs = (long) (computationMs * TimeUnit.MILLISECONDS.toNanos(1));
         this.warmUp = warmUp;
         this.iterationNs = new long[iterations];
@@ -30,7 +35,7 @@ final class EmulatedLearner {
         for (int i = -warmUp; i < iterationNs.length; i++) {
             path.readWeights();
             long readNs = System.nanoTime();
-            computation.until(readNs + computationNs);
+            compute(readNs + computationNs);
             long computedNs = System.nanoTime();
             path.writeGradient();
             long writtenNs = System.nanoTime();
@@ -46,8 +51,20 @@ final class EmulatedLearner {
         }
     }
 
-    LearnerPath path() {
-        return path;
+    /** Sleeps, like a learner that waits for an accelerator. The last moment is spent spinning, since a wake-up is late. */
+    private static void compute(long endNs) {
+        for (long leftNs = endNs - System.nanoTime(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
+            if (leftNs > WAKE_UP_NS) {
+                LockSupport.parkNanos(leftNs - WAKE_UP_NS);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** The phases of the learner's iterations. */
+    IterationTrace trace() {
+        return trace;
     }
 
     long[] iterationNs() {

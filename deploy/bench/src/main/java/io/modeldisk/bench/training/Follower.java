@@ -14,16 +14,18 @@ import java.util.concurrent.TimeUnit;
  * was long enough ago. It is no learner.
  */
 final class Follower implements AutoCloseable {
+    private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
+
     private final StripedModel model;
-    private final long periodNs;
+    private final boolean reads;
     private final DataMemory weights;
     private final Cancellation cancellation = new Cancellation();
     private final Thread thread;
     private volatile IOException failure;
 
-    private Follower(StripedModel model, double periodMs) throws IOException {
+    private Follower(StripedModel model, boolean reads) throws IOException {
         this.model = model;
-        this.periodNs = (long) (periodMs * TimeUnit.MILLISECONDS.toNanos(1));
+        this.reads = reads;
         this.weights = model.allocate(LogicalBlock.up(model.facts().sizeBytes()));
         this.thread = Thread.ofPlatform().daemon().name("bench-follower").unstarted(this::run);
     }
@@ -31,21 +33,21 @@ final class Follower implements AutoCloseable {
     /**
      * Starts to follow a model.
      *
-     * @param periodMs the time between two reads of all weights; 0 for no reads
+     * @param reads whether it reads all weights once a second
      */
-    static Follower start(StripedModel model, double periodMs) throws IOException {
-        Follower follower = new Follower(model, periodMs);
+    static Follower start(StripedModel model, boolean reads) throws IOException {
+        Follower follower = new Follower(model, reads);
         follower.thread.start();
         return follower;
     }
 
     private void run() {
         long version = AwaitCommand.NONE;
-        long readNs = System.nanoTime() - periodNs;
+        long readNs = System.nanoTime() - PERIOD_NS;
         try {
             while (!cancellation.isCancelled()) {
                 version = model.awaitVersion(version, cancellation).minVersion();
-                if (periodNs > 0 && System.nanoTime() - readNs >= periodNs) {
+                if (reads && System.nanoTime() - readNs >= PERIOD_NS) {
                     readNs = System.nanoTime();
                     model.pull(0, weights, 0, weights.bytes(), cancellation);
                 }

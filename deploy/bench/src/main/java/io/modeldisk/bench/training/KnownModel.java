@@ -1,5 +1,7 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.platform.units.DurationText;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
@@ -26,19 +28,33 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
     private static final double MEGA = 1e6;
 
     /**
-     * Finds a model by its name. The case of letters is ignored.
+     * Returns the known model with a name, or a model of a given size, such as {@code LSTM}, {@code GRU:10ms} or
+     * {@code 1GiB:4s}. The case of letters is ignored. A time without a unit is in milliseconds.
      *
-     * @throws IllegalArgumentException if no model has the name; the message lists all names
+     * @throws IllegalArgumentException if the name is unknown, or the computation time is unknown and not given
      */
-    public static KnownModel named(String name) {
-        return ALL.stream().filter(model -> model.name.equalsIgnoreCase(name)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("--model '" + name + "' must be one of " + names()
-                + "; for another model, use --size and --compute-ms"));
+    public static KnownModel parse(String text) {
+        String[] parts = text.split(":", 2);
+        KnownModel model = ALL.stream().filter(known -> known.name.equalsIgnoreCase(parts[0])).findFirst()
+            .orElseGet(() -> ofSize(parts[0]));
+        if (parts.length == 2) {
+            return new KnownModel(model.name, model.megabytes,
+                OptionalDouble.of(DurationText.parse(parts[1], "ms").toNanos() / MEGA));
+        }
+        if (model.computeMs.isEmpty()) {
+            throw new IllegalArgumentException("--model " + text
+                + " needs the computation time of an iteration; add it as in --model " + text + ":10ms");
+        }
+        return model;
     }
 
-    /** The names of all models, separated by commas. */
-    public static String names() {
-        return ALL.stream().map(KnownModel::name).collect(Collectors.joining(", "));
+    private static KnownModel ofSize(String size) {
+        try {
+            return new KnownModel("custom", ByteSize.parse(size).bytes() / MEGA, OptionalDouble.empty());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("--model " + size + " must be a size or one of "
+                + ALL.stream().map(KnownModel::name).collect(Collectors.joining(", ")), e);
+        }
     }
 
     /** The size in bytes, a multiple of 4. */

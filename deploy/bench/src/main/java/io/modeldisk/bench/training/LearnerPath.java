@@ -1,6 +1,5 @@
 package io.modeldisk.bench.training;
 
-import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 
 /** The access of an emulated learner to the model. Not thread-safe. */
@@ -13,9 +12,6 @@ interface LearnerPath extends AutoCloseable {
 
     /** Completes the iteration. */
     void synchronize() throws IOException;
-
-    /** The trace of the phases of the learner's iterations. */
-    IterationTrace trace();
 
     @Override
     void close() throws IOException;

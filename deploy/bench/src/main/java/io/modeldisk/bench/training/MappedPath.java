@@ -1,7 +1,6 @@
 package io.modeldisk.bench.training;
 
 import io.modeldisk.mount.ModelMount;
-import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -46,11 +45,6 @@ final class MappedPath implements LearnerPath {
         try (FileChannel channel = FileChannel.open(file(name), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             return channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
         }
-    }
-
-    @Override
-    public IterationTrace trace() {
-        return mount.trace();
     }
 
     @Override

@@ -14,7 +14,6 @@ import java.nio.file.StandardOpenOption;
  * learner.
  */
 final class MountPath implements LearnerPath {
-    private final ModelMount mount;
     private final FileChannel file;
     private final DataMemory memory;
     private final ByteBuffer[] slabs;
@@ -26,7 +25,6 @@ final class MountPath implements LearnerPath {
 
     /** Opens the access through a mount, which the caller closes. */
     MountPath(ModelMount mount, long sizeBytes, boolean direct) throws IOException {
-        this.mount = mount;
         this.file = FileChannel.open(mount.directory().resolve("model"), StandardOpenOption.READ,
             StandardOpenOption.WRITE);
         this.sizeBytes = sizeBytes;
@@ -34,11 +32,6 @@ final class MountPath implements LearnerPath {
         this.trace = mount.trace();
         this.memory = DataMemory.allocate(sizeBytes);
         this.slabs = memory.newViews();
-    }
-
-    @Override
-    public IterationTrace trace() {
-        return trace;
     }
 
     @Override

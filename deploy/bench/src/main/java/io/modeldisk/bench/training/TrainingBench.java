@@ -1,17 +1,26 @@
 package io.modeldisk.bench.training;
 
-import io.modeldisk.bench.report.TrainingResult;
+import io.modeldisk.bench.load.ClosedLoop;
+import io.modeldisk.bench.load.Progress;
+import io.modeldisk.bench.report.Charts;
+import io.modeldisk.bench.report.Report;
+import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Table;
+import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Closing;
+import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.shard.ShardProcesses;
-import io.modeldisk.bench.shard.Ways;
+import io.modeldisk.bench.trace.Timeline;
+import io.modeldisk.bench.training.TrainingPlan.Case;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.protocol.striping.StripedModelContext;
@@ -21,200 +30,222 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import org.knowm.xchart.XYChart;
 
-/** Measures the iterations of emulated learners with one exchange scheme after another. Each shard runs in a separate process. */
+/** Measures the iterations of emulated learners, one case after another. Each shard runs in a separate process. */
 public final class TrainingBench {
     private static final String MODEL = "bench";
+    private static final String AGGREGATOR = "sgd:lr=0.1";
+    private static final String CHECKPOINT_EVERY = "30s";
     private static final double MS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final String ITERATION = "iteration";
+    private static final String COMPUTE = "compute";
+    private static final String FILE = "read and write";
+    private static final String FSYNC = "fsync";
+    private static final String PUSH = "push";
+    private static final String PULL = "pull";
 
     private final TrainingPlan plan;
-    private final String modeldisk;
-    private final Consumer<String> progress;
-    private final Ways ways;
+    private final Report report = new Report("training");
 
-    /**
-     * Creates a benchmark that measures a plan.
-     *
-     * @param modeldisk the path of the {@code modeldisk} command that starts the shards
-     * @param progress the listener for progress messages
-     */
-    public TrainingBench(TrainingPlan plan, String modeldisk, Consumer<String> progress) {
+    /** Creates a benchmark that measures a plan. */
+    public TrainingBench(TrainingPlan plan) {
         this.plan = plan;
-        this.modeldisk = modeldisk;
-        this.progress = progress;
-        this.ways = Ways.of(List.of(plan.datamover()));
     }
 
     /**
-     * Measures every variant of the plan with every durability and every number of followers, in alternation. Returns the results
-     * of each repetition.
+     * Measures all cases of the plan, so many times as it has rounds. The charts have the parts of the iterations, and the
+     * timeline of the last iterations of each case.
      */
-    public List<List<TrainingResult>> run() throws IOException {
-        for (String cause : ways.missing().values()) {
-            throw new IOException("the datamover " + plan.datamover() + " is unavailable: " + cause);
+    public Report run() throws IOException {
+        if (!plan.datamovers().missing().isEmpty()) {
+            throw new IOException(String.join("; ", plan.datamovers().missing()));
         }
-        if (plan.traces() != null) {
-            Files.createDirectories(plan.traces());
-        }
-        List<List<TrainingResult>> rounds = new ArrayList<>();
-        for (int i = 0; i < plan.repeat(); i++) {
-            List<TrainingResult> round = new ArrayList<>();
-            for (Variant variant : plan.variants()) {
-                for (Through through : plan.throughs()) {
-                    for (Durability durability : plan.durabilities()) {
-                        for (int followers : plan.followers()) {
-                            round.add(measure(variant, through, durability, followers));
-                        }
-                    }
-                }
-            }
-            rounds.add(round);
-        }
-        return rounds;
-    }
-
-    /**
-     * For the name of each result with followers or with a durability: the name of the same result without followers, or else
-     * without durability, if the plan has both.
-     */
-    public Map<String, String> without() {
-        Map<String, String> names = new HashMap<>();
-        for (Variant variant : plan.variants()) {
-            for (Through through : plan.throughs()) {
-                for (Durability durability : plan.durabilities()) {
-                    for (int followers : plan.followers()) {
-                        String name = name(variant, through, durability, followers);
-                        if (followers > 0 && plan.followers().contains(0)) {
-                            names.put(name, name(variant, through, durability, 0));
-                        } else if (durability != Durability.MEMORY && plan.durabilities().contains(Durability.MEMORY)) {
-                            names.put(name, name(variant, through, Durability.MEMORY, followers));
-                        }
-                    }
-                }
+        List<Case> cases = plan.cases();
+        Map<Case, List<Map<String, Double>>> found = new LinkedHashMap<>();
+        cases.forEach(each -> found.put(each, new ArrayList<>()));
+        Map<Case, XYChart> timelines = new LinkedHashMap<>();
+        for (int round = 0; round < plan.rounds(); round++) {
+            for (Case each : cases) {
+                Progress.show(PlainText.format("%d of %d: %s", round * cases.size() + cases.indexOf(each) + 1,
+                    plan.rounds() * cases.size(), name(each)));
+                found.get(each).add(measure(each, timelines));
             }
         }
-        return names;
+        Table table = table(found);
+        report.charts(List.of(Charts.bars(table, setting(), COMPUTE, FILE, FSYNC)));
+        report.charts(List.copyOf(timelines.values()));
+        return report;
     }
 
-    /** The name of a result. Contains the way to the model only if the plan has several. */
-    private String name(Variant variant, Through through, Durability durability, int followers) {
-        return durability.label(variant.variantName() + (plan.throughs().size() > 1 ? ", " + through : ""))
-            + (followers == 0 ? "" : ", " + followers + (followers == 1 ? " follower" : " followers"));
+    private String setting() {
+        return PlainText.format("%s, %.2f MB, %.2f ms of computation; learners: %d, shards: %d, %s%s",
+            plan.model().name(), plan.model().bytes() / 1e6, plan.model().computeMs().orElseThrow(), plan.learners(),
+            plan.shards(), plan.consistency(),
+            plan.linkBytesPerSecond() == 0
+                ? ""
+                : PlainText.format(", links of %.0f MB/s in each direction", plan.linkBytesPerSecond() / 1e6));
     }
 
-    private TrainingResult measure(Variant variant, Through through, Durability durability, int followers)
-        throws IOException {
-        String name = name(variant, through, durability, followers);
-        progress.accept(name);
-        List<String> options = new ArrayList<>(List.of("--model", MODEL, "--size", Long.toString(plan.modelBytes()),
-            "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
-            Integer.toString(plan.learners())));
-        options.addAll(BenchShard.listening(ways.address(), ways.serveOption()));
-        try (ShardProcesses shards = ShardProcesses.start(modeldisk, durability, plan.checkpointEvery(), plan.shards(),
-            options)) {
-            return measure(variant, through, name, shards.portals(), followers);
+    /** The values of a case by which the plan's cases differ, by their names in the table. */
+    private Map<String, Object> keys(Case each) {
+        Map<String, Object> keys = new LinkedHashMap<>();
+        keys.put("exchange", each.variant().variantName());
+        if (plan.accesses().size() > 1) {
+            keys.put("through", each.access());
         }
+        if (plan.datamovers().present().size() > 1) {
+            keys.put("over", each.datamover());
+        }
+        if (plan.durabilities().size() > 1) {
+            keys.put("durability", each.durability());
+        }
+        if (plan.followers().size() > 1) {
+            keys.put("followers", each.followers());
+        }
+        return keys;
     }
 
-    private TrainingResult measure(Variant variant, Through through, String name, List<InetSocketAddress> shards,
-        int followers) throws IOException {
-        try (Closing opened = new Closing()) {
+    private String name(Case each) {
+        return keys(each).values().stream().map(Object::toString).collect(Collectors.joining(", "));
+    }
+
+    private Table table(Map<Case, List<Map<String, Double>>> found) {
+        Table table = report.fact("setting", setting()).fact("modelBytes", plan.model().bytes())
+            .table("results", setting() + """
+
+                Mean times of an iteration, and its 95th percentile. age: of the weights when the computation begins.
+                x longest: the iteration divided by the longest of computation, push and pull of direct. staleness: the
+                rounds of other learners that these weights lack. speed-up: the learners that would end as many iterations
+                without communication. x without: divided by the iteration without followers, or with durability memory.\
+                """, keys(plan.cases().getFirst()).keySet().toArray(String[]::new));
+        found.forEach((each, rounds) -> {
+            Table.Row row = table.row(keys(each).values().toArray());
+            for (String column : rounds.getFirst().keySet()) {
+                row.put(column, column.equals("staleness") ? Unit.NUMBER : Unit.MILLISECONDS, samples(rounds, column));
+            }
+            Samples iteration = row.figure(ITERATION);
+            row.put("x compute", Unit.NUMBER, iteration.over(row.figure(COMPUTE)));
+            List<Map<String, Double>> direct = found.get(new Case(Variant.parse("direct"), each.access(),
+                each.datamover(), each.durability(), each.followers()));
+            if (direct != null) {
+                row.put("x longest", Unit.NUMBER, iteration.over(longest(row.figure(COMPUTE), direct)));
+            }
+            row.put("speed-up", Unit.NUMBER, Samples.of(plan.learners() * row.figure(COMPUTE).median()
+                / iteration.median()));
+            Case without = without(each);
+            if (!without.equals(each) && found.containsKey(without)) {
+                row.put("x without", Unit.RATIO, iteration.over(samples(found.get(without), ITERATION)));
+            }
+        });
+        return table;
+    }
+
+    private static Samples samples(List<Map<String, Double>> rounds, String column) {
+        return Samples.of(rounds.stream().mapToDouble(round -> round.get(column)).toArray());
+    }
+
+    private static Samples longest(Samples compute, List<Map<String, Double>> direct) {
+        double[] longest = compute.values();
+        Arrays.setAll(longest,
+            i -> Math.max(longest[i], Math.max(direct.get(i).get(PUSH), direct.get(i).get(PULL))));
+        return Samples.of(longest);
+    }
+
+    /** The same case without followers, or else with shards that keep nothing. */
+    private Case without(Case each) {
+        boolean follows = each.followers().count() > 0;
+        return new Case(each.variant(), each.access(), each.datamover(),
+            follows ? each.durability() : Durability.MEMORY, new Followers(0, true));
+    }
+
+    private Map<String, Double> measure(Case each, Map<Case, XYChart> timelines) throws IOException {
+        Datamovers datamover = Datamovers.named(List.of(each.datamover().toString()));
+        List<String> options = new ArrayList<>(List.of("--model", MODEL, "--size",
+            Long.toString(plan.model().bytes()), "--aggregator", AGGREGATOR, "--consistency", plan.consistency(),
+            "--learners", Integer.toString(plan.learners())));
+        options.addAll(BenchShard.listening(datamover));
+        try (
+            ShardProcesses shards = ShardProcesses.start(each.durability(), CHECKPOINT_EVERY, plan.shards(), options);
+            Closing opened = new Closing()) {
             List<EmulatedLearner> learners = new ArrayList<>();
             for (int i = 0; i < plan.learners(); i++) {
-                learners.add(learner(variant, through, "learner-" + (i + 1), shards, opened));
+                learners.add(learner(each, "learner-" + (i + 1), shards.portals(), opened));
             }
-            for (int i = 0; i < followers; i++) {
-                follow("follower-" + (i + 1), shards, opened);
+            for (int i = 0; i < each.followers().count(); i++) {
+                StripedModel model = opened.add(StripedModel.connect(
+                    new StripedModelContext(new ModelAddress(shards.portals(), MODEL)).learner("follower-" + (i + 1))
+                        .follower(true).datamover(each.datamover())));
+                opened.add(Follower.start(model, each.followers().reads()));
             }
             train(learners);
-            if (plan.traces() != null) {
-                leaveTraces(name, learners);
-            }
-            return result(variant, name, learners);
+            timelines.put(each, timeline(each, learners));
+            return times(each.variant(), learners);
         }
     }
 
-    private EmulatedLearner learner(Variant variant, Through through, String name, List<InetSocketAddress> shards,
-        Closing opened) throws IOException {
+    private EmulatedLearner learner(Case each, String name, List<InetSocketAddress> shards, Closing opened)
+        throws IOException {
         List<InetSocketAddress> portals = shards;
         if (plan.linkBytesPerSecond() > 0) {
             portals = opened.add(Link.open(shards, plan.linkBytesPerSecond())).portals();
         }
         StripedModel model = opened.add(
             StripedModel.connect(new StripedModelContext(new ModelAddress(portals, MODEL)).learner(name)
-                .datamover(plan.datamover())));
-        LearnerPath path = opened.add(switch (through) {
-            case INITIATOR -> InitiatorPath.open(model, variant);
-            case MOUNT -> new MountPath(mount(model, variant, opened), model.facts().sizeBytes(),
-                variant.exchange() == ExchangeScheme.DIRECT);
-            case MAPPED -> new MappedPath(mount(model, variant, opened));
+                .datamover(each.datamover())));
+        Variant variant = each.variant();
+        ModelMount mount = mount(model, variant, name, opened);
+        LearnerPath path = opened.add(switch (each.access()) {
+            case MOUNT -> new MountPath(mount, model.facts().sizeBytes(), variant.exchange() == ExchangeScheme.DIRECT);
+            case MAPPED -> new MappedPath(mount);
         });
-        return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
+        return new EmulatedLearner(path, mount.trace(), plan.model().computeMs().orElseThrow(), plan.warmUp(),
+            plan.iterations());
     }
 
-    private void follow(String name, List<InetSocketAddress> shards, Closing opened) throws IOException {
-        StripedModel model = opened.add(
-            StripedModel.connect(new StripedModelContext(new ModelAddress(shards, MODEL)).learner(name).follower(true)
-                .datamover(plan.datamover())));
-        opened.add(Follower.start(model, plan.followerPeriodMs()));
-    }
-
-    private ModelMount mount(StripedModel model, Variant variant, Closing opened)
+    private static ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
         throws IOException {
         Path directory = Files.createTempDirectory("modeldisk-bench");
         opened.add(() -> Files.delete(directory));
         return opened.add(ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
-            .binding(FuseBinding.named(plan.binding())).exchange(variant.exchange()).pull(variant.pull())));
+            .binding(FuseBinding.named(FuseBinding.DEFAULT)).exchange(variant.exchange()).pull(variant.pull())));
     }
 
+    /** Lets all learners begin at the same time, and waits for their ends. */
     private static void train(List<EmulatedLearner> learners) throws IOException {
         CyclicBarrier start = new CyclicBarrier(learners.size());
-        try (ExecutorService threads = Executors.newFixedThreadPool(learners.size())) {
-            List<Future<?>> ends = new ArrayList<>();
-            for (EmulatedLearner learner : learners) {
-                ends.add(threads.submit(() -> {
-                    start.await();
-                    learner.train();
-                    return null;
-                }));
-            }
-            for (Future<?> end : ends) {
-                end.get();
-            }
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof BrokenBarrierException || !(e.getCause() instanceof IOException)) {
-                throw new IllegalStateException("an emulated learner failed", e.getCause());
-            }
-            throw new IOException("an emulated learner failed: " + e.getCause().getMessage(), e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for the learners was interrupted", e);
+        List<Callable<Void>> tasks = new ArrayList<>();
+        for (EmulatedLearner learner : learners) {
+            tasks.add(() -> {
+                start.await();
+                learner.train();
+                return null;
+            });
         }
+        ClosedLoop.together(tasks);
     }
 
-    private void leaveTraces(String name, List<EmulatedLearner> learners) throws IOException {
+    private XYChart timeline(Case each, List<EmulatedLearner> learners) throws IOException {
+        Timeline timeline = new Timeline();
         for (int i = 0; i < learners.size(); i++) {
-            TraceEvents events = new TraceEvents(learners.get(i).path().trace(), "learner " + (i + 1), plan.model(),
-                name);
-            String file = name.replace(':', '-') + "-" + (i + 1) + ".json";
-            Files.write(plan.traces().resolve(file), events.toJson());
+            timeline.add("the trace", new TraceEvents(learners.get(i).trace(), "learner " + (i + 1),
+                plan.model().name(), name(each)).toJson());
         }
+        return timeline.chart();
     }
 
-    private TrainingResult result(Variant variant, String name, List<EmulatedLearner> learners) {
+    /** Returns the mean times of an iteration of all learners, in milliseconds, and the staleness of the weights. */
+    private Map<String, Double> times(Variant variant, List<EmulatedLearner> learners) {
         List<Phases> phases = learners.stream()
-            .map(learner -> new Phases(learner.path().trace(), variant.exchange(), plan.warmUp() + 1L)).toList();
+            .map(learner -> new Phases(learner.trace(), variant.exchange(), plan.warmUp() + 1L)).toList();
         double lacked = 0;
         for (Phases mine : phases) {
             for (Phases other : phases) {
@@ -222,23 +253,25 @@ public final class TrainingBench {
             }
         }
         double count = learners.size();
-        double iterations = count * plan.iterations();
         long[] all = learners.stream().flatMapToLong(learner -> Arrays.stream(learner.iterationNs())).sorted()
             .toArray();
-        return new TrainingResult(name,
-            Arrays.stream(all).average().orElseThrow() / MS,
-            all[all.length / 2] / MS,
-            all[(int) (all.length * 0.95)] / MS,
-            learners.stream().mapToLong(EmulatedLearner::computeNs).sum() / iterations / MS,
-            learners.stream().mapToLong(EmulatedLearner::fileNs).sum() / iterations / MS,
-            learners.stream().mapToLong(EmulatedLearner::fsyncNs).sum() / iterations / MS,
-            phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PUSH)).sum() / count / MS,
-            phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
-            phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
-            phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
-            // The first division gives the mean number of pushes that a learner misses. The second division converts pushes to
-            // rounds, because a round consists of one push of each learner.
-            lacked / count / count,
-            plan.learners());
+        Map<String, Double> times = new LinkedHashMap<>();
+        times.put(ITERATION, Arrays.stream(all).average().orElseThrow() / MS);
+        times.put("95 %", all[(int) (all.length * 0.95)] / MS);
+        times.put(COMPUTE, sum(learners, EmulatedLearner::computeNs) / all.length / MS);
+        times.put(FILE, sum(learners, EmulatedLearner::fileNs) / all.length / MS);
+        times.put(FSYNC, sum(learners, EmulatedLearner::fsyncNs) / all.length / MS);
+        times.put(PUSH, sum(phases, phase -> phase.meanNs(Phase.PUSH)) / count / MS);
+        times.put("bubble", sum(phases, phase -> phase.meanNsOfAll(Phase.BUBBLE)) / count / MS);
+        times.put(PULL, sum(phases, phase -> phase.meanNs(Phase.PULL)) / count / MS);
+        times.put("age", sum(phases, Phases::meanAgeNs) / count / MS);
+        // The first division gives the mean number of pushes that a learner misses. The second division converts pushes to
+        // rounds, because a round consists of one push of each learner.
+        times.put("staleness", lacked / count / count);
+        return times;
+    }
+
+    private static <T> double sum(List<T> all, ToDoubleFunction<T> figure) {
+        return all.stream().mapToDouble(figure).sum();
     }
 }

@@ -1,7 +1,7 @@
 package io.modeldisk.bench.tuning;
 
+import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.report.Samples;
-import io.modeldisk.bench.report.Units;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.text.PlainText;
@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -34,23 +33,21 @@ public final class Tuner {
         256 << 10);
     /** The maximum size of the data segment of an iSER message. */
     private static final int ISER_MESSAGE_BYTES = 8 << 10;
+    private static final double GIGA = 1e9;
     private static final int PUSHES_A_ROUND = 64;
 
     private final BenchShard shard;
     private final int rounds;
     private final StringBuilder report = new StringBuilder();
-    private final Consumer<String> progress;
 
     /**
      * Creates a tuner that uses a shard with the aggregator null.
      *
      * @param rounds the number of runs of each candidate
-     * @param progress the listener for progress messages
      */
-    public Tuner(BenchShard shard, int rounds, Consumer<String> progress) {
+    public Tuner(BenchShard shard, int rounds) {
         this.shard = shard;
         this.rounds = rounds;
-        this.progress = progress;
     }
 
     /** The measurements so far, as text. */
@@ -61,17 +58,17 @@ public final class Tuner {
     /** Finds the best transfer sizes for a datamover. */
     public TransferSizes tune(Route.Preference datamover) throws IOException {
         TransferSizes sizes = TransferSizes.DEFAULTS;
-        progress.accept(datamover + ": request sizes");
+        Progress.show(datamover + ": request sizes");
         List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
         sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
         line(datamover + ", throughput by request size", requests, bytes -> ByteSize.exact(bytes),
             sizes.requestBytes());
-        progress.accept(datamover + ": queue depths");
+        Progress.show(datamover + ": queue depths");
         List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
         sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
         line(datamover + ", throughput by requests in flight", depths, Integer::toString, sizes.queueDepth());
         if (Tuning.sendsEagerly(datamover.toString())) {
-            progress.accept(datamover + ": eager pushes");
+            Progress.show(datamover + ": eager pushes");
             sizes = sizes.withEagerBytes(eagerBytes(datamover));
         }
         return sizes;
@@ -202,7 +199,7 @@ public final class Tuner {
     private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
         report.append(PlainText.format("%s (push and pull, GB/s): ", what))
             .append(measured.stream().map(one -> label.of(one.value()) + ": "
-                + Units.throughput(one.figures().median())).collect(Collectors.joining(", ")))
+                + PlainText.format("%.2f", one.figures().median() / GIGA)).collect(Collectors.joining(", ")))
             .append(PlainText.format("%n  chosen: %s%n", label.of(chosen)));
     }
 }

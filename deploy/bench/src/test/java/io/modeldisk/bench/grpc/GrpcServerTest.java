@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.bench.load.Direction;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Map;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,12 +21,7 @@ final class GrpcServerTest {
 
     @BeforeEach
     void serve() throws IOException {
-        server = GrpcServer.open(new InetSocketAddress("127.0.0.1", 0), MODEL_BYTES, Map.of("Echo", question -> {
-            if (question.isEmpty()) {
-                throw new IOException("the control message is empty");
-            }
-            return question;
-        }));
+        server = GrpcServer.open(new InetSocketAddress("127.0.0.1", 0), MODEL_BYTES);
     }
 
     @AfterEach
@@ -57,14 +51,6 @@ final class GrpcServerTest {
         try (GrpcClient client = client(4L * MODEL_BYTES)) {
             assertThatThrownBy(() -> client.pingPong(Direction.PULL, LARGEST, 2, new Histogram(3)))
                 .isInstanceOf(IOException.class).hasMessageContaining("is outside the model of " + MODEL_BYTES);
-        }
-    }
-
-    @Test
-    void grpcClientReceivesTheResponseOrTheErrorOfAMeshNode() throws IOException {
-        try (GrpcClient client = client(MODEL_BYTES)) {
-            assertThat(client.ask("Echo", "where?")).isEqualTo("where?");
-            assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("the control message is empty");
         }
     }
 

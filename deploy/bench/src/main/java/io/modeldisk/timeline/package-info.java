@@ -1,2 +1,0 @@
-/** Timelines of iterations and learning curves, read from files and drawn as pictures. This package contains no measurement. */
-package io.modeldisk.timeline;

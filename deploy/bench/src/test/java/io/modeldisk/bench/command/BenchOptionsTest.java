@@ -1,0 +1,119 @@
+package io.modeldisk.bench.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.bench.protocol.ProtocolPlan;
+import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
+import io.modeldisk.bench.training.TrainingPlan;
+import io.modeldisk.command.Converters;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+final class BenchOptionsTest {
+    private static <T> T parse(T command, String... arguments) {
+        Converters.register(new CommandLine(command)).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
+        return command;
+    }
+
+    private static ProtocolPlan protocol(String... arguments) throws IOException {
+        return parse(new BenchProtocolCommand(), arguments).plan();
+    }
+
+    private static TrainingPlan training(String... arguments) {
+        return parse(new BenchTrainingCommand(), arguments).plan();
+    }
+
+    @Test
+    void defaultSizesAndClientsAreThoseOfTheArGrpcPaper() throws IOException {
+        ProtocolPlan plan = protocol("--measures", "latency,fan-in,mesh");
+
+        assertThat(plan.measures()).containsExactlyInAnyOrder(Measure.LATENCY, Measure.FAN_IN, Measure.MESH);
+        assertThat(plan.sizesOf(Measure.LATENCY)).startsWith(2).endsWith(8 << 20);
+        assertThat(plan.sizesOf(Measure.FAN_IN)).containsExactly(4096);
+        assertThat(plan.clientsOf(Measure.FAN_IN)).containsExactly(4, 8, 16, 32, 64);
+        assertThat(plan.sizesOf(Measure.MESH)).containsExactly(2 << 20, 4 << 20, 8 << 20);
+        assertThat(plan.clientsOf(Measure.MESH)).containsExactly(4);
+    }
+
+    @Test
+    void sizesAcceptListsWithUnitsAndReplaceTheDefaultsOfAllMeasures() throws IOException {
+        ProtocolPlan plan = protocol("--sizes", "4k,256KiB,8m");
+
+        assertThat(plan.sizesOf(Measure.THROUGHPUT)).containsExactly(4096, 262_144, 8_388_608);
+        assertThat(plan.sizesOf(Measure.LATENCY)).isEqualTo(plan.sizesOf(Measure.THROUGHPUT));
+        assertThat(protocol("--measures", "latency", "--sizes", "2").sizesOf(Measure.LATENCY)).containsExactly(2);
+    }
+
+    @Test
+    void defaultSizesLargerThanTheModelAreLeftOut() throws IOException {
+        assertThat(protocol("--model-size", "1m").sizesOf(Measure.THROUGHPUT)).endsWith(1 << 20);
+    }
+
+    @Test
+    void commaWithinAggregatorOptionsDoesNotSeparateAggregators() throws IOException {
+        assertThat(protocol("--aggregators", "null,mine:lr=0.1,beta=0.9,sgd:lr=0.1").aggregators())
+            .containsExactly("null", "mine:lr=0.1,beta=0.9", "sgd:lr=0.1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--sizes,6k,'--sizes 6144 must be a multiple of 4096, except for --measures latency alone'",
+        "--sizes,0,must be from 1 byte to 8 MiB", "--sizes,9m,must be from 1 byte to 8 MiB",
+        "--clients,0,must be from 1 to 4096", "--rounds,0,must be from 1 to 1000",
+        "--duration,1ms,1ms must be from 10ms to 1h", "--model-size,4k,must be a multiple of 4096 of at least 1 MiB",
+        "--datamover,rdma,must be one of", "--gradient-size,1048577k,--gradient-size 1073742848 must be at most 1 GiB",
+        "--running,modeldisk://127.0.0.1:1/m,--running and --baseline must be given together"})
+    void optionOfBenchProtocolOutsideItsRangeIsRefused(String option, String value, String words) {
+        assertThatThrownBy(() -> protocol(option, value)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(words);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--binding,fast,must be one of kernel", "--datamover,rdma,must be one of",
+        "--sizes,5000,must be a multiple of 4096", "--sizes,5m,from 4096 to 4194304",
+        "--rounds,0,must be from 1 to 1000",
+        "--duration,61,must be from 100ms to", "--model-size,1m,from 67108864 to"})
+    void optionOfBenchMountOutsideItsRangeIsRefused(String option, String value, String words) {
+        BenchMountCommand command = parse(new BenchMountCommand(), option, value);
+        assertThatThrownBy(command::plan).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(words);
+    }
+
+    @Test
+    void modelIsANameOrASizeWithAComputationTime() {
+        assertThat(training("--model", "lstm").model().bytes()).isEqualTo(35_930_000);
+        assertThat(training("--model", "GRU:10").model().computeMs()).hasValue(10);
+        assertThat(training("--model", "4MB:2s").model().bytes()).isEqualTo(4_000_000);
+        assertThat(training("--model", "4MB:2s").model().computeMs()).hasValue(2000);
+    }
+
+    @Test
+    void followersEitherReadOrOnlyWait() {
+        assertThat(training("--followers", "0,4,16:wait").followers()).extracting(Object::toString)
+            .containsExactly("0", "4", "16:wait");
+        assertThat(training("--followers", "16:wait").followers().getFirst().reads()).isFalse();
+    }
+
+    @Test
+    void mappedBuffersAreNotMeasuredWithDirect() {
+        assertThat(training("--exchange", "direct,sync", "--through", "mount,mapped").cases()).hasSize(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--model,Foo,'--model Foo must be a size or one of AlexNet, Inception-v3'",
+        "--model,ResNet-50,needs the computation time of an iteration",
+        "--followers,many,must be a number from 0 to 100",
+        "--learners,65,must be from 1 to 64", "--exchange,fast,must be one of"})
+    void optionOfBenchTrainingOutsideItsRangeIsRefused(String option, String value, String words) {
+        assertThatThrownBy(() -> training(option, value)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(words);
+    }
+
+    @Test
+    void mappedBuffersOfDirectAloneAreRefused() {
+        assertThatThrownBy(() -> training("--exchange", "direct", "--through", "mapped"))
+            .hasMessageContaining("direct has no buffers to map");
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the turns of measurements. */
+package io.modeldisk.bench.load;

@@ -1,0 +1,2 @@
+/** Tests of timelines and figures over time. */
+package io.modeldisk.bench.trace;

@@ -1,2 +1,0 @@
-/** Tests of pictures. */
-package io.modeldisk.picture;

@@ -1,2 +1,0 @@
-/** Tests of timelines and learning curves. */
-package io.modeldisk.timeline;
