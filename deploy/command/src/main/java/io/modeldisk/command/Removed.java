@@ -16,8 +16,9 @@ final class Removed {
 
     /** What replaces a command, such as {@code bench.micro}, or an option, such as {@code bench.protocol.pairs}. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
-        Map.entry("top", "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "
-            + "`mount --admin` shows it in a browser"),
+        Map.entry("top",
+            "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "
+                + "`mount --admin` shows it in a browser"),
         Map.entry("doctor.collect",
             "'What to send with a bug report' in docs/operations.md lists the commands whose output to send"),
         Map.entry("doctor.secrets", "only --collect used it, which is removed too"),
