@@ -4,6 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
 import java.io.IOException;
@@ -32,7 +33,7 @@ final class ShardSubjectTest {
 
     /** Hangs as a thread does that waits for the lock of a block. Each status calls this method. */
     private boolean mayServe() {
-        if (hangs && Thread.currentThread().getName().startsWith("modeldisk-admin-")) {
+        if (hangs && Thread.currentThread().getName().startsWith(ThreadName.QUESTION.of())) {
             stuck.incrementAndGet();
             try {
                 goOn.await();
@@ -64,7 +65,7 @@ final class ShardSubjectTest {
     void stuckStatusMakesTheShardUnhealthyAndDelaysNoClose() throws Exception {
         open();
         hangs = true;
-        Thread reader = Thread.ofPlatform().daemon().name("modeldisk-admin-reader").start(subject::status);
+        Thread reader = Thread.ofPlatform().daemon().start(subject::status);
         await("a status is stuck", () -> stuck.get() > 0);
 
         assertThat(subject.health().words()).startsWith("the shard did not answer").endsWith("within 3 s");

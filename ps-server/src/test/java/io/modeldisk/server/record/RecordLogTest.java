@@ -450,7 +450,8 @@ class RecordLogTest {
         assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo("a sink without a name, refused because of null");
         await("changes are refused", () -> log.status().failure() != null);
         assertThatThrownBy(() -> log.reserve(task("a", PAGE))).isInstanceOf(ScsiException.class)
-            .hasMessageContaining("the thread test has failed: java.lang.IllegalStateException: a sink without a name");
+            .hasMessageContaining(
+                "the thread modeldisk-records-test has failed: java.lang.IllegalStateException: a sink without a name");
     }
 
     @Test
