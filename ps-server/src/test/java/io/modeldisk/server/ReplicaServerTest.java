@@ -90,7 +90,14 @@ class ReplicaServerTest {
         /** The server that is open, as an administrator would use it; null if there is none. */
         private ParameterServer open;
 
+        private final int port;
+
         Process() {
+            this(0);
+        }
+
+        Process(int port) {
+            this.port = port;
             processes.add(this);
             thread.start();
         }
@@ -148,7 +155,7 @@ class ReplicaServerTest {
 
         private ServerContext context(long startAtMost) {
             ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
-                .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
+                .listen(new InetSocketAddress("127.0.0.1", port)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
                 .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
                     .maxFailureDelay(Duration.ZERO))
@@ -322,6 +329,29 @@ class ReplicaServerTest {
     void processesStartedAlikeFindTheirRolesAndHandOverWithoutAnError() throws Exception {
         startTwo();
         handOverDuringTraining();
+    }
+
+    @Test
+    void backupThatStopsIsForgottenAlsoIfItsSuccessorHasItsAddress() throws Exception {
+        maxBackups = 2;
+        new Process();
+        Process primary = awaitPrimary();
+        Process backup = new Process();
+        await("the backup is in sync", BOUND, () -> primary.backupsInSync() == 1);
+        int port = backup.server.server().localAddress().getPort();
+        // No record is sent, so the primary learns only from the coordinator that the backup has stopped.
+        backup.stop();
+        Backups backups = primary.server.server().shard().replication().backups();
+        await("the backup is forgotten", BOUND, () -> backups.status().isEmpty());
+        Process next = new Process(port);
+        await("the next backup is in sync", BOUND, () -> primary.backupsInSync() == 1);
+        assertThat(backups.status()).extracting(BackupStatus::name).containsExactly(next.server.role().id());
+        try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            assertThat(round(model, memory, 1)).isEqualTo(1);
+        }
+        primary.stop();
+        await("the next backup serves", BOUND, next::serves);
+        assertWeights(1);
     }
 
     @Test

@@ -49,6 +49,8 @@ final class BackupConnection implements AutoCloseable {
     private State state = State.AWAY;
     private BackupStream stream;
     private String reason = "the connection is not open yet";
+    /** False if the coordinator does not list the backup. The connection then ends with its stream. */
+    private boolean listed = true;
     private boolean closed;
     private volatile int imagesLeft;
 
@@ -91,6 +93,7 @@ final class BackupConnection implements AutoCloseable {
         // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
         if (currentState() != State.IN_SYNC) {
             disconnect("the primary has stopped");
+            backups.forget(this);
         }
     }
 
@@ -206,9 +209,19 @@ final class BackupConnection implements AutoCloseable {
             }
             state = State.AWAY;
             reason = why.getMessage();
+            endIfGone();
             changed.signalAll();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Ends the thread if the coordinator does not list the backup and no stream is open. */
+    private void endIfGone() {
+        if (!listed && state == State.AWAY) {
+            closed = true;
+            changed.signalAll();
+            thread.interrupt();
         }
     }
 
@@ -253,6 +266,7 @@ final class BackupConnection implements AutoCloseable {
             reason = why;
             if (state != State.IN_SYNC) {
                 state = State.AWAY;
+                endIfGone();
             }
         } finally {
             lock.unlock();
@@ -289,20 +303,27 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Stops the thread without a wait if no stream is open. Returns whether it was stopped. */
-    boolean stopIfAway() {
+    /**
+     * Notes whether the coordinator lists the backup. A backup that is not listed has stopped, or has lost only the coordinator:
+     * its stream is used as long as it is open, and is not opened again.
+     *
+     * @return whether the connection is still in use
+     */
+    boolean list(boolean now) {
         lock.lock();
         try {
-            if (state != State.AWAY) {
-                return false;
+            listed = now;
+            if (!listed && stream != null && !stream.isOpen()) {
+                lost(stream, new IOException("the process has ended"));
             }
-            closed = true;
-            changed.signalAll();
+            endIfGone();
+            return !closed;
+        } catch (IOException e) {
+            LOG.debug("the coordinator has not confirmed the end of backup {}: {}", peer.name(), e.toString());
+            return true;
         } finally {
             lock.unlock();
         }
-        thread.interrupt();
-        return true;
     }
 
     /** Stops the thread. A backup that was in sync stays so for the coordinator. */

@@ -92,6 +92,11 @@ final class BackupStream implements AutoCloseable {
         }
     }
 
+    /** Returns whether the backup can get records. */
+    boolean isOpen() {
+        return session.isOpen();
+    }
+
     /** Checks the version of the protocol, which is also that of the records. The backup checks all other facts. */
     private void checkProtocol() throws IOException {
         run(session.acquire(timeoutNs), VpdPage.DATA_BYTES, VpdPage.cdb(ModelFacts.VPD_PAGE));

@@ -62,11 +62,14 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    /** Sets the processes that are backups now. Connects to new ones, and forgets others that are not connected. */
+    /**
+     * Sets the processes that are backups now. Connects to new ones. A connection with another process ends with its stream: the
+     * next process at the same address is another backup.
+     */
     public void set(Collection<Backup> peers) {
         lock.lock();
         try {
-            connections.values().removeIf(known -> !peers.contains(known.peer()) && known.stopIfAway());
+            connections.values().removeIf(known -> !known.list(peers.contains(known.peer())));
             for (Backup peer : peers) {
                 BackupConnection known = connections.get(peer.name());
                 if (!closed && known == null) {
@@ -136,6 +139,16 @@ public final class Backups implements AutoCloseable {
 
     BackupMembers members() {
         return members;
+    }
+
+    /** Forgets a connection whose thread has ended. */
+    void forget(BackupConnection connection) {
+        lock.lock();
+        try {
+            connections.remove(connection.peer().name(), connection);
+        } finally {
+            lock.unlock();
+        }
     }
 
     RecordLog log() {
