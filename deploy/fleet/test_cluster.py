@@ -180,7 +180,8 @@ exec $inside env FLEET_RUN={self.folder}/$1 MODELDISK={self.modeldisk} PATH={bin
         before = self.rounds()
         until("the learner goes on:\n" + self.learner_log.read_text()[-500:],
               lambda: self.learner.poll() is not None or self.rounds() >= before + more)
-        self.assertIsNone(self.learner.poll(), self.learner_log.read_text())
+        logs = "".join(f"== {log}\n{log.read_text()[-4000:]}" for log in sorted(self.folder.glob("*/*.log")))
+        self.assertIsNone(self.learner.poll(), self.learner_log.read_text()[-500:] + logs)
 
     def units(self, name):
         running = []

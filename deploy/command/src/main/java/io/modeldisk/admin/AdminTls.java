@@ -48,7 +48,7 @@ public final class AdminTls {
         RenewedKey key = new RenewedKey(file, NanoClock.SYSTEM);
         try {
             SSLContext context = SSLContext.getInstance("TLS");
-            // This manager asks for the store at each handshake, and the default one does not.
+            // Unlike the default manager, this one reads the key store again at each handshake.
             KeyManagerFactory keys = KeyManagerFactory.getInstance("NewSunX509");
             keys.init(new KeyStoreBuilderParameters(key));
             context.init(keys.getKeyManagers(), null, null);

@@ -14,7 +14,7 @@ final class Removed {
     private static final String FIXED = "it has no replacement, the value is fixed";
     private static final String TUNING = "the file of --tuning has it, which `modeldisk tune` writes";
 
-    /** What replaces a command, such as {@code bench.micro}, or an option, such as {@code bench.protocol.pairs}. */
+    /** The replacement of each command, such as {@code bench.micro}, and option, such as {@code bench.protocol.pairs}. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
         Map.entry("top",
             "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "

@@ -399,7 +399,7 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /** Sends a command and returns its parameter data. {@code offset} is that of the data in {@link #scratch}. */
+    /** Sends a command and returns its parameter data, which arrives at {@code offset} of {@link #scratch}. */
     private byte[] run(String name, IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
         throws IOException {
         if (!commands.run(session, cdb, offset, bytes, cancellation)) {

@@ -190,7 +190,7 @@ final class StripedTransfer {
         return detached;
     }
 
-    /** Ends a call that this thread has attached, because all parts were moved, or passes it to a new thread. */
+    /** Continues a detached call: ends it if all parts were moved, or else starts a thread for it. */
     private void continueAttached() {
         if (failure.get() == null && parts.isDone()) {
             cancellation.unregister(waiter);

@@ -42,7 +42,7 @@ public record ProtocolPlan(
     private static final int LARGEST_REQUEST_BYTES = 8 * MIB;
     private static final int MOST_CLIENTS = 4096;
 
-    /** What {@code bench protocol} can measure. */
+    /** The measurements of {@code bench protocol}. */
     public enum Measure {
         /** The bytes that one session with many requests in flight moves in a second. */
         THROUGHPUT(List.of(4 * KIB, 32 * KIB, 256 * KIB, MIB, 4 * MIB), List.of(), Duration.ofMillis(250)),

@@ -35,7 +35,7 @@ public final class Report {
         return this;
     }
 
-    /** Adds a table. Its title says what the figures are. The name is that of its member in the JSON. */
+    /** Adds a table with a title for readers, and the name of its member in the JSON. */
     public Table table(String name, String title, String... keys) {
         Table table = new Table(name, title, keys);
         tables.add(table);

@@ -41,7 +41,7 @@ public enum Unit {
             : format(samples.median());
     }
 
-    /** A throughput below 0.1 GB/s needs more decimals: that of an emulated RDMA device, for example. */
+    /** A throughput below 0.1 GB/s, such as over an emulated RDMA device, has more decimals. */
     private String format(double value) {
         boolean slow = this == GIGABYTES_PER_SECOND && value > 0 && value < SLOW;
         return PlainText.format(slow ? "%.4f" : format, value);

@@ -219,7 +219,7 @@ public final class TrainingBench {
             .binding(FuseBinding.named(FuseBinding.DEFAULT)).exchange(variant.exchange()).pull(variant.pull())));
     }
 
-    /** Lets all learners begin at the same time, and waits for their ends. */
+    /** Starts all learners at the same time, and waits until they have ended. */
     private static void train(List<EmulatedLearner> learners) throws IOException {
         CyclicBarrier start = new CyclicBarrier(learners.size());
         List<Callable<Void>> tasks = new ArrayList<>();
