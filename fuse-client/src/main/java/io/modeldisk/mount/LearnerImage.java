@@ -1,7 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.ExchangeImage;
-import io.modeldisk.protocol.striping.SessionsImage;
+import io.modeldisk.striping.SessionsImage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

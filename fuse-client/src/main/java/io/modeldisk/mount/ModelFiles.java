@@ -1,10 +1,10 @@
 package io.modeldisk.mount;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeSettings;
-import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.file.ControlFile;
 import io.modeldisk.mount.file.FailureErrno;
@@ -30,7 +30,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;

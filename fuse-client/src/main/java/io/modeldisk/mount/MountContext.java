@@ -8,7 +8,7 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.time.NanoClock;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

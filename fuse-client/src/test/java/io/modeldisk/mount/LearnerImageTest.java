@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeScheme;
-import io.modeldisk.protocol.striping.SessionsImage;
+import io.modeldisk.striping.SessionsImage;
 import io.modeldisk.test.Images;
 import org.junit.jupiter.api.Test;
 

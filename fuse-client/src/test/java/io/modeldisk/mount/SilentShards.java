@@ -2,7 +2,7 @@ package io.modeldisk.mount;
 
 import static io.modeldisk.test.Await.await;
 
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.protocol.dialect.StatusJson;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
 /** The process of a mount. Thread-safe. */

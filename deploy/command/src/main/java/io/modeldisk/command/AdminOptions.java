@@ -7,7 +7,7 @@ import io.modeldisk.admin.AdminTls;
 import io.modeldisk.admin.AdminToken;
 import io.modeldisk.admin.page.ModelPage;
 import io.modeldisk.platform.ProgramVersion;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
@@ -41,7 +41,7 @@ final class AdminOptions {
             }
             return admin;
         }
-        admin.serve(AdminServer.start(new AdminSettings(ModelAddress.parsePortal(address, DEFAULT_PORT),
+        admin.serve(AdminServer.start(new AdminSettings(TargetAddress.parse(address, DEFAULT_PORT),
             token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls),
             ProgramVersion.TEXT),
             subject, new ModelPage(admin::overview).pages()));

@@ -10,8 +10,9 @@ import io.modeldisk.fault.coordination.Replica;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.ShardLocator;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.ShardLocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -70,7 +71,7 @@ final class CoordinatedModel implements ShardLocator {
         try {
             Leader leader = watch.leader(shard);
             if (leader != null && leader.address() != null) {
-                return ModelAddress.parsePortal(leader.address(), 0);
+                return TargetAddress.parse(leader.address(), 0);
             }
             reason = leader == null
                 ? "no process has served it yet"

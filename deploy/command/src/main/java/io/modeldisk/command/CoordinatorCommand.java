@@ -9,7 +9,6 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.login.chap.SecretsFile;
-import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -48,7 +47,7 @@ final class CoordinatorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         CoordinatorSecret secret = secret();
-        InetSocketAddress address = ModelAddress.parsePortal(listen, CoordinatorContext.DEFAULT_PORT);
+        InetSocketAddress address = TargetAddress.parse(listen, CoordinatorContext.DEFAULT_PORT);
         check(!address.isUnresolved(), "--listen: the host of '" + listen + "' is unknown");
         check(secret == null || !insecure, "--secrets and --insecure contradict each other; give only one of them");
         check(secret != null || insecure || address.getAddress().isLoopbackAddress(), "listen="

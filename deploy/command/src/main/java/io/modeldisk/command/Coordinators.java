@@ -2,8 +2,8 @@ package io.modeldisk.command;
 
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.protocol.striping.ModelAddress;
 import java.time.Duration;
 import java.util.List;
 
@@ -19,7 +19,7 @@ final class Coordinators {
      */
     static CoordinatorContext context(List<String> servers, Duration session, ChapSecrets secrets) {
         return new CoordinatorContext(servers.stream()
-            .map(server -> ModelAddress.parsePortal(server, CoordinatorContext.DEFAULT_PORT)).toList(), session)
+            .map(server -> TargetAddress.parse(server, CoordinatorContext.DEFAULT_PORT)).toList(), session)
             .withSecret(secret(secrets));
     }
 

@@ -4,12 +4,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.doctor.Doctor;
-import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding;
+import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Report;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.striping.ModelAddress;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -50,7 +51,7 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
         Report report = Doctor.ofThisMachine().examine(
-            listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetContext.DEFAULT_PORT)).toList(),
+            listen.stream().map(portal -> TargetAddress.parse(portal, TargetContext.DEFAULT_PORT)).toList(),
             address == null ? null : ModelAddress.parse(address), wishes);
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);

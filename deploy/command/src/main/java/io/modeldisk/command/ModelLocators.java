@@ -1,7 +1,7 @@
 package io.modeldisk.command;
 
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.ShardLocator;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.ShardLocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

@@ -5,10 +5,10 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.protocol.striping.ShardLocator;
-import io.modeldisk.protocol.striping.ShardReport;
-import io.modeldisk.protocol.striping.StatusReader;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ShardLocator;
+import io.modeldisk.striping.ShardReport;
+import io.modeldisk.striping.StatusReader;
+import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.time.Duration;
 

@@ -15,7 +15,6 @@ import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.SecretsFile;
-import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ReplicaServer;
 import io.modeldisk.server.ServerContext;
@@ -260,7 +259,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static InetSocketAddress portal(String address) {
-        return ModelAddress.parsePortal(address, TargetContext.DEFAULT_PORT);
+        return TargetAddress.parse(address, TargetContext.DEFAULT_PORT);
     }
 
     private ShardPlace place() {

@@ -9,7 +9,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.AccessState;
-import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -112,7 +111,7 @@ final class ServeCoordination {
 
     private void checkLoopback(boolean insecure) {
         for (String server : coordinator) {
-            InetAddress address = ModelAddress.parsePortal(server, CoordinatorContext.DEFAULT_PORT).getAddress();
+            InetAddress address = TargetAddress.parse(server, CoordinatorContext.DEFAULT_PORT).getAddress();
             if (!insecure && address != null && !address.isLoopbackAddress()) {
                 throw new IllegalArgumentException(
                     "other machines could change the data of this shard at --coordinator "
@@ -124,7 +123,7 @@ final class ServeCoordination {
     /** Returns the address to which mounts connect, of a shard that listens at an address. */
     String address(InetSocketAddress listen) {
         return TargetAddress.text(
-            advertise == null ? listen : ModelAddress.parsePortal(advertise, listen.getPort()));
+            advertise == null ? listen : TargetAddress.parse(advertise, listen.getPort()));
     }
 
     /** Returns what the processes of a model must have in common. */

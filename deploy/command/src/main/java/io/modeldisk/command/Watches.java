@@ -11,7 +11,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.protocol.striping.ShardReport;
+import io.modeldisk.striping.ShardReport;
 import java.io.IOException;
 
 /** Creates the overview of a whole model for the page of a process: that of a shard or of a mount. */

@@ -3,7 +3,7 @@ package io.modeldisk.doctor;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.striping.ModelAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.EnumSet;

@@ -2,8 +2,8 @@ package io.modeldisk.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModelContext;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

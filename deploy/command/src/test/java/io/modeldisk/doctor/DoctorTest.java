@@ -6,7 +6,7 @@ import io.modeldisk.aggregator.cuda.CudaReport;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding.State;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.striping.ModelAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;

@@ -49,7 +49,7 @@ final class ArchitectureTest {
     private static final String COMMAND = "io.modeldisk.command..";
     private static final String ENGINE = "io.modeldisk.protocol.engine..";
     private static final String INITIATOR = "io.modeldisk.protocol.initiator..";
-    private static final String STRIPING = "io.modeldisk.protocol.striping..";
+    private static final String STRIPING = "io.modeldisk.striping..";
     private static final String RDMA = "io.modeldisk.protocol.rdma..";
     private static final String ISER = "io.modeldisk.protocol.datamover.iser..";
     private static final String BENCH = "io.modeldisk.bench..";
@@ -67,7 +67,11 @@ final class ArchitectureTest {
     static final ArchRule FAULT_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(FAULT, PLATFORM);
 
     @ArchTest
-    static final ArchRule MOUNT_DEPENDS_ONLY_ON_THE_PROTOCOL = knowsOnly(MOUNT, PROTOCOL, PLATFORM);
+    static final ArchRule STRIPING_DEPENDS_ONLY_ON_THE_PROTOCOL = knowsOnly(STRIPING, PROTOCOL, PLATFORM);
+
+    @ArchTest
+    static final ArchRule MOUNT_DEPENDS_ONLY_ON_STRIPING_AND_THE_PROTOCOL = knowsOnly(MOUNT, STRIPING, PROTOCOL,
+        PLATFORM);
 
     @ArchTest
     static final ArchRule SERVER_DEPENDS_ONLY_ON_FAULT_AGGREGATOR_AND_PROTOCOL = knowsOnly(SERVER, FAULT, AGGREGATOR,
@@ -129,7 +133,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule FUSE_DOES_NOT_DEPEND_ON_THE_MODEL = noClasses().that()
         .resideInAPackage("io.modeldisk.mount.fuse..")
-        .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, "io.modeldisk.mount.file..",
+        .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, STRIPING, "io.modeldisk.mount.file..",
             "io.modeldisk.mount.exchange..", "io.modeldisk.mount.scheduling..", "io.modeldisk.mount.trace..")
             .and(not(equivalentTo(DataMemory.class))));
 

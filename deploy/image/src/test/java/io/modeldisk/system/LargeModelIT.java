@@ -4,9 +4,9 @@ import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.test.NetworkPath;
 import io.modeldisk.test.NetworkPath.State;
 import java.util.List;

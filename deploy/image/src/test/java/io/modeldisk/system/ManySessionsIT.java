@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.bench.protocol.ManySessions;
 import io.modeldisk.bench.shard.BenchShard;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.striping.ModelAddress;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;

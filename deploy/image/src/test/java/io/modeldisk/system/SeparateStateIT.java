@@ -5,9 +5,9 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.test.Await;
-import io.modeldisk.test.NetworkPath.State;
 import io.modeldisk.test.NetworkPath;
+import io.modeldisk.test.NetworkPath.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;

@@ -11,7 +11,7 @@ import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;

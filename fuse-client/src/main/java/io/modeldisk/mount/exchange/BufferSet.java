@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;

@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;

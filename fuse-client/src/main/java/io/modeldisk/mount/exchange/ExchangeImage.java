@@ -1,6 +1,6 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.protocol.striping.SessionsImage;
+import io.modeldisk.striping.SessionsImage;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;

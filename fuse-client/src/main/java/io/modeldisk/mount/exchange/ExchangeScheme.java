@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -4,7 +4,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.time.Instant;
 

@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.exchange.ExchangeProgress.Step;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;

@@ -5,7 +5,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 
 /**
  * Decides when the pull of an exchange begins. If the learner waits for the exchange, the pull begins when the shards have

@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ShardCounters;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.Partition;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;

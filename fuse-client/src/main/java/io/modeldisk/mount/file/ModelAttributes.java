@@ -8,7 +8,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.Partition;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

@@ -6,7 +6,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

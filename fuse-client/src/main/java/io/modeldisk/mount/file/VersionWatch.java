@@ -8,7 +8,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

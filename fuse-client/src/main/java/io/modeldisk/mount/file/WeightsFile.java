@@ -9,7 +9,7 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.LogManager;

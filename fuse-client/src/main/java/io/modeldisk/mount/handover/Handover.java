@@ -3,7 +3,7 @@ package io.modeldisk.mount.handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
-import io.modeldisk.protocol.striping.ReadVersion;
+import io.modeldisk.striping.ReadVersion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

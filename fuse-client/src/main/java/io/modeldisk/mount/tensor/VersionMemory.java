@@ -4,7 +4,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
 /**

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.striping.ReadVersion;
+import io.modeldisk.striping.ReadVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

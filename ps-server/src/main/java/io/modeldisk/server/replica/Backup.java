@@ -1,7 +1,7 @@
 package io.modeldisk.server.replica;
 
 import io.modeldisk.protocol.engine.TargetContext;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.net.InetSocketAddress;
 
 /**
@@ -17,6 +17,6 @@ public record Backup(String name, InetSocketAddress address) {
      * @throws IllegalArgumentException if the address has another form
      */
     public static Backup at(String name, String address) {
-        return new Backup(name, ModelAddress.parsePortal(address, TargetContext.DEFAULT_PORT));
+        return new Backup(name, TargetAddress.parse(address, TargetContext.DEFAULT_PORT));
     }
 }

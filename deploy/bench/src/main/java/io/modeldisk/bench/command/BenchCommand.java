@@ -6,7 +6,6 @@ import io.modeldisk.bench.protocol.MeshNode;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.protocol.login.TargetAddress;
-import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -37,7 +36,7 @@ public final class BenchCommand implements Runnable, Subcommand {
     int node(
         @Parameters(paramLabel = "HOST:PORT") String listen, @Parameters(paramLabel = "BYTES") long modelBytes,
         @Parameters(paramLabel = "DATAMOVERS") String datamovers) throws IOException {
-        try (MeshNode node = new MeshNode(ModelAddress.parsePortal(listen, 0), modelBytes, datamovers)) {
+        try (MeshNode node = new MeshNode(TargetAddress.parse(listen, 0), modelBytes, datamovers)) {
             System.out.println("ready: a node with gRPC on " + TargetAddress.text(node.localAddress()));
             node.run(System.out);
         }
@@ -67,7 +66,7 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
             description = "The address to listen on. Port 0 selects a free port.") String listen)
         throws IOException {
-        try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0))) {
+        try (BaselineServer server = BaselineServer.open(TargetAddress.parse(listen, 0))) {
             System.out.println("ready: the baseline on " + TargetAddress.text(server.localAddress()));
             server.run();
         }

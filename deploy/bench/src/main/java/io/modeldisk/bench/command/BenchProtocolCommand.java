@@ -8,7 +8,7 @@ import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.command.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -117,6 +117,6 @@ final class BenchProtocolCommand implements Callable<Integer> {
             gradientSize.bytes(), directions, List.of(aggregators.split(NEXT_NAME)), Datamovers.named(datamovers),
             durabilities, output.check(), duration, modelSize.bytes(),
             running == null ? null : ModelLocators.current(running),
-            baseline == null ? null : ModelAddress.parsePortal(baseline, 0));
+            baseline == null ? null : TargetAddress.parse(baseline, 0));
     }
 }

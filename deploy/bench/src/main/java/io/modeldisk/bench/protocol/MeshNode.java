@@ -19,11 +19,11 @@ import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -146,7 +146,7 @@ public final class MeshNode implements AutoCloseable {
 
     private String connect(Connect wanted) throws IOException {
         for (Peer peer : wanted.peers()) {
-            add(GrpcClient.NAME, new GrpcClient(ModelAddress.parsePortal(peer.grpc(), 0), modelBytes,
+            add(GrpcClient.NAME, new GrpcClient(TargetAddress.parse(peer.grpc(), 0), modelBytes,
                 wanted.bufferBytes()));
             BenchShard shard = connections.add(BenchShard.running(address(peer.shard())));
             for (String name : wanted.datamovers()) {

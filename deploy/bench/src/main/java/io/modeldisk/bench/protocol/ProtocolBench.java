@@ -21,7 +21,7 @@ import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -119,7 +119,7 @@ public final class ProtocolBench {
     }
 
     private static InetSocketAddress portal(ChildProcess process) {
-        return ModelAddress.parsePortal(process.address(), 0);
+        return TargetAddress.parse(process.address(), 0);
     }
 
     private void measure(BenchShard shard, Durability durability, InetSocketAddress baseline, InetSocketAddress grpc)

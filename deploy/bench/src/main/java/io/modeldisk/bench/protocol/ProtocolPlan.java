@@ -6,7 +6,7 @@ import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.striping.ModelAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;

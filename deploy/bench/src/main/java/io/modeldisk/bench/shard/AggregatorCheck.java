@@ -8,7 +8,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.RemoteModel;
+import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

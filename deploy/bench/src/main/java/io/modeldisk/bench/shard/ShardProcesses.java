@@ -2,9 +2,10 @@ package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.ClosedLoop;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
-import io.modeldisk.protocol.striping.StripedModelContext;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModel;
+import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -124,7 +125,7 @@ public final class ShardProcesses implements AutoCloseable {
 
     /** The addresses of the shards, in the order of their numbers. */
     public List<InetSocketAddress> portals() {
-        return shards.stream().map(shard -> ModelAddress.parsePortal(shard.address(), 0)).toList();
+        return shards.stream().map(shard -> TargetAddress.parse(shard.address(), 0)).toList();
     }
 
     /** The process of the first shard. */

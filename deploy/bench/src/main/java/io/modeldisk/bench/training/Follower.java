@@ -5,7 +5,7 @@ import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.striping.StripedModel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 

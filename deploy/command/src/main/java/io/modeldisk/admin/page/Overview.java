@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.admin.page.Latest.Reading;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.striping.ShardReport;
+import io.modeldisk.striping.ShardReport;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

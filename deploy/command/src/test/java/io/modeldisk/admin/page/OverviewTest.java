@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.admin.page.Overview.ShardSource;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.striping.ShardReport;
+import io.modeldisk.striping.ShardReport;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;

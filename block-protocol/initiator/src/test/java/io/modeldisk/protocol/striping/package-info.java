@@ -1,2 +1,0 @@
-/** Tests of a model on its shards. */
-package io.modeldisk.protocol.striping;

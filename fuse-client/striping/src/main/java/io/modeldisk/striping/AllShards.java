@@ -1,0 +1,83 @@
+package io.modeldisk.striping;
+
+import io.modeldisk.platform.threads.ThreadName;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/** Calls all shards of a model at the same time. */
+final class AllShards {
+    private AllShards() {}
+
+    /** A call to one shard. */
+    @FunctionalInterface
+    interface Call<T> {
+        T at(ShardClient shard) throws IOException;
+    }
+
+    /**
+     * Calls every shard, and returns when all calls have returned.
+     *
+     * @return the results, in the order of the shards
+     * @throws IOException the failure of the shard with the lowest number; the failures of other shards are added to this
+     *     exception as suppressed exceptions
+     */
+    static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
+        if (shards.size() == 1) {
+            List<T> only = new ArrayList<>(1);
+            only.add(call.at(shards.getFirst()));
+            return only;
+        }
+        List<FutureTask<T>> tasks = new ArrayList<>(shards.size());
+        for (ShardClient shard : shards) {
+            FutureTask<T> task = new FutureTask<>(() -> call.at(shard));
+            tasks.add(task);
+            ThreadName.SHARD_CALL.builder(shard.id().index()).start(task);
+        }
+        List<T> results = new ArrayList<>(shards.size());
+        IOException failure = null;
+        for (FutureTask<T> task : tasks) {
+            try {
+                results.add(await(task));
+            } catch (IOException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return results;
+    }
+
+    /**
+     * Waits until a call has returned. If the thread is interrupted during the wait, this method sets the interrupt status again
+     * before the method returns.
+     */
+    static <T> T await(FutureTask<T> task) throws IOException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof IOException failed) {
+                        throw failed;
+                    }
+                    throw new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

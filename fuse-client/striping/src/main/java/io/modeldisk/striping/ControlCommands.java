@@ -1,0 +1,112 @@
+package io.modeldisk.striping;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Runs commands without bulk data on LUN 0, such as INQUIRY, JOIN and SYNCHRONIZE CACHE, and waits until they complete. The
+ * session's command timeout limits the wait. Thread-safe if concurrent calls store their data in different parts of the memory.
+ */
+final class ControlCommands {
+    private static final int CDB_BYTES = 16;
+    /**
+     * The maximum number of times that a command is sent again after a unit attention or an abort by another initiator, which may
+     * reset the unit again and again.
+     */
+    static final int MAX_ATTENTIONS = 100;
+
+    /** The result of a command. */
+    private enum End {
+        GOOD, BUSY, SEND_AGAIN, FAILED, CANCELLED
+    }
+
+    private final DataMemory memory;
+
+    ControlCommands(DataMemory memory) {
+        this.memory = memory;
+    }
+
+    /**
+     * Runs a command. Sends the command again if the shard responds with a unit attention or with TASK ABORTED.
+     *
+     * @param offset the offset in the memory where the parameter data is stored
+     * @param bytes the maximum number of bytes of parameter data
+     * @return false if the shard is BUSY
+     * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
+     *     before it repeats the call
+     * @throws CancelledException if the call was cancelled; this method has then aborted the command if it was already sent
+     */
+    boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
+        byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);
+        ShardException[] failure = new ShardException[1];
+        for (int i = 0; i <= MAX_ATTENTIONS; i++) {
+            End end = runOnce(session, padded, offset, bytes, cancellation, failure);
+            if (end == End.GOOD || end == End.BUSY) {
+                return end == End.GOOD;
+            }
+            if (end == End.FAILED) {
+                break;
+            }
+        }
+        throw failure[0].again();
+    }
+
+    private End runOnce(
+        IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation, ShardException[] failure)
+        throws IOException {
+        CompletableFuture<End> ended = new CompletableFuture<>();
+        Cancellation.Waiter waiter = () -> {
+            ended.complete(End.CANCELLED);
+            session.wakeAcquirers();
+        };
+        cancellation.register(waiter);
+        try {
+            IoRequest request = session.acquire(cancellation::isCancelled);
+            if (request == null) {
+                throw new CancelledException();
+            }
+            request.control(0, cdb, memory, offset, bytes).onCompletion(done -> {
+                if (!done.isGood()) {
+                    failure[0] = done.exception(session.shard(), null);
+                }
+                ended.complete(endOf(done));
+            });
+            int tag = request.initiatorTaskTag();
+            session.submit(request);
+            End end = ended.get();
+            if (end == End.CANCELLED) {
+                session.abort(request, tag);
+                throw new CancelledException();
+            }
+            return end;
+        } catch (InterruptedException e) {
+            session.disconnect();
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the thread was interrupted while it waited for " + session.shard());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        } finally {
+            cancellation.unregister(waiter);
+        }
+    }
+
+    private static End endOf(IoRequest done) {
+        if (done.isGood()) {
+            return End.GOOD;
+        }
+        if (done.status() == ScsiStatus.BUSY) {
+            return End.BUSY;
+        }
+        return done.wasReset() ? End.SEND_AGAIN : End.FAILED;
+    }
+}

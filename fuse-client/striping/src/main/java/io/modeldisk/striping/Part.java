@@ -1,0 +1,38 @@
+package io.modeldisk.striping;
+
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+
+/**
+ * A part of a call's range that one command moves. The object is used again for later parts. Only {@link PartQueue} passes it
+ * between threads.
+ */
+final class Part {
+    /** The offset from the start of the call's range, in bytes. */
+    long offset;
+    int bytes;
+    /** Whether the part has a round. A part that is sent again keeps its round. */
+    boolean granted;
+    long round;
+    /** The epoch of the membership in which the part got its round; see {@link PushLedger#epoch}. */
+    int epoch;
+    /** Whether the shard may have the data of the part, because the connection was lost before the response to the command. */
+    boolean doubtful;
+    /**
+     * The session, the command and the tag of the command while the part is in flight. While the part is not in flight, the
+     * session and the command are null.
+     */
+    IscsiSession session;
+    IoRequest request;
+    int tag;
+
+    Part begin(long at, int length) {
+        offset = at;
+        bytes = length;
+        granted = false;
+        doubtful = false;
+        session = null;
+        request = null;
+        return this;
+    }
+}

@@ -1,0 +1,359 @@
+package io.modeldisk.striping;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongToIntFunction;
+
+/**
+ * The parts of one call's range, and their states. One command moves one part.
+ *
+ * <pre>
+ *     free --- next() ---> being sent --- addInFlight() ---> in flight --- moved(), dropped() ---> free
+ *                            ^   |                               |
+ *                            |   | sendLater()                   | lost(), refused()
+ *                     next() |   v                               v
+ *                          waiting <-----------------------------+
+ * </pre>
+ *
+ * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. When all parts are in
+ * flight, the thread may {@link #detach} the call; see {@link CallState}. Thread-safe; allocates nothing after construction.
+ */
+final class PartQueue {
+    private final NanoClock clock;
+    private final PartRounds rounds;
+    private final LongToIntFunction partBytes;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // Guarded by {@code lock}.
+    private final InFlightParts inFlight;
+    private final ArrayDeque<Part> free;
+    private final ArrayDeque<Part> waiting;
+    private long length;
+    private long next;
+    private long retryAtNs;
+    private long moved;
+    private CallState state = CallState.ENDED;
+
+    /**
+     * Creates an empty queue.
+     *
+     * @param rounds the object that records the result of each part
+     * @param partBytes the function that returns the length of the part at an offset of the call's range
+     */
+    PartQueue(int shards, int queueDepth, NanoClock clock, PartRounds rounds, LongToIntFunction partBytes) {
+        this.clock = clock;
+        this.rounds = rounds;
+        this.partBytes = partBytes;
+        this.inFlight = new InFlightParts(shards, queueDepth);
+        // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
+        // {@code inFlight}, plus one for the part that is being sent.
+        this.free = new ArrayDeque<>(inFlight.capacity() + 1);
+        this.waiting = new ArrayDeque<>(inFlight.capacity() + 1);
+        for (int i = 0; i <= inFlight.capacity(); i++) {
+            free.push(new Part());
+        }
+    }
+
+    /** Begins a call with a range of {@code bytes} bytes. All parts of the previous call must be free. */
+    void begin(long bytes) {
+        lock.lock();
+        try {
+            length = bytes;
+            next = 0;
+            moved = 0;
+            state = state.to(CallState.ATTACHED);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the call. If a command may still be in flight, no other call may begin. */
+    void end() {
+        lock.lock();
+        try {
+            state = state.to(CallState.ENDED);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the next part to send; null if no part can be sent now. */
+    Part next() {
+        lock.lock();
+        try {
+            if (!waiting.isEmpty()) {
+                return clock.nanoTime() - retryAtNs >= 0 ? waiting.pop() : null;
+            }
+            if (next == length) {
+                return null;
+            }
+            Part part = free.pop().begin(next, partBytes.applyAsInt(next));
+            next += part.bytes;
+            return part;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Shortens a part that is being sent. The next part then begins at the new end of this part. Returns false if the next part
+     * already exists.
+     */
+    boolean shorten(Part part, int bytes) {
+        if (bytes == part.bytes) {
+            return true;
+        }
+        lock.lock();
+        try {
+            if (part.offset + part.bytes != next) {
+                return false;
+            }
+            part.bytes = bytes;
+            next = part.offset + bytes;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Records that a part could not be sent. {@link #next} returns the part again after a pause. */
+    void sendLater(Part part, long pauseNs) {
+        lock.lock();
+        try {
+            putBack(part, pauseNs);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void putBack(Part part, long pauseNs) {
+        waiting.push(part);
+        retryAtNs = clock.nanoTime() + pauseNs;
+    }
+
+    /** Adds a part to the parts in flight; see {@link InFlightParts#add}. */
+    boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
+        lock.lock();
+        try {
+            return inFlight.add(part, shard, session, request);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Removes a part from the parts in flight because its command was not sent. */
+    void removeInFlight(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            inFlight.remove(shard, request);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Detaches the call from the calling thread, if all parts are in flight.
+     *
+     * @param stop whether the call must stop
+     * @return false if the call still needs a thread
+     */
+    boolean detach(BooleanSupplier stop) {
+        lock.lock();
+        try {
+            boolean detaches = next == length && !needsThread() && !stop.getAsBoolean();
+            if (detaches) {
+                state = state.to(CallState.DETACHED);
+            }
+            return detaches;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Records that the command of a part has succeeded. Returns whether the calling thread has attached the call. */
+    boolean moved(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            moved++;
+            end(inFlight.remove(shard, request), true);
+            return signalIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Records that the command of a part has failed. The part is not sent again. Returns whether the calling thread has attached
+     * the call.
+     */
+    boolean dropped(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            end(inFlight.remove(shard, request), false);
+            return signalIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Records that the connection was lost before the response to the command of a part. The part is sent again without a pause.
+     * Returns whether the calling thread has attached the call.
+     */
+    boolean lost(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            Part part = inFlight.remove(shard, request);
+            part.doubtful = true;
+            putBack(part, 0);
+            return signalIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Records that the shard has not executed the command of a part. The part is sent again after a pause. Returns whether the
+     * calling thread has attached the call.
+     */
+    boolean refused(int shard, IoRequest request, long pauseNs) {
+        lock.lock();
+        try {
+            Part part = inFlight.remove(shard, request);
+            part.doubtful = false;
+            putBack(part, pauseNs);
+            return signalIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(Part part, boolean shardHasIt) {
+        rounds.ended(part, shardHasIt);
+        free.push(part);
+    }
+
+    private boolean needsThread() {
+        return inFlight.isEmpty() || !waiting.isEmpty();
+    }
+
+    private boolean signalIfNeeded() {
+        return needsThread() && signalOrAttach();
+    }
+
+    private boolean signalOrAttach() {
+        changed.signalAll();
+        boolean detached = state == CallState.DETACHED;
+        if (detached) {
+            state = state.to(CallState.ATTACHED);
+        }
+        return detached;
+    }
+
+    /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread has attached a detached call instead. */
+    boolean wake() {
+        lock.lock();
+        try {
+            return signalOrAttach();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits until a part can be sent, until no part is in flight, until the deadline has passed, or until {@code stop} is true.
+     * May return early.
+     *
+     * @return the number of parts that were moved since {@link #begin}
+     */
+    long await(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
+        lock.lock();
+        try {
+            boolean retries = !waiting.isEmpty();
+            if (!stop.getAsBoolean() && (retries || !inFlight.isEmpty())) {
+                clock.awaitUntil(changed, retries && retryAtNs - deadlineNs < 0 ? retryAtNs : deadlineNs);
+            }
+            return moved;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for a limited time until no part is in flight. Returns whether the thread was interrupted during the wait. */
+    boolean awaitLanded(long timeoutNs) {
+        long deadlineNs = clock.nanoTime() + timeoutNs;
+        boolean interrupted = false;
+        boolean inTime = true;
+        lock.lock();
+        try {
+            while (!inFlight.isEmpty() && inTime) {
+                try {
+                    inTime = clock.awaitUntil(changed, deadlineNs);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return interrupted;
+    }
+
+    /** Returns whether the whole range was moved. */
+    boolean isDone() {
+        lock.lock();
+        try {
+            return next == length && isIdle();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether no part is in flight and no part waits to be sent again. */
+    boolean isIdle() {
+        lock.lock();
+        try {
+            return inFlight.isEmpty() && waiting.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Drops the parts that wait to be sent again, because the call has failed. */
+    void endWaiting() {
+        lock.lock();
+        try {
+            while (!waiting.isEmpty()) {
+                end(waiting.pop(), false);
+            }
+            rounds.failed();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The maximum number of parts in flight. */
+    int capacity() {
+        return inFlight.capacity();
+    }
+
+    /** The command that carries a part in flight, with its session and its tag. */
+    record Carrier(IscsiSession session, IoRequest request, int tag) {}
+
+    /** Returns the command in flight at an index from 0 to {@link #capacity} - 1; null if the index is free. */
+    Carrier carrier(int index) {
+        lock.lock();
+        try {
+            Part part = inFlight.at(index);
+            return part == null ? null : new Carrier(part.session, part.request, part.tag);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,497 @@
+package io.modeldisk.striping;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AbsentCommand;
+import io.modeldisk.protocol.dialect.AwaitCommand;
+import io.modeldisk.protocol.dialect.CheckpointCommand;
+import io.modeldisk.protocol.dialect.HandOverCommand;
+import io.modeldisk.protocol.dialect.KeepRoundCommand;
+import io.modeldisk.protocol.dialect.LearningRateCommand;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
+import io.modeldisk.protocol.dialect.PartitionCommand;
+import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.dialect.TensorsCommand;
+import io.modeldisk.protocol.dialect.VpdPage;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Isid;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The two sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
+ * joined; {@link ShardMembership} keeps this session. The observer's session carries all other commands, such as INQUIRY and
+ * reads of LUN 1. A new session of the same nexus replaces a lost session. Each login goes to the process that serves the shard
+ * then. After {@link #expect}, every login checks that the
+ * target is the expected shard. Thread-safe.
+ */
+final class ShardClient implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ShardClient.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int PAGE_BYTES = 65536;
+    /**
+     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the
+     * data of JOIN, of PARTITION and of AWAIT VERSION, the facts for the login of the reader of versions, and the data of KEEP
+     * ROUND.
+     */
+    private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
+    private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
+    private static final int JOIN_OFFSET = 3 * PAGE_BYTES;
+    private static final int PARTITION_OFFSET = JOIN_OFFSET + 4096;
+    private static final int AWAIT_OFFSET = PARTITION_OFFSET + 4096;
+    private static final int AWAIT_BYTES = 4096;
+    private static final int READER_FACTS_OFFSET = 4 * PAGE_BYTES;
+    private static final int KEEP_OFFSET = 5 * PAGE_BYTES;
+    private static final int SCRATCH_BYTES = KEEP_OFFSET + 4096;
+    /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
+    static final int MIN_OBSERVER_COMMANDS = 2;
+    /** The last bits of the ISIDs of a process, which has up to three sessions with a shard. The observer has 0. */
+    private static final int LEARNER = 1;
+    private static final int READER = 2;
+
+    private final StripedModelContext context;
+    private final int index;
+    private final long observerIsid = Isid.random();
+    private final long readerIsid = observerIsid | READER;
+    private final DataMemory scratch;
+    private final ControlCommands commands;
+    private final ShardMembership membership;
+    /**
+     * The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires {@code page} first.
+     */
+    private final Object page = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of PARTITION. */
+    private final Object partitioning = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that waits. */
+    private final Object awaiting = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that does not wait. */
+    private final Object asking = new Object();
+    /** The lock of changes of {@link #versionReader}. */
+    private final Object reading = new Object();
+    /** The lock of the bytes of {@link #scratch} that receive the data of KEEP ROUND. */
+    private final Object keeping = new Object();
+    private volatile IscsiSession versionReader;
+    /** The lock of changes of {@link #observer}. */
+    private final Object observing = new Object();
+    private volatile IscsiSession observer;
+    /** The sessions that may still be open, each with its place. */
+    private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
+    /** Whether the process that served the shard has told that it stops, and no login has succeeded since then. */
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private volatile Place place;
+    private volatile boolean closed;
+    /** The facts that shard 0 reported; null until shard 0 has reported its facts. */
+    private volatile ModelFacts expected;
+
+    /** The process that serves the shard, and the way to it. */
+    private record Place(InetSocketAddress portal, ShardId id, Route route) {}
+
+    ShardClient(StripedModelContext context, int index) throws IOException {
+        this.context = context;
+        this.index = index;
+        InetSocketAddress portal = context.locator.portal(index);
+        this.place = new Place(portal, id(portal), route(context.datamover, portal));
+        this.scratch = DataMemory.allocateShareable(SCRATCH_BYTES);
+        this.commands = new ControlCommands(scratch);
+        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner,
+            observerIsid | LEARNER);
+    }
+
+    private ShardId id(InetSocketAddress portal) {
+        return new ShardId(index, ModelAddress.text(portal));
+    }
+
+    private Route route(Route.Preference preference, InetSocketAddress portal) {
+        return Route.choose(preference, portal, ModelFacts.TARGET_PREFIX + context.locator.model(),
+            context.socketDirectory,
+            context.sessions.dataDigest() != Digest.NONE, context.iserConnections);
+    }
+
+    /** Returns the place at which the shard is served now. */
+    private synchronized Place locate() throws ShardException {
+        InetSocketAddress portal = context.locator.portal(index);
+        if (!portal.equals(place.portal())) {
+            LOG.warn("{} has moved to {}", place.id(), ModelAddress.text(portal));
+            Route route = route(context.datamover, portal);
+            if (context.datamover == Route.Preference.AUTO && !accepts(place.route(), route)) {
+                route = new Route(route(Route.Preference.TCP, portal).portal(),
+                    "the memory of this process was allocated for "
+                        + place.route().portal().datamover() + ", from which the shard has moved");
+            }
+            place = new Place(portal, id(portal), route);
+        }
+        return place;
+    }
+
+    /** Returns whether memory that was allocated for a route can be used with another route. */
+    private static boolean accepts(Route allocated, Route other) {
+        return (!other.portal().needsShareableMemory() || allocated.portal().needsShareableMemory())
+            && (!other.portal().needsPreparedMemory() || allocated.portal().needsPreparedMemory());
+    }
+
+    /**
+     * Closes the connections with a process that does not serve the shard any more, so that no call waits for this process. Does
+     * not block.
+     */
+    void moved() {
+        ThreadName.SHARD_MOVED.builder(place.id().index()).start(() -> {
+            try {
+                Place now = locate();
+                sessions.forEach((session, at) -> {
+                    if (at != now) {
+                        session.disconnect();
+                    }
+                });
+            } catch (ShardException e) {
+                LOG.debug("{} is not served at this moment: {}", place.id(), e.getMessage());
+            }
+        });
+    }
+
+    /** The number and address of the shard. */
+    ShardId id() {
+        return place.id();
+    }
+
+    /** The datamover for this shard, and the reason for the choice. */
+    Route route() {
+        return place.route();
+    }
+
+    /** The transfer sizes for this shard. */
+    TransferSizes sizes() {
+        return context.sizes(route());
+    }
+
+    /** The learner's membership of this shard. */
+    ShardMembership membership() {
+        return membership;
+    }
+
+    /** Sets the facts of shard 0. Every later login checks that the target is the expected shard of the same model. */
+    void expect(ModelFacts first) {
+        expected = first;
+    }
+
+    /**
+     * Logs in, checks that the target is the expected shard, and returns the session.
+     *
+     * @throws ShardException if the target is another shard or belongs to another model
+     */
+    IscsiSession logIn(long isid, String label) throws IOException {
+        checkNotClosed();
+        Place now = locate();
+        SessionContext settings = context.session(index, now.portal(), now.route())
+            .initiator(context.initiatorName(), isid)
+            .learner(label)
+            .onFarewell(this::stops);
+        if (isid == observerIsid) {
+            settings.queueDepth(
+                Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route()).queueDepth()));
+        }
+        IscsiSession session = IscsiSession.login(settings);
+        sessions.keySet().removeIf(old -> !old.isOpen());
+        sessions.put(session, now);
+        try {
+            if (now != place) {
+                throw new ShardException(ShardException.Kind.PATH_LOST, now.id(),
+                    now.id() + " has moved during the login");
+            }
+            if (expected != null) {
+                ShardCheck.checkAgain(now.id(),
+                    ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, factsOffset(isid))),
+                    expected,
+                    context.locator.shardCount());
+            }
+            if (stopped.compareAndSet(true, false)) {
+                LOG.warn("{} serves again", now.id());
+            }
+            return session;
+        } catch (IOException | RuntimeException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    /** Logs once that the process that serves the shard stops, because the other sessions with the shard end too. */
+    private void stops() {
+        if (!closed && stopped.compareAndSet(false, true)) {
+            LOG.warn("{} stops; calls wait until it serves again, at most {} ms", id(),
+                context.reconnectTimeout.toMillis());
+        }
+    }
+
+    private int factsOffset(long isid) {
+        if (isid == readerIsid) {
+            return READER_FACTS_OFFSET;
+        }
+        return isid == observerIsid ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
+    }
+
+    /** Returns the session that reads one version of the weights. Logs in if the session is not open. */
+    IscsiSession versionReader() throws IOException {
+        synchronized (reading) {
+            checkNotClosed();
+            if (versionReader == null || !versionReader.isOpen()) {
+                if (versionReader != null) {
+                    versionReader.close();
+                }
+                versionReader = logIn(readerIsid, context.learner + "(reader)");
+            }
+            return versionReader;
+        }
+    }
+
+    /** Returns the observer's session. Logs in if the session is not open. */
+    IscsiSession observer() throws IOException {
+        return observer(false);
+    }
+
+    /**
+     * Returns the observer's session for reads and writes. Logs in if the session is not open, and then checks that the target
+     * serves its logical units at this address: a standby accepts logins too.
+     */
+    IscsiSession reader() throws IOException {
+        return observer(true);
+    }
+
+    private IscsiSession observer(boolean reads) throws IOException {
+        synchronized (observing) {
+            checkNotClosed();
+            if (observer == null || !observer.isOpen()) {
+                if (observer != null) {
+                    observer.close();
+                }
+                observer = logIn(observerIsid, context.observer());
+                byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
+                if (reads) {
+                    run("TEST UNIT READY", observer, testUnitReady, 0, 0, Cancellation.NONE);
+                }
+            }
+            return observer;
+        }
+    }
+
+    private void checkNotClosed() throws ShardException {
+        if (closed) {
+            throw new ShardException(ShardException.Kind.CLOSED, id(), id() + ": the caller has closed the model");
+        }
+    }
+
+    /** Sends the commands that the two sessions hold back. */
+    void flush() {
+        IscsiSession learner = membership.session();
+        if (learner != null) {
+            learner.flush();
+        }
+        IscsiSession other = observer;
+        if (other != null) {
+            other.flush();
+        }
+        IscsiSession reader = versionReader;
+        if (reader != null) {
+            reader.flush();
+        }
+    }
+
+    /** Returns the contents of a vendor-specific VPD page. */
+    byte[] vpdPage(int code) throws IOException {
+        synchronized (page) {
+            return readPage(observer(), code, 0);
+        }
+    }
+
+    /** Returns the address of the host of a live learner, as the shard reports it; null if the shard has no such learner. */
+    String hostOf(String label) throws IOException {
+        for (JsonNode learner : JSON.readTree(vpdPage(ModelFacts.STATUS_VPD_PAGE)).path("learners")) {
+            if (learner.path("learner").asText().equalsIgnoreCase(label)
+                && learner.path("state").asText().equals("live")) {
+                return learner.path("host").asText("another process");
+            }
+        }
+        return null;
+    }
+
+    /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */
+    long requestCheckpoint() throws IOException {
+        synchronized (page) {
+            return CheckpointCommand.request(run("CHECKPOINT", observer(), CheckpointCommand.cdb(), 0,
+                CheckpointCommand.DATA_BYTES, Cancellation.NONE));
+        }
+    }
+
+    /** Lets the shard count a gradient that was refused because of a NaN or an infinity. */
+    void countNonFinite(IscsiSession session, long round) throws IOException {
+        commands.run(session, AbsentCommand.countNonFinite(round), 0, 0, Cancellation.NONE);
+    }
+
+    /**
+     * Sends LEARNING RATE.
+     *
+     * @param rate the rate from the round on; 0 if the rate is to stay
+     * @return the learning rate of the round
+     */
+    float learningRate(long round, float rate) throws IOException {
+        synchronized (page) {
+            return LearningRateCommand.rate(run("LEARNING RATE", observer(), LearningRateCommand.cdb(round, rate), 0,
+                LearningRateCommand.DATA_BYTES, Cancellation.NONE));
+        }
+    }
+
+    /** Sends KEEP ROUND for a range of blocks of the shard. */
+    KeepRoundCommand.Answer keepRound(
+        KeepRoundCommand.Service service, int firstBlock, int blocks, long round, Cancellation cancellation)
+        throws IOException {
+        synchronized (keeping) {
+            return KeepRoundCommand.Answer.fromBytes(run("KEEP ROUND", versionReader(),
+                KeepRoundCommand.cdb(service, firstBlock, blocks, round), KEEP_OFFSET, KeepRoundCommand.DATA_BYTES,
+                cancellation));
+        }
+    }
+
+    /** Returns the names and shapes of the tensors of the model. */
+    byte[] tensors() throws IOException {
+        synchronized (page) {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            long total = Long.MAX_VALUE;
+            while (text.size() < total) {
+                scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).fill((byte) 0);
+                ByteBuffer answer = ByteBuffer.wrap(run("TENSORS", observer(), TensorsCommand.cdb(text.size()), 0,
+                    TensorsCommand.DATA_BYTES, Cancellation.NONE));
+                total = answer.getLong();
+                if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
+                    throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
+                        id() + ": TENSORS returned a text of " + total + " bytes");
+                }
+                byte[] part = new byte[(int) Math.min(TensorsCommand.PART_BYTES, total - text.size())];
+                answer.get(part);
+                text.write(part);
+            }
+            return text.toByteArray();
+        }
+    }
+
+    /** Asks the shard to make a backup the primary. */
+    void requestHandOver() throws IOException {
+        synchronized (page) {
+            run("HAND OVER", observer(), HandOverCommand.cdb(), 0, 0, Cancellation.NONE);
+        }
+    }
+
+    /** Sends a command and returns its parameter data, which arrives at {@code offset} of {@link #scratch}. */
+    private byte[] run(String name, IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
+        throws IOException {
+        if (!commands.run(session, cdb, offset, bytes, cancellation)) {
+            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": " + name + " failed with BUSY");
+        }
+        return scratch.slab(0).asSlice(offset, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
+        byte[] content = VpdPage.content(code,
+            run("INQUIRY", session, VpdPage.cdb(code), offset, VpdPage.DATA_BYTES, Cancellation.NONE));
+        if (content == null) {
+            throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
+                id().address()
+                    + PlainText.format(" is not a shard of modeldisk: the target has no VPD page %02Xh", code));
+        }
+        return content;
+    }
+
+    /** Sends PARTITION. Returns the part of the training data that belongs to the nexus of the session in a round. */
+    Partition partition(IscsiSession session, long round, Cancellation cancellation) throws IOException {
+        synchronized (partitioning) {
+            return PartitionCommand.partition(round, run("PARTITION", session, PartitionCommand.cdb(round),
+                PARTITION_OFFSET, PartitionCommand.DATA_BYTES, cancellation));
+        }
+    }
+
+    /**
+     * Sends AWAIT VERSION. Returns the counters if the version of the shard differs from {@code known}; null if it was the same
+     * for some seconds.
+     */
+    ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
+        // Another process may serve the shard by now, so the session is checked as for a read.
+        IscsiSession session = reader();
+        boolean waits = known != AwaitCommand.NONE;
+        int offset = waits ? AWAIT_OFFSET : AWAIT_OFFSET + AWAIT_BYTES;
+        synchronized (waits ? awaiting : asking) {
+            checkNotClosed();
+            if (commands.run(session, AwaitCommand.cdb(known), offset, ShardCounters.BYTES, cancellation)) {
+                return ShardCounters.fromBytes(
+                    scratch.slab(0).asSlice(offset, ShardCounters.BYTES).toArray(ValueLayout.JAVA_BYTE));
+            }
+        }
+        if (!waits) {
+            throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": AWAIT VERSION failed with BUSY");
+        }
+        return null;
+    }
+
+    /**
+     * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
+     * the time of the repetitions.
+     */
+    void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
+        byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
+        NanoClock clock = context.clock();
+        long deadlineNs = clock.nanoTime() + context.waitTimeout.toNanos();
+        while (!commands.run(session, cdb, 0, 0, cancellation)) {
+            if (clock.nanoTime() - deadlineNs > 0) {
+                throw PartRounds.roundTimeout(id(), context.waitTimeout.toNanos());
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        membership.leave();
+        synchronized (observing) {
+            if (observer != null) {
+                observer.close();
+                observer = null;
+            }
+        }
+        synchronized (reading) {
+            if (versionReader != null) {
+                versionReader.close();
+                versionReader = null;
+            }
+        }
+        // Another thread may still wait for a VPD page, or the data of PARTITION, AWAIT VERSION or KEEP ROUND. The wait fails
+        // because the session is closed. The other thread then releases the lock that it holds.
+        synchronized (page) {
+            synchronized (partitioning) {
+                synchronized (awaiting) {
+                    synchronized (asking) {
+                        synchronized (keeping) {
+                            scratch.close();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package io.modeldisk.striping;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+
+/**
+ * Reads the facts and the status of each shard of a model. Each shard has a session of its own, so that a shard that does not
+ * respond delays no other. A {@link StripedModel} needs all shards; this class needs none. Thread-safe; calls for the same shard
+ * wait for each other.
+ */
+public final class StatusReader implements AutoCloseable {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final StripedModelContext context;
+    private final ShardClient[] shards;
+    private boolean closed;
+
+    /** Creates a reader. Connects to no shard yet. The caller closes the locator of the context after this object. */
+    public StatusReader(StripedModelContext context) {
+        this.context = context.conclude();
+        this.shards = new ShardClient[context.locator.shardCount()];
+        context.locator.onMove(this::moved);
+    }
+
+    /** The number of shards of the model. */
+    public int shardCount() {
+        return shards.length;
+    }
+
+    /**
+     * Reads the facts and the status of a shard. Connects if there is no connection. Waits at most for the connect timeout and
+     * three command timeouts of the context.
+     *
+     * @param same facts with which those of the shard must agree; null for a shard that may have any facts
+     * @throws IOException if the shard does not respond, is not served, or is another shard or of another model
+     */
+    public ShardReport read(int shard, ModelFacts same) throws IOException {
+        ShardClient client = client(shard);
+        ModelFacts facts = ModelFacts.fromJson(client.vpdPage(ModelFacts.VPD_PAGE));
+        ShardCheck.check(client.id(), facts, same == null ? facts : same, shards.length);
+        return new ShardReport(facts, JSON.readTree(client.vpdPage(ModelFacts.STATUS_VPD_PAGE)));
+    }
+
+    /**
+     * Reads all shards at the same time. Their facts must agree with those of the first shard that answers.
+     *
+     * @return an answer for each shard, in their order
+     */
+    public List<Answer> readAll() throws IOException {
+        List<FutureTask<Answer>> tasks = new ArrayList<>();
+        for (int i = 0; i < shards.length; i++) {
+            int shard = i;
+            FutureTask<Answer> task = new FutureTask<>(() -> answer(shard));
+            tasks.add(task);
+            ThreadName.SHARD_STATUS.builder(i).start(task);
+        }
+        List<Answer> answers = new ArrayList<>();
+        ShardReport first = null;
+        for (FutureTask<Answer> task : tasks) {
+            Answer answer = AllShards.await(task);
+            first = first == null ? answer.report() : first;
+            answers.add(answer.report() == null ? answer : checked(answer, first.facts()));
+        }
+        return answers;
+    }
+
+    private Answer answer(int shard) {
+        try {
+            return new Answer(shard, read(shard, null), null);
+        } catch (IOException e) {
+            return new Answer(shard, null, e);
+        }
+    }
+
+    private Answer checked(Answer answer, ModelFacts first) {
+        try {
+            ShardCheck.check(client(answer.shard()).id(), answer.report().facts(), first, shards.length);
+            return answer;
+        } catch (IOException e) {
+            return new Answer(answer.shard(), null, e);
+        }
+    }
+
+    /**
+     * The answer of a shard.
+     *
+     * @param shard the number of the shard
+     * @param report what the shard has answered; null if it has failed to
+     * @param failure the reason why there is no report; null if there is one
+     */
+    public record Answer(int shard, ShardReport report, IOException failure) {}
+
+    private synchronized ShardClient client(int shard) throws IOException {
+        if (closed) {
+            throw new IOException("the reader of the status is closed");
+        }
+        if (shards[shard] == null) {
+            shards[shard] = new ShardClient(context, shard);
+        }
+        return shards[shard];
+    }
+
+    private void moved(int shard) {
+        ShardClient client;
+        synchronized (this) {
+            client = shards[shard];
+        }
+        if (client != null) {
+            client.moved();
+        }
+    }
+
+    /** Closes all sessions. A call in progress fails. */
+    @Override
+    public void close() {
+        ShardClient[] open;
+        synchronized (this) {
+            closed = true;
+            open = shards.clone();
+            Arrays.fill(shards, null);
+        }
+        for (ShardClient client : open) {
+            if (client != null) {
+                client.close();
+            }
+        }
+    }
+}

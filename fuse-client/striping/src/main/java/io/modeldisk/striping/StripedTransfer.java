@@ -1,0 +1,497 @@
+package io.modeldisk.striping;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.AbsentCommand;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Moves the range of one call at a time, or marks it as absent. It cuts the range into parts of one command each, keeps commands
+ * in flight on every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the
+ * receiving threads of the sessions report the results. A call that was {@linkplain #start started} is detached from its thread
+ * when all parts are in flight; see {@link CallState}. The object is used again for later calls.
+ *
+ * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
+ * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
+ */
+final class StripedTransfer {
+    /** The source of the sessions that a transfer uses, one for each shard. */
+    interface Sessions {
+        /** Returns the session with a shard for transfers in this direction. Tries to connect once if the session is not open. */
+        IscsiSession session(int shard, Direction direction) throws IOException;
+
+        /** The number and address of a shard, for messages. */
+        ShardId id(int shard);
+
+        /** Sends the commands that all sessions of the model hold back. */
+        void flush();
+    }
+
+    /**
+     * The timeouts of one call.
+     *
+     * @param waitNs the maximum time without progress while shards are BUSY because other learners have not pushed their rounds
+     * @param reconnectNs the maximum time to reach a lost shard again
+     * @param endNs the maximum time that a failed call waits until none of its commands is in flight
+     */
+    record Timeouts(long waitNs, long reconnectNs, long endNs) {}
+
+    private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
+    /** An ABSENT returns 4 bytes, and may have one logical block only. */
+    static final int ABSENT_BYTES_PER_BYTE = LogicalBlock.BYTES / AbsentCommand.DATA_BYTES;
+    private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private final ValueType type;
+    private final Striping trainStriping;
+    private final Striping rawStriping;
+    private final Sessions source;
+    private final Timeouts timeouts;
+    private final NanoClock clock;
+    private final Reconnection reconnection;
+    private final PartRounds rounds = new PartRounds();
+    private final IoRequest.Completion completion = this::completed;
+    private final Cancellation.Waiter waiter = this::wake;
+    private final BooleanSupplier stop = this::isStopped;
+    private final Consumer<StripedTransfer> ended;
+    private final IscsiSession[] sessions;
+    private final PartQueue parts;
+
+    // The thread that runs the call sets these fields before any command is in flight.
+    private Direction direction;
+    private Striping striping;
+    private DataMemory memory;
+    private long start;
+    private long memoryStart;
+    private long length;
+    private Cancellation cancellation;
+    private RemoteModel.Completion completionOfCall;
+    private volatile long deadlineNs;
+    private long seenMoved;
+
+    /** The first failure of the call; null if no failure has occurred. */
+    private final AtomicReference<IOException> failure = new AtomicReference<>();
+    /** The session in which the thread of the call waits for a request; null if the thread does not wait for a request. */
+    private volatile IscsiSession acquiring;
+    /** Whether a session may still hold back a command. Used only by the thread that runs the call. */
+    private boolean unflushed;
+
+    /**
+     * Creates a transfer.
+     *
+     * @param type the type of the weights and gradients of pulls and pushes; reads and writes move float32
+     * @param trainStriping the distribution of the model in this type
+     * @param rawStriping the distribution of the model in float32
+     * @param ended the consumer of this transfer after the end of a call that was detached
+     */
+    StripedTransfer(
+        ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
+        Timeouts timeouts, NanoClock clock, Consumer<StripedTransfer> ended) {
+        this.ended = ended;
+        this.type = type;
+        this.trainStriping = trainStriping;
+        this.rawStriping = rawStriping;
+        this.striping = trainStriping;
+        this.source = source;
+        this.timeouts = timeouts;
+        this.clock = clock;
+        this.reconnection = new Reconnection(clock, timeouts.reconnectNs());
+        this.sessions = new IscsiSession[trainStriping.shards()];
+        this.parts = new PartQueue(trainStriping.shards(), queueDepth, clock, rounds, this::partBytes);
+    }
+
+    /**
+     * Moves a range.
+     *
+     * @param ledger the learner's ledger for a pull or a push; null for a call that does not belong to a learner
+     * @throws ShardException if a shard has refused a part, or was lost for longer than the reconnect timeout
+     * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
+     */
+    void run(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger) throws IOException {
+        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
+        moveParts(false);
+    }
+
+    /**
+     * Starts to move a range, as {@link #run}. If the call is then detached, {@code whenEnded} is called once, after the transfer
+     * was passed to the {@code ended} of the constructor.
+     *
+     * @return whether the call was detached. The caller must not use the transfer then. If false, the range was moved
+     */
+    boolean start(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger, RemoteModel.Completion whenEnded) throws IOException {
+        completionOfCall = whenEnded;
+        // Earlier calls of this thread may have commands that are held back, and this call may wait for them.
+        unflushed = true;
+        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
+        return moveParts(true);
+    }
+
+    private void begin(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger) throws IOException {
+        direction = way;
+        striping = way.trains() ? trainStriping : rawStriping;
+        memory = data;
+        start = offset;
+        memoryStart = memoryOffset;
+        length = bytes;
+        cancellation = cancelled;
+        rounds.begin(direction, start, length, ledger);
+        parts.begin(length);
+        failure.set(null);
+        reconnection.succeeded();
+        deadlineNs = clock.nanoTime() + timeouts.waitNs();
+        seenMoved = 0;
+        cancellation.register(waiter);
+    }
+
+    /** Runs the call in this thread until it ends or, if {@code mayDetach}, is detached. Returns whether it is detached. */
+    private boolean moveParts(boolean mayDetach) throws IOException {
+        // After it is detached, the call may end at any time, and another call may begin.
+        Cancellation cancelled = cancellation;
+        boolean detached = false;
+        try {
+            detached = moveAll(mayDetach);
+        } catch (IOException e) {
+            fail(e);
+        } catch (RuntimeException | Error e) {
+            fail(new IOException(e));
+            throw e;
+        } finally {
+            if (!detached) {
+                cancelled.unregister(waiter);
+                if (failure.get() != null) {
+                    stopCommands();
+                }
+                parts.end();
+            }
+        }
+        if (!detached) {
+            checkNotFailed();
+        }
+        return detached;
+    }
+
+    /** Continues a detached call: ends it if all parts were moved, or else starts a thread for it. */
+    private void continueAttached() {
+        if (failure.get() == null && parts.isDone()) {
+            cancellation.unregister(waiter);
+            parts.end();
+            report(null);
+        } else {
+            startThread();
+        }
+    }
+
+    private void startThread() {
+        ThreadName.TRANSFER.builder().start(this::runAttached);
+    }
+
+    private void runAttached() {
+        IOException reason = null;
+        try {
+            moveParts(false);
+        } catch (IOException e) {
+            reason = e;
+        } catch (RuntimeException | Error e) {
+            LOG.error("a transfer failed because of an error in modeldisk", e);
+            reason = new IOException(e);
+        }
+        report(reason);
+    }
+
+    /** Reports the end of a call that was detached. */
+    private void report(IOException reason) {
+        RemoteModel.Completion whenEnded = completionOfCall;
+        ended.accept(this);
+        whenEnded.completed(reason);
+    }
+
+    /** Gives a thread to a detached call that has waited for too long. The call then fails. */
+    void checkDeadline() {
+        if (clock.nanoTime() - deadlineNs >= 0) {
+            wake();
+        }
+    }
+
+    private boolean moveAll(boolean mayDetach) throws IOException {
+        while (true) {
+            checkNotFailed();
+            Part part = parts.next();
+            if (part != null) {
+                issue(part);
+                continue;
+            }
+            if (mayDetach && parts.detach(stop)) {
+                return true;
+            }
+            flush();
+            if (parts.isDone()) {
+                return false;
+            }
+            long movedNow = awaitChange(deadlineNs);
+            cancellation.check();
+            long nowNs = clock.nanoTime();
+            if (movedNow != seenMoved) {
+                seenMoved = movedNow;
+                deadlineNs = nowNs + timeouts.waitNs();
+            } else if (nowNs - deadlineNs >= 0) {
+                throw PartRounds.roundTimeout(source.id(striping.shard(start)), timeouts.waitNs());
+            }
+        }
+    }
+
+    private int partBytes(long part) {
+        long contiguous = Math.min(length - part, striping.contiguousBytes(start + part));
+        return (int) (direction.isAbsent()
+            ? contiguous
+            : Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part)));
+    }
+
+    /** Returns whether no command of the last call is in flight. */
+    boolean isIdle() {
+        return parts.isIdle();
+    }
+
+    private void checkNotFailed() throws IOException {
+        IOException reason = failure.get();
+        if (reason != null) {
+            throw reason;
+        }
+    }
+
+    private boolean isStopped() {
+        return failure.get() != null || cancellation.isCancelled();
+    }
+
+    /**
+     * Waits until a part can be sent, until no part is in flight, until the call must stop, or until the deadline has passed.
+     * Returns the number of parts that were moved.
+     */
+    private long awaitChange(long deadlineNs) throws IOException {
+        try {
+            return parts.await(deadlineNs, stop);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the thread was interrupted while it waited for the shards");
+        }
+    }
+
+    /** Wakes the thread that runs the call, which may wait for a part or for a request of a session. */
+    private void wake() {
+        if (parts.wake()) {
+            startThread();
+            return;
+        }
+        IscsiSession session = acquiring;
+        if (session != null) {
+            session.wakeAcquirers();
+        }
+    }
+
+    private void issue(Part part) throws IOException {
+        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        try {
+            outcome = send(part);
+        } finally {
+            if (outcome != SendOutcome.SENT) {
+                parts.sendLater(part, outcome == SendOutcome.SESSION_LOST ? 0 : BUSY_PAUSE_NS);
+            }
+        }
+    }
+
+    private SendOutcome send(Part part) throws IOException {
+        int shard = striping.shard(start + part.offset);
+        IscsiSession session = session(shard);
+        int bytes = rounds.settle(part, shard, session.shard());
+        if (bytes == 0) {
+            return SendOutcome.ROUND_PENDING;
+        }
+        shorten(part, bytes);
+        IoRequest request = acquire(session);
+        if (request == null) {
+            return SendOutcome.SESSION_LOST;
+        }
+        fill(request, part);
+        sessions[shard] = session;
+        if (!parts.addInFlight(part, shard, session, request)) {
+            session.release(request);
+            return SendOutcome.SLOT_PENDING;
+        }
+        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        try {
+            session.submit(request, true);
+            unflushed = true;
+            outcome = SendOutcome.SENT;
+        } catch (ShardException e) {
+            // The part is sent again in another session.
+            outcome = SendOutcome.SESSION_LOST;
+        } finally {
+            if (outcome != SendOutcome.SENT) {
+                parts.removeInFlight(shard, request);
+            }
+        }
+        return outcome;
+    }
+
+    /**
+     * Sends the commands that the sessions have held back. The thread that runs the call must call this method before each wait.
+     */
+    private void flush() {
+        if (unflushed) {
+            unflushed = false;
+            source.flush();
+        }
+    }
+
+    private void fill(IoRequest request, Part part) {
+        long lba = striping.offsetOnShard(start + part.offset) / LogicalBlock.BYTES;
+        int blocks = part.bytes / LogicalBlock.BYTES;
+        long at = memoryStart + part.offset / bytesOfModelPerByte();
+        long round = rounds.of(part);
+        switch (direction) {
+            case PULL -> request.pull(type.lun(), lba, blocks, round, memory, at, part.bytes);
+            case PUSH, PUSH_FINITE -> request.push(type, lba, blocks, round, memory, at, part.bytes,
+                direction == Direction.PUSH_FINITE);
+            case ABSENT, ABSENT_NON_FINITE -> request.absent(type, lba, blocks, round,
+                direction == Direction.ABSENT_NON_FINITE && part.offset == 0, memory, at);
+            case KEPT -> request.pull(ValueType.FLOAT32.lun(), lba, blocks, 0, memory, at, part.bytes);
+            case READ -> request.read(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
+            case WRITE -> request.write(Direction.RAW_LUN, lba, blocks, memory, at, part.bytes);
+        }
+        request.onCompletion(completion);
+    }
+
+    /** The number of bytes of the model for each byte of the call's memory. */
+    private int bytesOfModelPerByte() {
+        return direction.isAbsent() ? ABSENT_BYTES_PER_BYTE : 1;
+    }
+
+    /** Returns an open session. Connects again if necessary, until the reconnect timeout has passed. */
+    private IscsiSession session(int shard) throws IOException {
+        while (true) {
+            if (sessions[shard] == null || !sessions[shard].isOpen()) {
+                flush();
+            }
+            try {
+                IscsiSession session = source.session(shard, direction);
+                reconnection.succeeded();
+                return session;
+            } catch (IOException e) {
+                reconnection.failed(e, cancellation);
+            }
+        }
+    }
+
+    /** Shortens a part that is being sent. A later part moves the rest. */
+    private void shorten(Part part, int bytes) throws ShardException {
+        if (!parts.shorten(part, bytes)) {
+            // The ledger has granted only these bytes, and hears of the end of the part.
+            part.bytes = bytes;
+            ShardId shard = source.id(striping.shard(start + part.offset));
+            throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
+                + ": the push at byte " + (start + part.offset) + " failed, because another call pushed the same blocks"
+                + " after the shard had forgotten this learner");
+        }
+    }
+
+    /** Acquires a request for a command. Returns null if the session is lost. */
+    private IoRequest acquire(IscsiSession session) throws IOException {
+        try {
+            IoRequest request = session.tryAcquire();
+            if (request != null) {
+                return request;
+            }
+            flush();
+            acquiring = session;
+            request = session.acquire(stop);
+            if (request != null) {
+                return request;
+            }
+        } catch (ShardException e) {
+            return null;
+        } finally {
+            acquiring = null;
+        }
+        cancellation.check();
+        checkNotFailed();
+        return null;
+    }
+
+    private void completed(IoRequest request) {
+        long offset = start + (request.memoryOffset() - memoryStart) * bytesOfModelPerByte();
+        int shard = striping.shard(offset);
+        boolean attached;
+        if (request.isGood()) {
+            attached = parts.moved(shard, request);
+        } else if (failure.get() == null && request.failure() != null) {
+            attached = parts.lost(shard, request);
+        } else if (failure.get() == null && request.isToBeRetried()) {
+            attached = parts.refused(shard, request, request.wasReset() ? 0 : BUSY_PAUSE_NS);
+        } else {
+            fail(request.exception(source.id(shard),
+                (direction.writes() ? "writing" : "reading") + " at byte " + offset));
+            attached = parts.dropped(shard, request);
+        }
+        // If this thread has not attached the call, the call may have ended, and the transfer may already have another call.
+        // That call is then woken without need, which does no harm.
+        if (attached) {
+            continueAttached();
+        } else if (failure.get() != null) {
+            wake();
+        }
+    }
+
+    /** Records the failure if it is the first failure of the call. */
+    private void fail(IOException reason) {
+        failure.compareAndSet(null, reason);
+    }
+
+    /**
+     * Stops the commands of a failed call. When this method returns, no command accesses the memory, and the call can be
+     * repeated.
+     */
+    private void stopCommands() {
+        // A send by an interrupted thread would close the connection, which other calls use too.
+        boolean interrupted = Thread.interrupted();
+        flush();
+        for (int index = 0; index < parts.capacity(); index++) {
+            PartQueue.Carrier carrier = parts.carrier(index);
+            if (carrier != null) {
+                abort(carrier);
+            }
+        }
+        interrupted |= parts.awaitLanded(timeouts.endNs());
+        parts.endWaiting();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void abort(PartQueue.Carrier carrier) {
+        try {
+            carrier.session().abort(carrier.request(), carrier.tag());
+        } catch (IOException e) {
+            // The failed abort has closed the session, so the receiving thread fails the command.
+            fail(e);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package io.modeldisk.striping;
+
+import static io.modeldisk.striping.FakeShards.assertShardFailed;
+import static io.modeldisk.striping.FakeShards.async;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests a learner that shards forget, and shards that go back to earlier weights. */
+@Timeout(60)
+class ForgottenLearnerTest {
+    private static final int BLOCK = 16384;
+    private static final int MIB = 1 << 20;
+
+    private final DataMemory memory = DataMemory.allocate(8 * MIB);
+    private FakeShards shards;
+    private StripedModel model;
+
+    @AfterEach
+    void end() {
+        model.close();
+        shards.close();
+        memory.close();
+    }
+
+    private static StripedModelContext context(ModelAddress address) {
+        return new StripedModelContext(address).learner("tester")
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(5)))
+            .reconnectTimeout(Duration.ofMillis(500));
+    }
+
+    private void serve(long bytes) throws IOException {
+        shards = FakeShards.of(bytes, BLOCK, 2);
+        model = StripedModel.connect(context(shards.address()));
+    }
+
+    private boolean pushes() {
+        try {
+            model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private void serveBsp() throws IOException {
+        shards = new FakeShards(UnaryOperator.identity(), FakeShards.facts(8 * BLOCK, BLOCK, 0, 2, "bsp"),
+            FakeShards.facts(8 * BLOCK, BLOCK, 1, 2, "bsp"));
+        model = StripedModel.connect(context(shards.address()));
+        model.join();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+    }
+
+    private void forget(int shard) throws IOException {
+        shards.shards.get(shard).membership++;
+        shards.restart(shard);
+    }
+
+    @Test
+    void pushInFlightFailsWhenItsShardForgetsTheLearner() throws Exception {
+        serve(4 * MIB);
+        model.join();
+        shards.parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
+        shards.parking(false);
+        shards.shards.get(1).membership = 2;
+        shards.restart(1);
+        shards.restart(0);
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
+            .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count once or not").cause()
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
+        model.goOn();
+        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+    }
+
+    @Test
+    void pushInFlightIsSentAgainIfTheShardHasStartedAfterAnEarlierRound() throws Exception {
+        serveBsp();
+        shards.parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
+        // A command that arrived after the end of the parking would be applied before the restart.
+        await("all commands of the push wait in the shards",
+            () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 8);
+        shards.parking(false);
+        for (int shard = 0; shard < 2; shard++) {
+            shards.shards.get(shard).membership = 2;
+            shards.shards.get(shard).startRound = 1;
+            shards.shards.get(shard).joinRound = 2;
+            shards.restart(shard);
+        }
+        push.get(30, TimeUnit.SECONDS);
+        assertThat(model.nextRound()).isEqualTo(3);
+    }
+
+    @Test
+    void bspGradientOfWhichAForgetfulShardHasAPartIsAbandoned() throws IOException {
+        serveBsp();
+        model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+        forget(1);
+        assertThatThrownBy(() -> model.push(4 * BLOCK, memory, 0, 4 * BLOCK, Cancellation.NONE))
+            .hasMessageContaining("has forgotten this learner")
+            .hasMessageContaining("a part of the gradient has counted")
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
+        assertThatThrownBy(() -> model.pull(0, memory, 0, BLOCK, Cancellation.NONE)).isInstanceOf(ShardException.class);
+        assertThat(model.goOn()).isZero();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(4);
+        // Otherwise, the shards would wait for the rest of round 2.
+        assertThat(shards.shards).extracting(shard -> shard.joinRound).containsOnly(3L);
+    }
+
+    @Test
+    void shardsDoNotWaitForTheRoundsThatALearnerSkipsAfterAShardHasGoneBack() throws IOException {
+        serveBsp();
+        for (int round = 2; round <= 4; round++) {
+            model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        }
+        model.push(BLOCK, memory, 0, BLOCK, Cancellation.NONE);
+        shards.shards.get(0).membership = 2;
+        shards.shards.get(0).history = 2;
+        shards.shards.get(0).joinRound = 3;
+        shards.restart(0);
+        assertThatThrownBy(() -> model.push(2 * BLOCK, memory, 0, 6 * BLOCK, Cancellation.NONE))
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.WENT_BACK, 0));
+        model.goOn();
+        model.pull(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(6);
+        assertThat(shards.shards).extracting(shard -> shard.joinRound).containsOnly(6L);
+    }
+
+    @Test
+    void bspGradientThatNoForgetfulShardHasGoesOn() throws IOException {
+        serveBsp();
+        forget(1);
+        await("the learner can push again", this::pushes);
+        assertThat(model.nextRound()).isEqualTo(3);
+    }
+
+    @Test
+    void learnerForgottenByOneShardRejoinsAtTheSameRoundOnAllShards() throws IOException {
+        serve(4 * BLOCK);
+        model.join();
+        shards.shards.get(0).joinRound = 9;
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
+        await("the learner can push again", this::pushes);
+        assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
+    }
+
+    @Test
+    void learnerForgottenByARestartedShardContinuesThereAtTheRoundOfTheOtherShards() throws IOException {
+        serve(4 * BLOCK);
+        model.join();
+        for (int round = 1; round <= 5; round++) {
+            assertThat(pushes()).isTrue();
+        }
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
+        await("the learner can push again", this::pushes);
+        assertThat(shards.shards.get(0).joinRound).isEqualTo(6);
+        assertThat(shards.shards.get(1).joinRound).isEqualTo(1);
+        assertThat(model.nextRound()).isEqualTo(7);
+    }
+
+    @Test
+    void callsFailUntilTheLearnerGoesOnAfterShardsHaveGoneBack() throws Exception {
+        serve(4 * MIB);
+        model.join();
+        for (int round = 1; round <= 5; round++) {
+            model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        }
+        shards.parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
+        shards.parking(false);
+        for (int shard = 0; shard < 2; shard++) {
+            shards.shards.get(shard).membership = 2;
+            shards.shards.get(shard).history = 2;
+            shards.shards.get(shard).joinRound = 3;
+            shards.restart(shard);
+        }
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
+            // Some blocks of the sixth push may have been pushed before the restart.
+            .hasMessageMatching(
+                "(?s).*has gone back to earlier weights, which takes back [34] rounds of this learner.*");
+        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
+        assertThatThrownBy(() -> model.pull(0, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
+        model.read(0, memory, 0, BLOCK, Cancellation.NONE);
+        assertThat(model.goOn()).isBetween(3L, 4L);
+        assertThat(model.nextRound()).isEqualTo(3);
+        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(4);
+        assertThat(model.goOn()).as("both shards have gone back, but the learner is told once").isZero();
+    }
+}

@@ -1,0 +1,316 @@
+package io.modeldisk.striping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests the ledger for two shards and five blocks. A block has four logical blocks; the last block has one. Blocks 0, 2 and 4 are
+ * on shard 0.
+ */
+class PushLedgerTest {
+    private static final int PAGE = 4096;
+    private static final int BLOCK = 4;
+
+    private final PushLedger ledger = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
+    private final PushLedger.Grant grant = new PushLedger.Grant();
+
+    PushLedgerTest() {
+        ledger.reset(0, 1, Long.MAX_VALUE);
+        ledger.reset(1, 1, Long.MAX_VALUE);
+    }
+
+    /** Begins a push and returns its round; 0 if the push must wait. */
+    private long begin(long from, long end) {
+        ledger.push(from, end, grant);
+        assertThat(grant.logicalBlocks()).isIn(0L, end - from);
+        return grant.logicalBlocks() == 0 ? 0 : grant.round();
+    }
+
+    private void end(long from, long end, boolean shardHasIt) {
+        ledger.ended(from, end, grant.epoch(), shardHasIt);
+    }
+
+    private long push(long from, long end) {
+        long round = begin(from, end);
+        end(from, end, true);
+        return round;
+    }
+
+    private long clock(long from, long end) {
+        ledger.pull(from, end, grant);
+        return grant.round();
+    }
+
+    @Test
+    void pushesOfDifferentPartsOfABlockHaveTheSameRound() {
+        assertThat(push(0, 1)).isEqualTo(1);
+        assertThat(push(1, 4)).isEqualTo(1);
+        assertThat(push(3, 4)).isEqualTo(2);
+        assertThat(push(4, 8)).isEqualTo(1);
+    }
+
+    @Test
+    void underBspALearnerPullsTheRoundBeforeItsFirstRoundUntilItHasPushed() {
+        PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, true);
+        whole.reset(0, 5, Long.MAX_VALUE);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(4);
+        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
+        whole.push(0, BLOCK, grant);
+        whole.ended(0, BLOCK, grant.epoch(), true);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(5);
+        assertThat(grant.logicalBlocks()).isEqualTo(BLOCK);
+        whole.postpone(0, 9);
+        whole.pull(0, 4 * BLOCK, grant);
+        assertThat(grant.round()).isEqualTo(8);
+        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
+    }
+
+    @Test
+    void nextRoundWaitsForTheOutstandingPushesOfTheBlock() {
+        assertThat(begin(0, 2)).isEqualTo(1);
+        assertThat(begin(0, 2)).isZero();
+        assertThat(begin(2, 3)).isEqualTo(1);
+        end(0, 2, true);
+        assertThat(begin(0, 2)).isZero();
+        end(2, 3, true);
+        assertThat(begin(0, 2)).isEqualTo(2);
+    }
+
+    @Test
+    void gradientAfterAnAbandonedOneHasTheSameRoundInAllBlocks() {
+        push(0, 4);
+        push(0, 4);
+        push(4, 8);
+        assertThat(ledger.isPartial(0)).isTrue();
+        begin(8, 10);
+        end(8, 10, false);
+        ledger.goOn();
+        assertThat(push(0, 4)).isEqualTo(3);
+        assertThat(push(4, 8)).isEqualTo(3);
+        assertThat(push(8, 12)).isEqualTo(3);
+        assertThat(ledger.hasRepeatable(0, 17)).isFalse();
+    }
+
+    @Test
+    void gradientOfWhichAShardHasAcceptedNothingIsNotPartial() {
+        push(0, 4);
+        push(8, 12);
+        push(16, 17);
+        begin(0, 4);
+        begin(8, 12);
+        assertThat(ledger.isInProgress(0)).isTrue();
+        assertThat(ledger.isPartial(0)).isFalse();
+        end(8, 12, true);
+        assertThat(ledger.isPartial(0)).isTrue();
+    }
+
+    @Test
+    void gradientThatAShardHasWhollyIsNotPartial() {
+        assertThat(ledger.isPartial(0)).isFalse();
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.isPartial(0)).isTrue();
+        push(16, 17);
+        assertThat(ledger.isPartial(0)).isFalse();
+    }
+
+    @Test
+    void nextRoundOfAShardFollowsTheHighestPushedRoundOfItsBlocks() {
+        assertThat(ledger.nextRound(0)).isEqualTo(1);
+        push(0, 4);
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.nextRound(0)).isEqualTo(3);
+        assertThat(ledger.nextRound(1)).isEqualTo(1);
+        ledger.postpone(0, 7);
+        assertThat(ledger.nextRound(0)).isEqualTo(7);
+    }
+
+    @Test
+    void currentRoundEndsWhenTheShardHasAllBlocks() {
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        push(16, 17);
+        assertThat(ledger.currentRound(0)).isEqualTo(2);
+        ledger.repeat(0, 4);
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        assertThat(ledger.currentRound(1)).isEqualTo(1);
+    }
+
+    @Test
+    void nearestRoundAfterAResetIsTheFirstOrSecondRoundOfTheMembership() {
+        push(0, 4);
+        assertThat(ledger.nearestRound(0, 3)).isEqualTo(3);
+        ledger.reset(0, 1, Long.MAX_VALUE);
+        assertThat(ledger.nearestRound(0, 9)).isEqualTo(2);
+        ledger.reset(0, 20, Long.MAX_VALUE);
+        assertThat(ledger.nearestRound(0, 9)).isEqualTo(20);
+    }
+
+    @Test
+    void failedPushKeepsItsRoundWhenItIsRepeated() {
+        begin(0, 4);
+        end(0, 4, false);
+        assertThat(ledger.hasRepeatable(0, 8)).isTrue();
+        assertThat(push(0, 4)).isEqualTo(1);
+        assertThat(ledger.hasRepeatable(0, 8)).isFalse();
+        assertThat(push(0, 4)).isEqualTo(2);
+    }
+
+    @Test
+    void shardThatForgetsTheLearnerAfterAFailedPushIsDoubtfulOnce() {
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(1, 9, Long.MAX_VALUE);
+        assertThat(ledger.takeDoubt(1)).isFalse();
+        ledger.reset(0, 9, Long.MAX_VALUE);
+        assertThat(ledger.takeDoubt(0)).isTrue();
+        assertThat(ledger.takeDoubt(0)).isFalse();
+    }
+
+    @Test
+    void shardThatForgetsTheLearnerAfterItsPushesSucceededIsNotDoubtful() {
+        push(0, 4);
+        ledger.reset(0, 9, Long.MAX_VALUE);
+        assertThat(ledger.takeDoubt(0)).isFalse();
+    }
+
+    @Test
+    void completedPartOfAFailedCallKeepsItsRoundWhenRepeated() {
+        push(0, 4);
+        push(8, 12);
+        ledger.repeat(0, 4);
+        assertThat(push(0, 4)).isEqualTo(1);
+        assertThat(push(8, 12)).isEqualTo(2);
+    }
+
+    @Test
+    void onlyBlocksOfFailedPushesAreRepeatable() {
+        push(0, 2);
+        begin(2, 4);
+        end(2, 4, false);
+        BitRanges repeated = ledger.repeatable(0, 4);
+        assertThat(repeated.nextSet(0, 4)).isEqualTo(2);
+        assertThat(repeated.all(2, 4)).isTrue();
+    }
+
+    @Test
+    void pullAsksForTheLastRoundInWhichTheWholeBlockWasPushed() {
+        assertThat(clock(0, 4)).isZero();
+        push(0, 4);
+        assertThat(clock(0, 4)).isEqualTo(1);
+        push(0, 2);
+        assertThat(clock(0, 4)).isEqualTo(1);
+        push(2, 4);
+        assertThat(clock(0, 4)).isEqualTo(2);
+        push(16, 17);
+        assertThat(clock(16, 17)).isEqualTo(1);
+    }
+
+    @Test
+    void grantEndsBeforeABlockWithADifferentRound() {
+        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, false);
+        single.reset(0, 5, Long.MAX_VALUE);
+        single.push(4, 8, grant);
+        single.ended(4, 8, grant.epoch(), true);
+        single.push(0, 16, grant);
+        assertThat(grant.round()).isEqualTo(5);
+        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        single.pull(0, 16, grant);
+        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        single.push(8, 16, grant);
+        assertThat(grant.logicalBlocks()).isEqualTo(8);
+    }
+
+    @Test
+    void pushesOfANewMembershipBeginAtItsFirstRound() {
+        push(0, 4);
+        begin(8, 12);
+        int before = grant.epoch();
+        push(4, 8);
+        ledger.reset(0, 7, Long.MAX_VALUE);
+        assertThat(ledger.epoch(0)).isNotEqualTo(before);
+        ledger.ended(8, 12, before, true);
+        assertThat(clock(0, 4)).isZero();
+        assertThat(push(8, 12)).isEqualTo(7);
+        assertThat(push(0, 4)).isEqualTo(7);
+        assertThat(push(4, 8)).isEqualTo(2);
+    }
+
+    @Test
+    void failedPushIsDoubtfulOnlyIfTheShardMayHaveItsRound() {
+        push(0, 4);
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(0, 2, 1);
+        assertThat(ledger.takeDoubt(0)).isFalse();
+        assertThat(ledger.mayHave(0, 1)).isTrue();
+        assertThat(ledger.mayHave(0, 2)).isFalse();
+        begin(0, 4);
+        end(0, 4, false);
+        ledger.reset(0, 2, 2);
+        assertThat(ledger.takeDoubt(0)).isTrue();
+    }
+
+    @Test
+    void pushHasRoundNineAfterTheLearnerIsPostponedToRoundNine() {
+        push(0, 2);
+        begin(4, 6);
+        ledger.postpone(0, 9);
+        ledger.postpone(1, 9);
+        assertThat(push(2, 4)).isEqualTo(9);
+        assertThat(begin(6, 8)).isZero();
+        end(4, 6, true);
+        assertThat(push(6, 8)).isEqualTo(9);
+    }
+
+    /** Returns the ledger of another process, which goes on with the saved one. */
+    private PushLedger restored() {
+        PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
+        other.resume(ledger.image(), new ShardId(0, "h"));
+        return other;
+    }
+
+    private long round(PushLedger of, long from, long end) {
+        of.push(from, end, grant);
+        of.ended(from, end, grant.epoch(), true);
+        return grant.round();
+    }
+
+    @Test
+    void anotherProcessRepeatsOnlyPushesWhoseResultIsNotKnown() {
+        push(0, 17);
+        push(0, 4);
+        assertThat(begin(4, 8)).isEqualTo(2);
+        begin(8, 12);
+        end(8, 12, false);
+        PushLedger other = restored();
+        assertThat(round(other, 0, 4)).as("the shard has it").isEqualTo(3);
+        assertThat(round(other, 4, 8)).as("outstanding").isEqualTo(2);
+        assertThat(round(other, 8, 12)).as("failed").isEqualTo(2);
+        assertThat(round(other, 12, 16)).as("not pushed in round 2").isEqualTo(2);
+        assertThat(other.nextRound(0)).isEqualTo(4);
+        other.pull(0, 4, grant);
+        assertThat(grant.round()).isEqualTo(3);
+    }
+
+    @Test
+    void anotherProcessKnowsTheFirstRoundAndThatAGradientWasDiscarded() {
+        push(0, 17);
+        ledger.postpone(1, 9);
+        assertThat(round(restored(), 4, 8)).isEqualTo(9);
+        ledger.abandon(new ShardException(ShardException.Kind.WENT_BACK, new ShardId(1, "h"), "back"), 3);
+        PushLedger other = restored();
+        assertThatThrownBy(other::beginCall).isInstanceOf(ShardException.class);
+        assertThat(other.goOn()).isEqualTo(3);
+        assertThat(restored().nextRound(0)).isEqualTo(2);
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of a model on its shards. */
+package io.modeldisk.striping;
