@@ -1,13 +1,13 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.model.ModelSource;
+import io.modeldisk.fault.model.Tensor;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.NonFinite;
-import io.modeldisk.server.model.ModelSource;
-import io.modeldisk.server.model.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

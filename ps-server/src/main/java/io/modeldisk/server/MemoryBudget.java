@@ -1,5 +1,7 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
@@ -8,9 +10,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.DeviceTarget;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.RoundMarks;
-import io.modeldisk.server.record.RecordLog;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates

@@ -1,5 +1,7 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
@@ -9,9 +11,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
-import io.modeldisk.server.record.RecordLog;
 import java.lang.foreign.MemorySegment;
 
 /**

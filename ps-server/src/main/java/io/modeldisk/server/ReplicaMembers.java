@@ -1,7 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.coordination.ShardRole;
-import io.modeldisk.server.replica.BackupMembers;
+import io.modeldisk.fault.replica.BackupMembers;
 import java.io.IOException;
 import java.util.Set;
 import java.util.TreeSet;

@@ -1,19 +1,19 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.checkpoint.Checkpointer;
+import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.fault.coordination.Replica;
 import io.modeldisk.fault.coordination.RoleState;
 import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.replica.Backup;
+import io.modeldisk.fault.replica.Backups;
+import io.modeldisk.fault.replica.RecordFollower;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.scsi.AccessState;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.checkpoint.Checkpointer;
-import io.modeldisk.server.checkpoint.StartAgainException;
-import io.modeldisk.server.record.RecordLog;
-import io.modeldisk.server.replica.Backup;
-import io.modeldisk.server.replica.Backups;
-import io.modeldisk.server.replica.RecordFollower;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;

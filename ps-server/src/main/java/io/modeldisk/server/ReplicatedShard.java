@@ -1,5 +1,21 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.record.BlockStamps;
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.MemberRecords;
+import io.modeldisk.fault.record.RateRecords;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordKind;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.replay.RecordPlayer;
+import io.modeldisk.fault.replica.BackupMembers;
+import io.modeldisk.fault.replica.BackupSettings;
+import io.modeldisk.fault.replica.BackupSource;
+import io.modeldisk.fault.replica.BackupUnit;
+import io.modeldisk.fault.replica.Backups;
+import io.modeldisk.fault.replica.BlockImage;
+import io.modeldisk.fault.replica.RecordFollower;
+import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -7,21 +23,7 @@ import io.modeldisk.protocol.dialect.ReplicateCommand;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.Block;
-import io.modeldisk.server.record.BlockStamps;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.MemberRecords;
-import io.modeldisk.server.record.RateRecords;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordKind;
-import io.modeldisk.server.record.RecordLog;
-import io.modeldisk.server.replay.RecordPlayer;
-import io.modeldisk.server.replica.BackupMembers;
-import io.modeldisk.server.replica.BackupSettings;
-import io.modeldisk.server.replica.BackupSource;
-import io.modeldisk.server.replica.BackupUnit;
-import io.modeldisk.server.replica.Backups;
-import io.modeldisk.server.replica.BlockImage;
-import io.modeldisk.server.replica.RecordFollower;
+import io.modeldisk.server.consistency.Learner;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +38,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     private final NanoClock clock;
     private final Consumer<Throwable> lost;
     private final BlockStamps stamps;
-    private final RecordPlayer player;
+    private final RecordPlayer<Learner> player;
     private final RecordFollower follower;
     private final LogicalUnit unit;
     /** Null as long as this process is a backup. */
@@ -56,7 +58,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         this.clock = clock;
         this.lost = lost;
         this.stamps = new BlockStamps(blocks(), start);
-        this.player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(),
+        this.player = new RecordPlayer<>(shard.store(), shard.consistency(), shard.learners(),
             shard.learningRate(), 0);
         this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes(), lowestEpoch);
         this.unit = new BackupUnit(
@@ -76,7 +78,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
         Block block = block(record.block());
         block.lock();
         try {
-            BlockImage.apply(record, block, shard.store().versions());
+            BlockImage.apply(record, block);
         } finally {
             block.unlock();
         }
@@ -153,7 +155,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     }
 
     @Override
-    public long appendBlock(RecordLog log, Block block) throws IOException {
+    public long appendBlock(RecordLog log, ShardBlock block) throws IOException {
         return shard.consistency().recordBlock(block, 0);
     }
 

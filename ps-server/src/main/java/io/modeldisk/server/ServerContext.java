@@ -1,6 +1,10 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.journal.JournalSettings;
+import io.modeldisk.fault.model.ModelSource;
+import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
@@ -14,11 +18,7 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.DeviceTarget;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
-import io.modeldisk.server.journal.JournalSettings;
-import io.modeldisk.server.model.ModelSource;
-import io.modeldisk.server.replica.BackupSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

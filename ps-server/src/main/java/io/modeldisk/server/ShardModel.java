@@ -2,7 +2,22 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.fault.checkpoint.CheckpointLog;
+import io.modeldisk.fault.checkpoint.CheckpointStatus;
+import io.modeldisk.fault.checkpoint.Checkpointer;
+import io.modeldisk.fault.journal.JournalDirectory;
+import io.modeldisk.fault.journal.JournalReader;
+import io.modeldisk.fault.journal.JournalSink;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.fault.model.SafetensorsText;
+import io.modeldisk.fault.record.MemberRecords;
+import io.modeldisk.fault.record.RateRecords;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.record.RecordSink;
+import io.modeldisk.fault.replay.RecordPlayer;
+import io.modeldisk.fault.replica.BackupMembers;
+import io.modeldisk.fault.replica.Backups;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
@@ -14,27 +29,12 @@ import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
-import io.modeldisk.server.checkpoint.CheckpointLog;
-import io.modeldisk.server.checkpoint.CheckpointStatus;
-import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
-import io.modeldisk.server.journal.JournalDirectory;
-import io.modeldisk.server.journal.JournalReader;
-import io.modeldisk.server.journal.JournalSink;
 import io.modeldisk.server.kept.RoundKeeper;
-import io.modeldisk.server.model.SafetensorsText;
-import io.modeldisk.server.record.MemberRecords;
-import io.modeldisk.server.record.RateRecords;
-import io.modeldisk.server.record.RecordLog;
-import io.modeldisk.server.record.RecordSink;
-import io.modeldisk.server.replay.RecordPlayer;
-import io.modeldisk.server.replica.BackupMembers;
-import io.modeldisk.server.replica.Backups;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -180,7 +180,7 @@ public final class ShardModel implements AutoCloseable {
         if (context.journal != null) {
             journal = JournalSink.open(directory, context.journal, facts, restored.id(),
                 checkpoint -> JournalReader.RecordConsumer
-                    .of(new RecordPlayer(store, consistency, learners, learningRate(), checkpoint)),
+                    .of(new RecordPlayer<>(store, consistency, learners, learningRate(), checkpoint)),
                 clock);
             record(List.of(journal), journal.openedAt() + 1, RecordLog.DEFAULT_BUFFER_BYTES);
         } else if (context.checkpoints != null) {

@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.device.DeviceException;
+import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
@@ -12,7 +13,6 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.DeviceTasks;
-import io.modeldisk.server.record.RecordLog;
 
 /**
  * The common part of the logical units of a shard that move weights: the blocks, and the VPD pages with facts, status and

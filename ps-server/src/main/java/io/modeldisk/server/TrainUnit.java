@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.text.LogThinning;
@@ -27,7 +28,6 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.BlockVersions;
-import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;

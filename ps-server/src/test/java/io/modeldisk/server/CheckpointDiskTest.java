@@ -4,7 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.modeldisk.server.checkpoint.Checkpointer;
+import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.test.disk.CrashDisk;
 import java.io.IOException;
 import java.nio.file.Files;

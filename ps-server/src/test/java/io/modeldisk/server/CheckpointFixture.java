@@ -3,12 +3,12 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.checkpoint.CheckpointPeriod;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
-import io.modeldisk.server.checkpoint.CheckpointPeriod;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;

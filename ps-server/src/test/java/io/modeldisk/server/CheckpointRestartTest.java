@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.fault.checkpoint.CheckpointPeriod;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.platform.time.NanoClock;
-import io.modeldisk.server.checkpoint.CheckpointPeriod;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.test.ManualClock;

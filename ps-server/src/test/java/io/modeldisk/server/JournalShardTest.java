@@ -4,11 +4,11 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.fault.checkpoint.CheckpointStatus;
+import io.modeldisk.fault.journal.JournalSettings;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.fake.FakeTask;
-import io.modeldisk.server.journal.JournalSettings;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.fault.checkpoint.CheckpointPeriod;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.journal.JournalSettings;
+import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.platform.linux.MemoryLimit;
-import io.modeldisk.server.checkpoint.CheckpointPeriod;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.server.journal.JournalSettings;
-import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

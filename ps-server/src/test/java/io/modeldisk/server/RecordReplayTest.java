@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.MemberRecords;
+import io.modeldisk.fault.record.RateRecords;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordKind;
+import io.modeldisk.fault.replay.RecordPlayer;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -15,12 +21,6 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.fake.CountingAggregator;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.MemberRecords;
-import io.modeldisk.server.record.RateRecords;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordKind;
-import io.modeldisk.server.replay.RecordPlayer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -283,7 +283,7 @@ class RecordReplayTest {
                     each.get();
                 }
                 ShardState expected = shard.state();
-                RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+                RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
                     replica.shard.learners(), replica.shard.learningRate(), 7);
                 for (RecordHeader record : shard.sink.records()) {
                     if (record.position() >= roster) {
@@ -310,7 +310,7 @@ class RecordReplayTest {
                 save(shard.shard, i, 7, replica.shard);
             }
             ShardState expected = shard.state();
-            RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+            RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
                 replica.shard.learners(), replica.shard.learningRate(), 7);
             for (RecordHeader record : shard.sink.records()) {
                 if (record.position() >= roster) {
@@ -346,7 +346,7 @@ class RecordReplayTest {
             save(shard.shard, 0, 7, replica.shard);
             save(shard.shard, 1, 7, replica.shard);
             shard.sink.await(3);
-            RecordPlayer player = new RecordPlayer(replica.shard.store(), replica.shard.consistency(),
+            RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
                 replica.shard.learners(), replica.shard.learningRate(), 7);
             for (RecordHeader record : shard.sink.records()) {
                 player.apply(record);

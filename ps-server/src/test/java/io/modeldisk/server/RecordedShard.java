@@ -1,6 +1,9 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.replay.RecordPlayer;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
@@ -9,12 +12,10 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.MemorySink;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.replay.RecordPlayer;
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -35,7 +36,7 @@ final class RecordedShard implements AutoCloseable {
     final LogicalUnit train;
     final DiskUnit raw;
     /** Applies records, if this shard is a replica. */
-    final RecordPlayer player;
+    final RecordPlayer<Learner> player;
 
     RecordedShard(String consistency, int learners, Supplier<Aggregator> aggregator) throws Exception {
         this(consistency, learners, aggregator, 1);
@@ -48,7 +49,7 @@ final class RecordedShard implements AutoCloseable {
             .nonFinite(NonFinite.SKIP));
         train = shard.target().units().get(TrainUnit.LUN);
         raw = (DiskUnit) shard.target().units().get(RawUnit.LUN);
-        player = new RecordPlayer(shard.store(), shard.consistency(), shard.learners(), shard.learningRate(), 0);
+        player = new RecordPlayer<>(shard.store(), shard.consistency(), shard.learners(), shard.learningRate(), 0);
         if (firstPosition > 0) {
             shard.record(List.of(sink), firstPosition, BUFFER);
         }

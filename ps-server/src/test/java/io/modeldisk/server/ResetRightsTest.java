@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.fault.replica.BackupUnit;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ReplicateCommand;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -9,7 +10,6 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.server.replica.BackupUnit;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;

@@ -3,6 +3,7 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
@@ -26,7 +27,6 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.server.replica.BackupSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

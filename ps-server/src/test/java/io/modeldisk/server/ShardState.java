@@ -1,12 +1,12 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.MembershipImage;
+import io.modeldisk.fault.record.MemberRecords;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordKind;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.fake.MemorySink;
-import io.modeldisk.server.record.MemberRecords;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordKind;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

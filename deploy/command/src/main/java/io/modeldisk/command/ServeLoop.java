@@ -1,5 +1,7 @@
 package io.modeldisk.command;
 
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.fault.coordination.Leader;
 import io.modeldisk.fault.coordination.RoleState;
 import io.modeldisk.fault.coordination.ShardRole;
@@ -15,8 +17,6 @@ import io.modeldisk.server.ReplicaServer.Registration;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.ServerObserver;
 import io.modeldisk.server.StandbyServer;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.checkpoint.StartAgainException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;

@@ -1,9 +1,9 @@
 package io.modeldisk.command;
 
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.server.record.RecordLog;
-import io.modeldisk.server.replica.BackupSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;

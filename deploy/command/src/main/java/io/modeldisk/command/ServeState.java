@@ -1,9 +1,9 @@
 package io.modeldisk.command;
 
+import io.modeldisk.fault.checkpoint.CheckpointPeriod;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.journal.JournalSettings;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.server.checkpoint.CheckpointPeriod;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.journal.JournalSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;

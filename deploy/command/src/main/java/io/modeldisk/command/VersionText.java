@@ -1,9 +1,9 @@
 package io.modeldisk.command;
 
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
+import io.modeldisk.fault.journal.JournalSettings;
 import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
-import io.modeldisk.server.journal.JournalSettings;
 import picocli.CommandLine.IVersionProvider;
 
 /** The text of {@code modeldisk --version}: the versions of the program, of the protocol and of the formats of files. */

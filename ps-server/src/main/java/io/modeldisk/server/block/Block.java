@@ -3,6 +3,7 @@ package io.modeldisk.server.block;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.fault.shard.ShardBlock;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -12,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>If the shard uses a device, the device has a copy of the block. {@link DeviceCopy} knows which of the two is newer.
  */
-public final class Block {
+public final class Block implements ShardBlock {
     private final ReentrantLock lock = new ReentrantLock();
     private final int index;
     private final int lengthBytes;
@@ -35,27 +36,27 @@ public final class Block {
         this.watch = watch;
     }
 
-    /** The index of the block within the shard, from 0. */
+    @Override
     public int index() {
         return index;
     }
 
-    /** The length of the block in bytes. Only the last block of a shard may be shorter than the block size. */
+    @Override
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** Locks the block. A thread that locks several blocks must lock the blocks in ascending order of their indexes. */
+    @Override
     public void lock() {
         lock.lock();
     }
 
-    /** Unlocks the block. */
+    @Override
     public void unlock() {
         lock.unlock();
     }
 
-    /** Returns the weights for reading. The weights are valid until the lock is released. */
+    @Override
     public BlockMemory readable() {
         if (onDevice != null) {
             startMirror();
@@ -98,6 +99,7 @@ public final class Block {
      * copies the weights to a spare slot first, so that the readers keep their data. Calls the listener of
      * {@link BlockStore#watch} before.
      */
+    @Override
     public BlockMemory writable() {
         watch.beforeChange(this);
         if (onDevice != null) {
@@ -134,7 +136,7 @@ public final class Block {
         return round;
     }
 
-    /** The number of updates of the block. */
+    @Override
     public long version() {
         return versions.of(index);
     }
@@ -142,6 +144,11 @@ public final class Block {
     /** The number of updates since the shard was started. */
     public long updates() {
         return versions.increments(index);
+    }
+
+    @Override
+    public void restoreVersion(long version) {
+        versions.restore(index, version);
     }
 
     /** Counts an update of the block. */
@@ -161,7 +168,7 @@ public final class Block {
         current = slot;
     }
 
-    /** The aggregator state of the block; {@link MemorySegment#NULL} if the aggregator has no state. */
+    @Override
     public MemorySegment state() {
         if (onDevice != null) {
             onDevice.loadState();
@@ -174,7 +181,7 @@ public final class Block {
         return state;
     }
 
-    /** The length of the aggregator state in bytes. */
+    @Override
     public long stateBytes() {
         return state.byteSize();
     }

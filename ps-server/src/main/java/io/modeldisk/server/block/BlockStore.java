@@ -5,6 +5,9 @@ import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.fault.shard.ChangeListener;
+import io.modeldisk.fault.shard.ShardBlocks;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
@@ -31,7 +34,7 @@ import org.apache.logging.log4j.Logger;
  *
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
-public final class BlockStore implements AutoCloseable {
+public final class BlockStore implements ShardBlocks, AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BlockStore.class);
 
     private static final long STATE_ALIGNMENT = 64;
@@ -172,7 +175,7 @@ public final class BlockStore implements AutoCloseable {
         return device;
     }
 
-    /** Waits until the device has done all operations that are in its queue. Does nothing without a device. */
+    @Override
     public void awaitDevice() {
         if (device != null) {
             device.awaitDone(device.newest());
@@ -184,12 +187,12 @@ public final class BlockStore implements AutoCloseable {
         return deviceTasks;
     }
 
-    /** The division of the shard into blocks. */
+    @Override
     public BlockLayout layout() {
         return layout;
     }
 
-    /** Returns the block with this index. */
+    @Override
     public Block block(int index) {
         return blocks[index];
     }
@@ -208,10 +211,7 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /**
-     * Sets the listener that is called before each change of a block; null for no listener. When this method has returned, every
-     * change of a block that is not locked yet calls the listener. A change in progress may still miss it.
-     */
+    @Override
     public void watch(ChangeListener listener) {
         watch.set(listener);
     }
@@ -219,6 +219,11 @@ public final class BlockStore implements AutoCloseable {
     /** Sets a second listener that is called before each change of a block. It stays for the life of the store. */
     public void keep(ChangeListener listener) {
         watch.keep(listener);
+    }
+
+    @Override
+    public long updates() {
+        return versions.total();
     }
 
     /** The versions of all blocks. */

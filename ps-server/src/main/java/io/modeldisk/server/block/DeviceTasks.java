@@ -3,6 +3,7 @@ package io.modeldisk.server.block;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.WaitingTasks;
 import java.util.function.Consumer;
 
 /**

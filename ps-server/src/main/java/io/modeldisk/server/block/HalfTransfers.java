@@ -1,6 +1,7 @@
 package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.HalfKernels;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;

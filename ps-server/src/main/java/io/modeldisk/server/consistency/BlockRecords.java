@@ -1,9 +1,9 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.server.block.Block;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordKind;
-import io.modeldisk.server.record.RecordLog;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordKind;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.ShardBlock;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,7 +36,7 @@ final class BlockRecords {
      * @param checkpoint the number of the checkpoint that has saved the block
      * @throws IOException if a sink has failed
      */
-    static long append(RecordLog log, Block block, RoundBlock open, Learners learners, long checkpoint)
+    static long append(RecordLog log, ShardBlock block, RoundBlock open, Learners learners, long checkpoint)
         throws IOException {
         List<Learner> members = learners.roster().members();
         boolean withSum = open != null && open.mostContributions() > 0;

@@ -2,17 +2,18 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongFunction;
@@ -371,7 +372,7 @@ public final class Bsp implements Consistency {
     }
 
     @Override
-    public long recordBlock(Block block, long checkpoint) throws IOException {
+    public long recordBlock(ShardBlock block, long checkpoint) throws IOException {
         return BlockRecords.append(records, block, rounds[block.index()], learners, checkpoint);
     }
 

@@ -1,15 +1,12 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.ShardRounds;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordKind;
-import io.modeldisk.server.record.RecordLog;
 import java.io.IOException;
 import java.util.function.LongFunction;
 
@@ -20,7 +17,7 @@ import java.util.function.LongFunction;
  * After the resumption, the caller calls the method again for the task. A task may be resumed too early, or shortly after
  * {@link #forget}. The caller ignores the resumption of a forgotten task.
  */
-public interface Consistency extends AutoCloseable {
+public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
     /** Creates the consistency mode of one shard. The caller closes the returned object. */
     static Consistency of(
         ConsistencyMode mode, BlockStore store, Aggregator aggregator,
@@ -69,45 +66,8 @@ public interface Consistency extends AutoCloseable {
     /** The number of rounds by which a learner may be behind before other learners wait for it. */
     long allowance();
 
-    /**
-     * The number of closed rounds of a block; -1 if the mode has no rounds that close. Without the lock of the block, the number
-     * may be slightly too low.
-     */
-    long rounds(int block);
-
-    /**
-     * Lets all pushes of rounds after {@code round} wait, because the shard stops after this round. May be called again with a
-     * later round. When this method has returned, no such push is in progress. Does nothing if the mode has no rounds that close.
-     */
-    default void holdAfter(long round) {}
-
     /** Appends a record of each change to a log from now on. Must be called before other threads use this object. */
     void record(RecordLog log);
-
-    /**
-     * Appends the record of a block that a checkpoint has saved. The caller holds the lock of the block.
-     *
-     * @param checkpoint the number of the checkpoint, not 0
-     * @return the position of the record
-     * @throws IOException if a sink has failed; the checkpoint then does not fit the records
-     */
-    long recordBlock(Block block, long checkpoint) throws IOException;
-
-    /**
-     * Repeats a change that is in a record of another shard: a {@link RecordKind#PUSH} or a {@link RecordKind#CLOSE}. The caller
-     * sets the version of the block.
-     *
-     * @param learner the learner of the push; null if it is unknown
-     * @throws DamagedRecordException if the record does not follow the state of the block; the message has the reason
-     */
-    void replay(RecordHeader record, Learner learner) throws DamagedRecordException;
-
-    /**
-     * Repeats the record of a block that a checkpoint has saved.
-     *
-     * @param learners returns the learner with a number; null if it is unknown
-     */
-    void replayBlock(RecordHeader record, LongFunction<Learner> learners);
 
     /** Frees the memory of this object. May be called only when no other method of this object is running. */
     @Override

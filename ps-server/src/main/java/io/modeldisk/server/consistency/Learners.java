@@ -1,12 +1,12 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.BlockLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,7 +1,7 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.server.block.BlockLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -2,10 +2,10 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.modeldisk.server.kept;
 
+import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.server.block.Block;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -44,7 +44,7 @@ final class KeptCopies implements AutoCloseable {
     }
 
     /** Copies a block that has no copy. Returns false if all places are in use. */
-    boolean take(Block block) {
+    boolean take(ShardBlock block) {
         int place = freePlace();
         if (place == NONE) {
             return false;

@@ -1,14 +1,14 @@
 package io.modeldisk.server.kept;
 
+import io.modeldisk.fault.shard.ChangeListener;
+import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
-import io.modeldisk.server.block.ChangeListener;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -135,7 +135,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
 
     /** Records that a reader needs a block. Returns false if the weights of the round are gone. */
     private boolean require(KeptReader reader, int index) {
-        Block block = store.block(index);
+        ShardBlock block = store.block(index);
         block.lock();
         try {
             boolean there = !hasRounds || copies.has(index) || rounds.applyAsLong(index) <= round;
@@ -179,7 +179,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     private void remove(KeptReader gone) {
         readers = Arrays.stream(readers).filter(reader -> reader != gone).toArray(KeptReader[]::new);
         for (int i = gone.first(); i < gone.end(); i++) {
-            Block block = store.block(i);
+            ShardBlock block = store.block(i);
             block.lock();
             try {
                 gone.needs(i, false);
@@ -227,7 +227,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     }
 
     @Override
-    public void beforeChange(Block block) {
+    public void beforeChange(ShardBlock block) {
         if (!hasRounds || readers.length == 0) {
             return;
         }
@@ -258,7 +258,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         long offset = task.offset() + dataOffset;
         int index = store.layout().blockOf(offset);
         int start = store.layout().offsetInBlock(offset);
-        Block block = store.block(index);
+        ShardBlock block = store.block(index);
         block.lock();
         try {
             long version;

@@ -2,6 +2,7 @@ package io.modeldisk.server.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;

@@ -2,6 +2,7 @@ package io.modeldisk.server.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.server.fake.FakeTask;
 import java.util.ArrayList;
 import java.util.List;

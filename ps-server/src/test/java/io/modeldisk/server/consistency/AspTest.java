@@ -2,8 +2,8 @@ package io.modeldisk.server.consistency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;

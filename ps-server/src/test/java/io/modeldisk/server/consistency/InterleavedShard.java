@@ -2,13 +2,13 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.test.ManualClock;

@@ -1,9 +1,9 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;

@@ -1,10 +1,10 @@
 package io.modeldisk.server.fake;
 
-import io.modeldisk.server.record.DamagedRecordException;
-import io.modeldisk.server.record.RecordBatch;
-import io.modeldisk.server.record.RecordHeader;
-import io.modeldisk.server.record.RecordReader;
-import io.modeldisk.server.record.RecordSink;
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordReader;
+import io.modeldisk.fault.record.RecordSink;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,12 +2,12 @@ package io.modeldisk.server.kept;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.Block;
-import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.test.ManualClock;

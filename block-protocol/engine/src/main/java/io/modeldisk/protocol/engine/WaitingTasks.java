@@ -1,0 +1,87 @@
+package io.modeldisk.protocol.engine;
+
+import java.util.Arrays;
+
+/**
+ * The tasks that wait until a position is reached, in order of their arrival. A ring that grows to the highest number of tasks
+ * that waited at the same time. Not thread-safe.
+ */
+public final class WaitingTasks {
+    private IoTask[] tasks = new IoTask[64];
+    private long[] positions = new long[64];
+    private int head;
+    private int count;
+
+    /** Adds a task. A task with a lower position than an earlier one waits for that one too. */
+    public void add(IoTask task, long position) {
+        if (count == tasks.length) {
+            grow();
+        }
+        int at = index(count++);
+        tasks[at] = task;
+        positions[at] = position;
+    }
+
+    private void grow() {
+        IoTask[] moreTasks = new IoTask[2 * count];
+        long[] morePositions = new long[2 * count];
+        for (int i = 0; i < count; i++) {
+            moreTasks[i] = tasks[index(i)];
+            morePositions[i] = positions[index(i)];
+        }
+        tasks = moreTasks;
+        positions = morePositions;
+        head = 0;
+    }
+
+    private int index(int i) {
+        return head + i & tasks.length - 1;
+    }
+
+    /** Returns whether a task waits. */
+    public boolean contains(IoTask task) {
+        return indexOf(task) >= 0;
+    }
+
+    private int indexOf(IoTask task) {
+        for (int i = 0; i < count; i++) {
+            if (tasks[index(i)] == task) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Removes a task. Does nothing if the task does not wait. */
+    public void remove(IoTask task) {
+        int found = indexOf(task);
+        if (found < 0) {
+            return;
+        }
+        for (int i = found; i < count - 1; i++) {
+            tasks[index(i)] = tasks[index(i + 1)];
+            positions[index(i)] = positions[index(i + 1)];
+        }
+        tasks[index(--count)] = null;
+    }
+
+    /**
+     * Removes the tasks at the head whose position is reached. Returns them in {@code into}, or in a longer array, with null
+     * after the last.
+     */
+    public IoTask[] drain(long reached, IoTask[] into) {
+        IoTask[] drained = into;
+        int released = 0;
+        while (count > 0 && positions[head] <= reached) {
+            if (released + 1 >= drained.length) {
+                drained = Arrays.copyOf(drained, 2 * drained.length);
+            }
+            drained[released++] = tasks[head];
+            tasks[head] = null;
+            head = index(1);
+            count--;
+        }
+        drained[released] = null;
+        return drained;
+    }
+}

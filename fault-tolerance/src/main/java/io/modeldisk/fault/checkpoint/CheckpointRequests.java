@@ -1,0 +1,188 @@
+package io.modeldisk.fault.checkpoint;
+
+import io.modeldisk.platform.files.PrivateFiles;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The requests of checkpoints, which only shard 0 makes. A request is a folder in the shared directory. If a shard cannot meet
+ * the request, shard 0 withdraws it, and requests a later round.
+ *
+ * <p>{@link #request} is thread-safe. One thread calls the other methods.
+ */
+final class CheckpointRequests {
+    /** The file with which a shard says that it has passed the requested round. The number of the shard follows. */
+    static final String MISSED = "missed-";
+    /**
+     * The file with which a shard says why it cannot write. The number of the shard follows. The file is empty if the disk has no
+     * space for the reason.
+     */
+    static final String FAILED = "failed-";
+
+    private static final Logger LOG = LogManager.getLogger(CheckpointRequests.class);
+    private static final long MAX_LEAD_ROUNDS = 1 << 20;
+    private static final int STUCK_TICKS = 10;
+
+    private final CheckpointSettings settings;
+    private final ModelFacts facts;
+    private final boolean inRounds;
+    private final Progress progress;
+    private final NanoClock clock;
+    private final StateDirectory state;
+    private final Runnable withdrawn;
+    /** The number of calls of {@link #request}. Guarded by the lock of this object. */
+    private long requested;
+
+    private long nextNs;
+    private long leadRounds;
+    /** The number of calls of {@link #request} that the pending checkpoint meets. */
+    private long covered;
+    private long lastRound;
+    private long lastChanges;
+    private long lastNumber;
+    private long ticksWithoutRound;
+    private long openedBefore;
+    private String failure;
+
+    /** Creates the requests. {@code withdrawn} is called before the folder of a pending checkpoint is deleted. */
+    CheckpointRequests(
+        CheckpointSettings settings, ModelFacts facts, Progress progress, NanoClock clock, StateDirectory state,
+        Runnable withdrawn) {
+        this.settings = settings;
+        this.facts = facts;
+        this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
+        this.progress = progress;
+        this.clock = clock;
+        this.state = state;
+        this.withdrawn = withdrawn;
+        this.lastChanges = progress.changes();
+        this.lastRound = progress.openedRound();
+        postpone();
+    }
+
+    /** Requests a checkpoint that is taken as soon as possible. Returns the number of this request. */
+    synchronized long request() {
+        return ++requested;
+    }
+
+    private synchronized long requested() {
+        return requested;
+    }
+
+    /** The number of the last request that the pending or the last checkpoint meets. */
+    long covered() {
+        return covered;
+    }
+
+    /** Returns why a shard could not write the last checkpoint; null if no shard has failed since the last call. */
+    String takeFailure() {
+        String taken = failure;
+        failure = null;
+        return taken;
+    }
+
+    /** Records that the pending checkpoint is complete. */
+    void completed() {
+        leadRounds /= 2;
+    }
+
+    /** Lets the next periodic checkpoint begin one period from now. */
+    void postpone() {
+        nextNs = settings.period().time() == null ? 0 : clock.nanoTime() + settings.period().time().toNanos();
+    }
+
+    /**
+     * Requests the next checkpoint if one is due, and withdraws a request that the shards could not meet.
+     *
+     * @param answered the number of the last request that was met or has failed
+     * @return the folder of a new request; null if there is no new request
+     */
+    StateDirectory.Folder next(long answered) throws IOException {
+        StateDirectory.Folder pending = state.partial();
+        boolean wanted = requested() > covered;
+        if (pending == null) {
+            return wanted || isDue() ? requestNext(wanted) : null;
+        }
+        Path failed = mark(pending, FAILED);
+        if (failed != null) {
+            String reason = new String(PrivateFiles.readAllBytes(failed), StandardCharsets.UTF_8);
+            failure = reason.isEmpty()
+                ? failed.getFileName()
+                    + ": a shard could write neither its blocks nor the reason; see the log of the shard"
+                : reason;
+            withdraw(pending);
+            return null;
+        }
+        if (mark(pending, MISSED) != null) {
+            withdraw(pending);
+            leadRounds = Math.min(MAX_LEAD_ROUNDS, Math.max(1, 2 * leadRounds));
+            return requestNext(wanted || covered > answered);
+        }
+        boolean stuck = !wanted && isStuck(pending, answered);
+        if (wanted || stuck) {
+            withdraw(pending);
+            leadRounds = stuck ? 0 : leadRounds;
+            return requestNext(true);
+        }
+        return null;
+    }
+
+    /**
+     * Returns whether a command waits for a round that does not come, because the learners have stopped. Then the current round
+     * is the last one.
+     */
+    private boolean isStuck(StateDirectory.Folder pending, long answered) throws IOException {
+        long opened = progress.openedRound();
+        if (opened != openedBefore || covered <= answered || pending.facts().round() <= opened) {
+            openedBefore = opened;
+            ticksWithoutRound = 0;
+            return false;
+        }
+        return ++ticksWithoutRound >= STUCK_TICKS;
+    }
+
+    /** Returns the file that a shard has added to say that it cannot take the checkpoint; null if there is none. */
+    private Path mark(StateDirectory.Folder pending, String kind) {
+        return IntStream.range(0, facts.shards()).mapToObj(shard -> pending.file(kind + shard)).filter(Files::exists)
+            .findFirst().orElse(null);
+    }
+
+    private void withdraw(StateDirectory.Folder pending) throws IOException {
+        withdrawn.run();
+        StateDirectory.delete(pending.path());
+    }
+
+    private boolean isDue() {
+        CheckpointPeriod period = settings.period();
+        long round = progress.openedRound();
+        if (period.time() == null) {
+            return inRounds ? round > lastRound : round >= lastRound + period.rounds();
+        }
+        return clock.nanoTime() - nextNs >= 0 && progress.changes() != lastChanges;
+    }
+
+    private StateDirectory.Folder requestNext(boolean now) throws IOException {
+        long opened = progress.openedRound();
+        long rounds = settings.period().rounds();
+        long round = inRounds ? opened + leadRounds : opened;
+        if (inRounds && rounds > 0 && !now) {
+            round = Math.ceilDiv(Math.max(round, lastRound + 1), rounds) * rounds;
+        }
+        lastRound = inRounds ? round : opened;
+        lastChanges = progress.changes();
+        postpone();
+        covered = requested();
+        StateDirectory.Folder next = state.request(CheckpointFacts.of(facts, round), lastNumber);
+        lastNumber = next.number();
+        LOG.debug("requested {} of round {}", next.path(), round);
+        return next;
+    }
+}

@@ -1,0 +1,600 @@
+package io.modeldisk.fault.checkpoint;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.model.ModelSource;
+import io.modeldisk.fault.shard.ShardBlocks;
+import io.modeldisk.fault.shard.ShardRounds;
+import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.time.PeriodicThread;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.Nexus;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Takes the checkpoints of a shard. The shards of a model agree through the directory that they share:
+ *
+ * <ol>
+ * <li>Shard 0 requests a checkpoint: it creates the folder of the checkpoint. In bsp, the request names the round after which all
+ * shards save their weights.
+ * <li>Each shard sees the folder and saves its blocks ({@link Snapshot}). If a block has already passed the round, the shard adds
+ * a refusal to the folder. Shard 0 then withdraws the request, and requests a later round.
+ * <li>Each shard that is done adds its {@link PartFile}. When all shards are done, shard 0 publishes the checkpoint: it gives the
+ * folder its final name, and deletes old checkpoints.
+ * </ol>
+ *
+ * <p>A shard looks at the directory every 100 ms. Thread-safe.
+ */
+public final class Checkpointer implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
+    private static final Duration TICK = Duration.ofMillis(100);
+    /** The starts of the other shards are checked once a second. */
+    private static final int TICKS_PER_CHECK = 10;
+    /** The stops of the other shards are checked three times a second. */
+    private static final int TICKS_PER_HOLD = 3;
+    /** The shard has other weights than the newest checkpoint. */
+    private static final long CHANGED = -1;
+
+    private final CheckpointSettings settings;
+    private final ModelFacts facts;
+    private final boolean inRounds;
+    private final ShardBlocks store;
+    private final Aggregator aggregator;
+    private final Progress progress;
+    private final ShardRounds<?> consistency;
+    private final NanoClock clock;
+    private final StateDirectory state;
+    private final WeightFiles weights;
+    private final BlockCopies copies;
+    private final PeriodicThread thread;
+    /** Null if the shard never needs to go back because of other shards. */
+    private final ShardStarts starts;
+    /** Null if the shard has no journal. */
+    private final CheckpointLog log;
+    private final Runnable goBack;
+    private final BooleanSupplier mayServe;
+    /** Null except on shard 0. */
+    private final CheckpointRequests requests;
+    private final PlannedStop stop;
+    private final long changesAtStart;
+    private final long startedFrom;
+    private volatile CheckpointStatus status;
+    private volatile Snapshot snapshot;
+    private volatile boolean closing;
+    private volatile boolean goneBack;
+
+    // The following fields are used only by the thread that calls step().
+    private StateDirectory.Folder folder;
+    private PartWriter writer;
+    /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
+    private long begun;
+    /** Whether the shard holds the pushes of rounds after the last checkpoint. */
+    private boolean held;
+    private String lastFailure;
+    /** The checkpoint that this shard cannot write, as long as shard 0 does not know it; otherwise null. */
+    private FailedCheckpoint unreported;
+    private long ticks;
+    private long looks;
+
+    /**
+     * Creates a checkpointer that is not started yet.
+     *
+     * @param newest the result of {@link #load}, or of {@link #newest} if the shard continues the history of another process
+     * @param history the number of the history that the shard continues, although it has not started from the newest checkpoint;
+     *     0 if it has
+     * @param log the records in the journal of the shard; null if it has no journal
+     * @param rawWrites the number of writes of weights so far, which are not updates
+     * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
+     *     another shard has done so
+     * @param mayServe whether the shard may serve at this moment; as long as it may not, the directory belongs to another process
+     * @throws IOException if the directory cannot be used; the message names the directory
+     */
+    public Checkpointer(
+        CheckpointSettings settings, ModelFacts facts, ModelSource source, ShardBlocks store,
+        Aggregator aggregator,
+        Membership<Nexus, ?> learners, ShardRounds<?> consistency, NanoClock clock, CheckpointStatus newest, long history,
+        CheckpointLog log, LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
+        throws IOException {
+        this.settings = settings;
+        this.facts = facts;
+        this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
+        this.store = store;
+        this.aggregator = aggregator;
+        this.progress = new Progress(store, learners, rawWrites);
+        this.consistency = consistency;
+        this.clock = clock;
+        this.state = StateDirectory.open(settings.state());
+        this.weights = WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes());
+        this.status = newest;
+        this.goBack = goBack;
+        this.mayServe = mayServe;
+        this.log = log;
+        // With a journal, a shard loses no round, so the shards never go back together.
+        this.starts = inRounds && facts.shards() > 1 && log == null
+            ? history == 0
+                ? ShardStarts.begin(state, facts.shard(), facts.shards(), newest.number(), clock)
+                : ShardStarts.resume(state, facts.shard(), facts.shards(), clock)
+            : null;
+        this.changesAtStart = history == 0 ? progress.changes() : CHANGED;
+        this.startedFrom = newest.number();
+        this.stop = new PlannedStop(state, facts, progress, clock, newest.number(), history);
+        this.requests = facts.shard() == 0
+            ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
+            : null;
+        refuseOlder();
+        this.thread = new PeriodicThread(ThreadName.CHECKPOINT.builder(facts.model(), facts.shard()), clock, TICK,
+            this::step);
+        this.copies = new BlockCopies(facts.blockSizeBytes(), aggregator.stateBytesPerLogicalBlock(), thread::wake);
+    }
+
+    /**
+     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is none.
+     *
+     * @return the status with the loaded checkpoint; the number of the checkpoint is 0 if there is none
+     * @throws IllegalArgumentException if the checkpoint is of another model; the message names the difference
+     * @throws IOException if the directory cannot be used, or all its checkpoints are damaged
+     */
+    public static CheckpointStatus load(
+        CheckpointSettings settings, ModelFacts facts, ModelSource source, ShardBlocks store,
+        Aggregator aggregator)
+        throws IOException {
+        return new CheckpointLoader(facts, store, aggregator,
+            WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes()))
+            .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
+    }
+
+    /**
+     * Returns the status with the newest complete checkpoint whose facts can be read. Its number is 0 if there is none, or
+     * {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static CheckpointStatus newest(CheckpointSettings settings) throws IOException {
+        for (StateDirectory.Folder folder : complete(settings)) {
+            try {
+                return CheckpointStatus.NONE.completed(folder, folder.facts(), 0);
+            } catch (IOException e) {
+                LOG.warn("the checkpoint {} is damaged, and the one before counts as the newest: {} cannot be read: {}",
+                    folder.path(), CheckpointFacts.FILE, e.toString());
+            }
+        }
+        return CheckpointStatus.NONE;
+    }
+
+    /**
+     * Returns the number of the newest complete checkpoint, which may be damaged. The number is 0 if there is none, or
+     * {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static long newestNumber(CheckpointSettings settings) throws IOException {
+        List<StateDirectory.Folder> complete = complete(settings);
+        return complete.isEmpty() ? 0 : complete.getFirst().number();
+    }
+
+    private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
+        return settings == null ? List.of() : StateDirectory.open(settings.state()).complete();
+    }
+
+    /** Starts a thread that calls {@link #step} periodically. */
+    public void start() {
+        thread.start();
+    }
+
+    /**
+     * Refuses a checkpoint that was requested before this shard started, because the other shards may have saved weights from
+     * before this shard went back to an older checkpoint.
+     */
+    private void refuseOlder() throws IOException {
+        StateDirectory.Folder partial = state.partial();
+        try {
+            if (facts.shard() == 0) {
+                refuseOtherModel(partial);
+                state.cleanUp();
+            } else if (partial != null) {
+                begun = partial.facts().id();
+                DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
+            }
+        } catch (NoSuchFileException e) {
+            LOG.debug("shard 0 has withdrawn {}", partial);
+        }
+    }
+
+    /** Prevents that this shard deletes what the shards of another model are writing. */
+    private void refuseOtherModel(StateDirectory.Folder partial) throws IOException {
+        if (partial != null && partial.has(CheckpointFacts.FILE)) {
+            partial.facts().checkModel(facts, partial.path().toString());
+        }
+    }
+
+    /**
+     * Requests a checkpoint that is taken as soon as possible. May be called only on shard 0.
+     *
+     * @return the number of this request; the request has been met, or has failed, when {@link CheckpointStatus#answered} has
+     *     reached it
+     */
+    public long request() {
+        return requests.request();
+    }
+
+    /**
+     * A random number that identifies the updates of this shard. A shard that starts from a checkpoint without some of its
+     * updates has another number than before. A shard that has lost no update keeps its number.
+     */
+    public long history() {
+        return stop.history();
+    }
+
+    /** The newest checkpoint, and the last failure. */
+    public CheckpointStatus status() {
+        return status;
+    }
+
+    /** Looks at the directory, and does the next step of a checkpoint. Must not be called after {@link #start}. */
+    public void step() {
+        if (goneBack || closing || !mayServe.getAsBoolean()) {
+            return;
+        }
+        if (mustGoBack()) {
+            goneBack = true;
+            drop();
+            goBack.run();
+            return;
+        }
+        try {
+            if (log != null) {
+                watchJournal();
+            }
+            hold();
+            if (unreported != null) {
+                report();
+            }
+            if (requests != null) {
+                schedule();
+            }
+            if (snapshot != null) {
+                goOn();
+            } else {
+                look();
+            }
+        } catch (IOException e) {
+            if (folder != null && !isCurrent()) {
+                withdrawn();
+            } else {
+                fail(e);
+            }
+        } finally {
+            if (closing) {
+                drop();
+            }
+        }
+    }
+
+    /**
+     * Holds pushes at once if another shard has stopped, and releases them when it is back. A shard that starts first writes from
+     * which checkpoint, so before the release this shard knows whether it must go back.
+     */
+    private void hold() throws IOException {
+        boolean due = held || inRounds && looks++ % TICKS_PER_HOLD == 0;
+        if (!due || held == stop.mustHold()) {
+            return;
+        }
+        if (held) {
+            if (starts != null && starts.firstDisagreement(this::has) != null) {
+                return;
+            }
+            held = false;
+            consistency.holdAfter(Long.MAX_VALUE);
+        } else if (stop.isSaved()) {
+            held = true;
+            consistency.holdAfter(stop.savedRound());
+        }
+    }
+
+    /** Requests a checkpoint if the journal of this or of another shard is long, and refuses pushes if it is full. */
+    private void watchJournal() throws IOException {
+        log.limit(status.failure());
+        boolean wanted = log.mustRequest() && status.writing() == 0;
+        if (facts.shard() == 0) {
+            if (state.takeRequests() || wanted) {
+                request();
+            }
+        } else if (wanted) {
+            state.askForCheckpoint(facts.shard());
+        }
+    }
+
+    private boolean mustGoBack() {
+        if (starts == null || ticks++ % TICKS_PER_CHECK != 0) {
+            return false;
+        }
+        try {
+            StartAgainException disagreement = starts.firstDisagreement(this::has);
+            if (disagreement != null) {
+                LOG.warn(
+                    "{}; this shard goes back to the same checkpoint, because in bsp all shards have the weights of"
+                        + " one round",
+                    disagreement.getMessage());
+            }
+            return disagreement != null;
+        } catch (IOException e) {
+            LOG.debug("the starts of the other shards cannot be read: {}", e.toString());
+            return false;
+        }
+    }
+
+    /** Returns whether this shard has the weights of a checkpoint. */
+    private boolean has(long checkpoint) {
+        return checkpoint == startedFrom && progress.changes() == changesAtStart || held && stop.isSavedBy(checkpoint);
+    }
+
+    /**
+     * Waits, in bsp, until all other shards have started from the same checkpoint as this shard. Must be called before
+     * {@link #start}.
+     *
+     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     *     again
+     */
+    public void awaitOtherShards() throws IOException, InterruptedException {
+        if (starts != null) {
+            starts.await(this::has, TICK);
+        }
+    }
+
+    /**
+     * Returns whether, in bsp, all other shards have started from the same checkpoint as this shard. Must be called before
+     * {@link #start}.
+     *
+     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     *     again
+     */
+    public boolean otherShardsHaveStarted() throws IOException {
+        return starts == null || starts.areAgreed(this::has);
+    }
+
+    private void look() throws IOException {
+        StateDirectory.Folder partial = state.partial();
+        noteNewest();
+        try {
+            if (partial != null && partial.facts().id() != begun) {
+                begin(partial);
+            } else if (partial != null && facts.shard() == 0 && hasAllParts(partial)) {
+                publish(partial);
+            }
+        } catch (NoSuchFileException e) {
+            LOG.debug("the checkpoint {} was withdrawn", partial.path());
+            drop();
+        }
+    }
+
+    /** Takes over into the status a checkpoint that shard 0 has published. */
+    private void noteNewest() throws IOException {
+        if (status.writing() == 0) {
+            return;
+        }
+        Path complete = state.folder(status.writing());
+        if (Files.exists(complete)) {
+            StateDirectory.Folder newest = new StateDirectory.Folder(complete, status.writing(), false);
+            completed(newest, newest.facts());
+        }
+    }
+
+    /** In shard 0, requests checkpoints and withdraws requests. */
+    private void schedule() throws IOException {
+        if (stop.mustRequest()) {
+            requests.request();
+        }
+        StateDirectory.Folder next = requests.next(status.answered());
+        String reason = requests.takeFailure();
+        if (reason != null) {
+            status = status.failed(reason, requests.covered());
+        }
+        if (next != null) {
+            abandon();
+            begin(next);
+        }
+    }
+
+    private void begin(StateDirectory.Folder partial) throws IOException {
+        folder = partial;
+        unreported = null;
+        CheckpointFacts wanted = partial.facts();
+        long id = wanted.id();
+        begun = id;
+        if (wanted.shards() != facts.shards() || !wanted.model().equals(facts.model())) {
+            throw new IOException(partial.path() + " is of model '" + wanted.model() + "' with " + wanted.shards()
+                + " shards: each model needs its own directory with --state");
+        }
+        status = status.writing(partial.number());
+        boolean must = stop.mustHold();
+        if (must || held) {
+            consistency.holdAfter(must ? wanted.round() : Long.MAX_VALUE);
+        }
+        held = must;
+        stop.begun(partial.number(), wanted.round(), held);
+        writer = new PartWriter(partial, wanted, facts.shard(), store.layout(),
+            aggregator.stateBytesPerLogicalBlock(), weights, clock);
+        if (log != null) {
+            log.begin(begun);
+        }
+        snapshot = new Snapshot(store, consistency::rounds, writer, copies,
+            log == null ? block -> {} : block -> log.saved(block, id), inRounds ? wanted.round() : -1);
+        store.watch(snapshot);
+        // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
+        // this check finds it; a block that leaves this state later sees the snapshot.
+        if (inRounds && progress.openedRound() > wanted.round()) {
+            drop();
+            DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
+        } else {
+            goOn();
+        }
+    }
+
+    private void goOn() throws IOException {
+        if (!isCurrent()) {
+            withdrawn();
+        } else if (snapshot.sweep() && (log == null || log.isDurable())) {
+            store.watch(null);
+            LearningRate rate = aggregator.learningRate();
+            writer.finish(rate == null ? List.of() : rate.changes());
+            stop.written(writer.updates());
+            drop();
+        }
+    }
+
+    /** Returns whether the folder still is of the checkpoint that this shard has begun. */
+    private boolean isCurrent() {
+        try {
+            return folder.facts().id() == begun;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Shard 0 has withdrawn the request, because another shard could not meet it. */
+    private void withdrawn() {
+        LOG.debug("the checkpoint {} was withdrawn", folder.path());
+        abandon();
+    }
+
+    private void abandon() {
+        drop();
+        folder = null;
+    }
+
+    private boolean hasAllParts(StateDirectory.Folder partial) {
+        return IntStream.range(0, facts.shards()).allMatch(shard -> partial.has(PartFile.name(shard, facts.shards())));
+    }
+
+    private void publish(StateDirectory.Folder partial) throws IOException {
+        CheckpointFacts written = partial.facts();
+        if (!mayServe.getAsBoolean()) {
+            // This process may have been paused since the begin of the step, and the directory belongs to its successor.
+            return;
+        }
+        state.publish(partial, weights.index());
+        if (mayServe.getAsBoolean()) {
+            state.prune(settings.keep());
+        }
+        completed(partial, written);
+    }
+
+    private void completed(StateDirectory.Folder complete, CheckpointFacts written) {
+        stop.completed(complete.number());
+        status = status.completed(complete, written, requests == null ? 0 : requests.covered());
+        folder = null;
+        if (requests != null) {
+            requests.completed();
+        }
+        lastFailure = null;
+        if (log != null) {
+            log.completed(state.path(), written.id());
+        }
+        LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
+    }
+
+    /** Stops the snapshot. The files stay. */
+    private void drop() {
+        store.watch(null);
+        if (snapshot != null) {
+            snapshot.stop();
+        }
+        if (writer != null) {
+            writer.close();
+        }
+        writer = null;
+        snapshot = null;
+    }
+
+    /** Abandons the checkpoint. Shard 0 then withdraws the request, and another shard tells shard 0. */
+    private void fail(IOException reason) {
+        if (!reason.toString().equals(lastFailure)) {
+            LOG.error(
+                "shard {} could not write a checkpoint in {}; training goes on, and the shard tries again at the next"
+                    + " checkpoint: {}",
+                facts.shard(), state.path(), reason.toString());
+        }
+        lastFailure = reason.toString();
+        drop();
+        status = status.failed(reason.toString(), requests == null ? 0 : requests.covered());
+        if (folder != null) {
+            unreported = new FailedCheckpoint(folder, facts.shard(), facts.shards(), reason.toString());
+            report();
+        }
+        if (requests != null) {
+            requests.postpone();
+        }
+    }
+
+    private void report() {
+        if (unreported.report()) {
+            unreported = null;
+            // Shard 0 has deleted its folder. Another shard waits until shard 0 has.
+            folder = requests == null ? folder : null;
+        }
+    }
+
+    /**
+     * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
+     * pushes wait. In the other modes, the learners are disconnected before. So no push that the shard has acknowledged is lost.
+     *
+     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with it for 10 s, the newest complete
+     * checkpoint stays the newest one, and a shard that starts from it has another {@link #history}.
+     *
+     * @param disconnect disconnects all learners; may be called twice
+     */
+    public void saveLast(Runnable disconnect) throws InterruptedException {
+        if (!inRounds) {
+            disconnect.run();
+        }
+        stop.advanced();
+        boolean complete = false;
+        try {
+            if (!goneBack && !stop.isSaved()) {
+                stop.begin();
+                thread.wake();
+                stop.await(() -> goneBack);
+            }
+            disconnect.run();
+            close();
+            stop.advanced();
+            complete = stop.end();
+        } catch (IOException e) {
+            LOG.warn("the stop of the shard cannot be recorded in {}: {}", state.path(), e.toString());
+        }
+        stop.report(complete, status, log != null);
+    }
+
+    /** The time ({@link NanoClock}) at which {@link #saveLast} was last seen to go on. A disk that hangs stops it. */
+    public long lastAdvanceNs() {
+        return stop.lastAdvanceNs();
+    }
+
+    /** Stops the thread, and abandons an incomplete checkpoint. A step that waits for the disk for 5 s keeps its files. */
+    @Override
+    public void close() {
+        closing = true;
+        Snapshot current = snapshot;
+        if (current != null) {
+            current.stop();
+        }
+        thread.close();
+        if (thread.hasEnded()) {
+            drop();
+        }
+    }
+}

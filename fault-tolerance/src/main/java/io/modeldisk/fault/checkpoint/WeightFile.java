@@ -1,0 +1,25 @@
+package io.modeldisk.fault.checkpoint;
+
+/**
+ * One of the safetensors files with the weights of a model. The file has a range of the model, which consists of whole tensors.
+ *
+ * <p>Several shards write one file. Each page of 4096 bytes of the file is written by one shard only, because two clients of NFS
+ * that write one page at the same time lose data. For this, the length of {@code head} is such that blocks start at pages of the
+ * file, and the shard with the first data writes {@code head}.
+ *
+ * @param name the name of the file
+ * @param head the bytes before the data: the length of the header and the header
+ * @param begin the start of the range in the model, in bytes
+ * @param end the end of the range, exclusive
+ */
+record WeightFile(String name, byte[] head, long begin, long end) {
+    /** Returns the offset in the file of a byte of the model. */
+    long offsetOf(long modelOffset) {
+        return head.length + modelOffset - begin;
+    }
+
+    /** The size of the file in bytes. */
+    long sizeBytes() {
+        return offsetOf(end);
+    }
+}

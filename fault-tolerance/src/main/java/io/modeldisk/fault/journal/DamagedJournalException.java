@@ -1,0 +1,20 @@
+package io.modeldisk.fault.journal;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A journal is damaged where acknowledged pushes were, or does not belong to this shard. The message says what to do. */
+public final class DamagedJournalException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    DamagedJournalException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    static DamagedJournalException of(Path file, String reason, Throwable cause) {
+        Path journals = file.getParent().getParent();
+        return new DamagedJournalException("the journal cannot be used: " + file + " " + reason
+            + "; acknowledged pushes would be lost. Restore the file, or stop all shards and move " + journals
+            + " away to go on from the newest checkpoint without these pushes", cause);
+    }
+}

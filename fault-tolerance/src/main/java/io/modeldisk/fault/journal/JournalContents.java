@@ -1,0 +1,19 @@
+package io.modeldisk.fault.journal;
+
+import java.util.List;
+
+/**
+ * What a journal contained when the shard started.
+ *
+ * @param segments the segments, the oldest first
+ * @param lastPosition the position of the last record; 0 if there is none
+ * @param records the number of records that were read
+ * @param bytes the size of all segments
+ * @param history the history of the shard; 0 if there is no segment
+ */
+record JournalContents(List<Segment> segments, long lastPosition, long records, long bytes, long history) {
+    /** Returns the contents of a journal whose segments were deleted, because a checkpoint has all their updates. */
+    static JournalContents deleted(long history) {
+        return new JournalContents(List.of(), 0, 0, 0, history);
+    }
+}

@@ -1,0 +1,32 @@
+package io.modeldisk.fault.model;
+
+/** The data types of the safetensors format, each with the size of an element in bytes. */
+enum TensorType {
+    BOOL(1), U8(1), I8(1), F8_E5M2(1), F8_E4M3(1), F8_E8M0(1), I16(2), U16(2), F16(2), BF16(2), I32(4), U32(4), F32(
+        4), F64(8), I64(8), U64(8), C64(8);
+
+    private final int elementBytes;
+
+    TensorType(int elementBytes) {
+        this.elementBytes = elementBytes;
+    }
+
+    /** Whether the model can have tensors of this type: it keeps float32, and converts the 16-bit types exactly. */
+    boolean isFloat32OrShorter() {
+        return this == F32 || this == BF16 || this == F16;
+    }
+
+    int elementBytes() {
+        return elementBytes;
+    }
+
+    /** Returns the type with this name; null if the name is unknown. */
+    static TensorType named(String name) {
+        for (TensorType type : values()) {
+            if (type.name().equals(name)) {
+                return type;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,13 @@
+package io.modeldisk.fault.record;
+
+import java.io.IOException;
+
+/** A record is incomplete, has a wrong checksum, or is not the next one. The message has the reason. */
+public final class DamagedRecordException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    /** Creates the exception. */
+    public DamagedRecordException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,346 @@
+package io.modeldisk.fault.replica;
+
+import io.modeldisk.fault.record.BlockStamps;
+import io.modeldisk.fault.record.RecordBacklog;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ThreadName;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Keeps one backup up to date, with a thread.
+ *
+ * <pre>
+ *            stream open                 all images are durable
+ *   AWAY -----------------> CATCHING_UP ------------------------> IN_SYNC
+ *    ^                           |                                   |
+ *    +---------------------------+-----------------------------------+
+ *        the stream has failed, or the backup was late
+ * </pre>
+ */
+final class BackupConnection implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(BackupConnection.class);
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** The images of blocks that are not durable yet need at most this part of a buffer, so that pushes have room. */
+    private static final int IMAGES_PART = 8;
+
+    /** The states of a backup. */
+    enum State {
+        /** No stream to the backup is open. */
+        AWAY,
+        /** The backup gets all records, but not all of its blocks are current. */
+        CATCHING_UP,
+        /** The backup has all records, and may become the primary. */
+        IN_SYNC
+    }
+
+    private final Backups backups;
+    private final Backup peer;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // Guarded by lock.
+    private State state = State.AWAY;
+    private BackupStream stream;
+    private String reason = "the connection is not open yet";
+    /** False if the coordinator does not list the backup. The connection then ends with its stream. */
+    private boolean listed = true;
+    private boolean closed;
+    private volatile int imagesLeft;
+
+    BackupConnection(Backups backups, Backup peer) {
+        this.backups = backups;
+        this.peer = peer;
+        this.thread = ThreadName.BACKUP.builder(peer.name()).unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    Backup peer() {
+        return peer;
+    }
+
+    private void run() {
+        String reported = null;
+        try {
+            while (!isClosed()) {
+                try {
+                    follow();
+                    reported = null;
+                } catch (IOException | RuntimeException | Error e) {
+                    String text = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
+                    if (!isClosed() && !text.equals(reported)) {
+                        reported = text;
+                        // After an error in modeldisk too, the shard needs its backup again.
+                        LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(),
+                            peer.address(), text, e instanceof IOException ? null : e);
+                    }
+                    disconnect(text);
+                }
+                pause();
+            }
+        } catch (InterruptedException e) {
+            // close() ends the thread.
+        }
+        // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
+        if (currentState() != State.IN_SYNC) {
+            disconnect("the primary has stopped");
+            backups.forget(this);
+        }
+    }
+
+    private State currentState() {
+        lock.lock();
+        try {
+            return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Opens a stream, sends the blocks that the backup lacks, and waits until the stream fails. */
+    private void follow() throws IOException, InterruptedException {
+        BackupStream opened = backups.open(peer);
+        lock.lock();
+        try {
+            stream = opened;
+            state = State.CATCHING_UP;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        BlockStamps theirs = opened.readStamps(backups.source().blocks());
+        // The records change the blocks of the backup one after the other.
+        backups.members().remove(peer.name());
+        backups.sink().add(opened);
+        int sent = sendBlocks(opened, theirs);
+        lock.lock();
+        try {
+            checkOpen(opened);
+            backups.members().add(peer.name());
+            state = State.IN_SYNC;
+            changed.signalAll();
+            LOG.info("backup {} is in sync; {} of {} blocks were sent", peer.name(), sent, backups.source().blocks());
+            while (state == State.IN_SYNC && !closed) {
+                changed.await();
+            }
+            throw new IOException(reason);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int sendBlocks(BackupStream opened, BlockStamps theirs) throws IOException, InterruptedException {
+        BackupSource source = backups.source();
+        RecordLog log = backups.log();
+        source.appendRoster(log);
+        long limitBytes = backups.bufferBytes() / IMAGES_PART;
+        long pendingBytes = 0;
+        long last = 0;
+        int sent = 0;
+        for (int i = 0; i < source.blocks(); i++) {
+            imagesLeft = source.blocks() - i;
+            ShardBlock block = source.block(i);
+            block.lock();
+            try {
+                if (source.stamps().is(i, theirs.epoch(i), theirs.position(i))) {
+                    last = BlockImage.appendStamp(log, i, source.stamps());
+                } else {
+                    BlockImage.append(log, block, source.stamps());
+                    last = source.appendBlock(log, block);
+                    pendingBytes += BlockImage.recordBytes(block);
+                    sent++;
+                }
+            } finally {
+                block.unlock();
+            }
+            if (pendingBytes >= limitBytes) {
+                awaitDurable(opened, log, last);
+                pendingBytes = 0;
+            }
+        }
+        awaitDurable(opened, log, last);
+        imagesLeft = 0;
+        return sent;
+    }
+
+    private void awaitDurable(BackupStream opened, RecordLog log, long position)
+        throws IOException, InterruptedException {
+        Duration slice = Duration.ofSeconds(1);
+        while (!log.awaitDurable(position, slice)) {
+            lock.lock();
+            try {
+                checkOpen(opened);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private void checkOpen(BackupStream opened) throws IOException {
+        if (closed || stream != opened || state == State.AWAY) {
+            throw new IOException(reason);
+        }
+    }
+
+    /**
+     * The stream has failed. If the backup was in sync, the coordinator is told before this method returns. The caller then calls
+     * {@link BackupMembers#removeUnconfirmed}, because an addition of the backup may have failed before.
+     *
+     * @throws IOException if the coordinator did not confirm; the state is then unchanged
+     */
+    void lost(BackupStream failed, IOException why) throws IOException {
+        lock.lock();
+        try {
+            if (stream != failed || state == State.AWAY) {
+                return;
+            }
+            if (state == State.IN_SYNC) {
+                backups.members().remove(peer.name());
+                LOG.warn("backup {} is no longer in sync: {}", peer.name(), why.getMessage());
+            }
+            state = State.AWAY;
+            reason = why.getMessage();
+            endIfGone();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the thread if the coordinator does not list the backup and no stream is open. */
+    private void endIfGone() {
+        if (!listed && state == State.AWAY) {
+            closed = true;
+            changed.signalAll();
+            thread.interrupt();
+        }
+    }
+
+    /** Closes the stream, and connects again. The coordinator knows that the backup is not in sync. */
+    void restart(String why) throws IOException {
+        BackupStream current;
+        lock.lock();
+        try {
+            current = stream;
+        } finally {
+            lock.unlock();
+        }
+        if (current != null) {
+            lost(current, new IOException(why));
+        }
+    }
+
+    boolean isOf(BackupStream each) {
+        lock.lock();
+        try {
+            return stream == each;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes a stream that has failed. The sink no longer uses it, unless the whole log is closed. */
+    private void disconnect(String why) {
+        BackupStream ended;
+        lock.lock();
+        try {
+            ended = stream;
+            reason = why;
+            if (state != State.IN_SYNC) {
+                state = State.AWAY;
+                endIfGone();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (ended != null) {
+            ended.close();
+        }
+    }
+
+    private void pause() throws InterruptedException {
+        long deadlineNs = backups.clock().nanoTime() + RETRY_NS;
+        lock.lock();
+        try {
+            boolean inTime = true;
+            while (!closed && inTime) {
+                inTime = backups.clock().awaitUntil(changed, deadlineNs);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The progress of this backup. */
+    BackupStatus status() {
+        lock.lock();
+        try {
+            RecordBacklog behind = state == State.AWAY || stream == null
+                ? null
+                : backups.log().after(stream.appliedPosition());
+            return new BackupStatus(peer.name(), peer.address().getHostString() + ":" + peer.address().getPort(),
+                state == State.IN_SYNC, behind, imagesLeft, state == State.AWAY ? reason : null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Notes whether the coordinator lists the backup. A backup that is not listed has stopped, or has lost only the coordinator:
+     * its stream is used as long as it is open, and is not opened again.
+     *
+     * @return whether the connection is still in use
+     */
+    boolean list(boolean now) {
+        lock.lock();
+        try {
+            listed = now;
+            if (!listed && stream != null && !stream.isOpen()) {
+                lost(stream, new IOException("the process has ended"));
+            }
+            endIfGone();
+            return !closed;
+        } catch (IOException e) {
+            LOG.debug("the coordinator has not confirmed the end of backup {}: {}", peer.name(), e.toString());
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stops the thread. A backup that was in sync stays so for the coordinator. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.modeldisk.fault.replica;
+
+import java.io.IOException;
+
+/**
+ * The backups that may become the primary of a shard, as the coordinator knows them. At first, these are the backups of the
+ * former primary that had all its records. Thread-safe.
+ */
+public interface BackupMembers {
+    /**
+     * Adds a backup that has all records.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void add(String backup) throws IOException;
+
+    /**
+     * Removes the backups of the former primary that were not added since, because they lack the next record. Until
+     * then they are members: if this process ends before its first record, one of them becomes the primary.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void removeEarlier() throws IOException;
+
+    /**
+     * Removes a backup that may lack records, if it is a member.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void remove(String backup) throws IOException;
+
+    /**
+     * Removes the backups whose addition was not confirmed: the coordinator may have added them, although {@link #add} has
+     * failed. Does nothing if there is none.
+     *
+     * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
+     */
+    void removeUnconfirmed() throws IOException;
+}

@@ -1,0 +1,174 @@
+package io.modeldisk.fault.replica;
+
+import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.fault.record.RecordSink;
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The backups of a shard as a sink of its records. A batch is durable when every backup has applied it, or is no longer a backup
+ * in sync. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
+ */
+final class BackupSink implements RecordSink {
+    /** Tells the coordinator which backups lack records. */
+    interface Losses {
+        /**
+         * The first records will count as durable after this method has returned. No backup has them that has no stream.
+         *
+         * @throws IOException if the coordinator cannot be told now; the sink tries again
+         */
+        void begins() throws IOException;
+
+        /**
+         * Makes sure that the backup does not become the primary. After this method has returned, records count as durable
+         * without this backup.
+         *
+         * @throws IOException if this is not possible now; the sink tries again
+         */
+        void lost(BackupStream stream, IOException reason) throws IOException;
+    }
+
+    private static final Logger LOG = LogManager.getLogger(BackupSink.class);
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Losses losses;
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ended = lock.newCondition();
+    /** Guarded by lock. */
+    private boolean ending;
+    /** The streams that get the next batch. Guarded by lock. */
+    private final List<BackupStream> added = new ArrayList<>();
+    // Used only by the thread that sends batches.
+    private final List<BackupStream> streams = new CopyOnWriteArrayList<>();
+    private final List<Loss> failed = new ArrayList<>();
+    private int sending;
+    private boolean begun;
+
+    private record Loss(BackupStream stream, IOException reason) {}
+
+    BackupSink(Losses losses, NanoClock clock) {
+        this.losses = losses;
+        this.clock = clock;
+    }
+
+    @Override
+    public String name() {
+        return "backup";
+    }
+
+    /** Sends the following batches to this backup too. Records that are appended after this call are in these batches. */
+    void add(BackupStream stream) {
+        lock.lock();
+        try {
+            added.add(stream);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void begin(RecordBatch batch) {
+        lock.lock();
+        try {
+            streams.addAll(added);
+            added.clear();
+        } finally {
+            lock.unlock();
+        }
+        sending = streams.size();
+        for (int i = 0; i < sending; i++) {
+            try {
+                streams.get(i).send(batch);
+            } catch (IOException e) {
+                // await() throws the same failure.
+            }
+        }
+    }
+
+    @Override
+    public void finish() throws IOException {
+        for (int i = sending - 1; i >= 0; i--) {
+            try {
+                streams.get(i).await();
+            } catch (IOException e) {
+                failed.add(new Loss(streams.remove(i), e));
+            }
+        }
+        String reported = null;
+        while (!begun || !failed.isEmpty()) {
+            try {
+                tell();
+            } catch (IOException e) {
+                if (!e.getMessage().equals(reported)) {
+                    reported = e.getMessage();
+                    LOG.warn("pushes wait until the coordinator knows which backups lack them: {}", reported);
+                }
+                if (!pause()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Tells the coordinator about one change. */
+    private void tell() throws IOException {
+        if (!begun) {
+            losses.begins();
+            begun = true;
+        } else {
+            losses.lost(failed.getLast().stream(), failed.getLast().reason());
+            failed.removeLast();
+        }
+    }
+
+    /** Waits before the next attempt to tell the coordinator. Returns false if there must be no other attempt. */
+    private boolean pause() {
+        long deadlineNs = clock.nanoTime() + RETRY_NS;
+        lock.lock();
+        try {
+            boolean inTime = true;
+            while (!ending && inTime) {
+                inTime = clock.awaitUntil(ended, deadlineNs);
+            }
+            return !ending;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** From now on, a batch fails at once if the coordinator cannot be told about a lost backup. */
+    void end() {
+        lock.lock();
+        try {
+            ending = true;
+            ended.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes all streams. A batch in progress fails. */
+    @Override
+    public void close() {
+        end();
+        lock.lock();
+        try {
+            added.forEach(BackupStream::close);
+        } finally {
+            lock.unlock();
+        }
+        streams.forEach(BackupStream::close);
+    }
+}

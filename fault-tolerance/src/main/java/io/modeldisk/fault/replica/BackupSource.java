@@ -1,0 +1,33 @@
+package io.modeldisk.fault.replica;
+
+import io.modeldisk.fault.record.BlockStamps;
+import io.modeldisk.fault.record.RecordLog;
+import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+
+/** The shard that a primary serves, as its backups need it. Thread-safe. */
+public interface BackupSource {
+    /** The facts of the shard. */
+    ModelFacts facts();
+
+    /** The number of blocks. */
+    int blocks();
+
+    /** Returns a block. */
+    ShardBlock block(int index);
+
+    /** The stamps of the blocks. */
+    BlockStamps stamps();
+
+    /** Appends the history of the shard and a ROSTER, which is the whole membership. */
+    void appendRoster(RecordLog log);
+
+    /**
+     * Appends the BLOCK of a block, which follows an image. The caller holds the lock of the block.
+     *
+     * @return the position of the record
+     * @throws IOException if a sink of the records has failed
+     */
+    long appendBlock(RecordLog log, ShardBlock block) throws IOException;
+}

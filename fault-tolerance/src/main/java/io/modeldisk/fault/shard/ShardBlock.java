@@ -1,0 +1,40 @@
+package io.modeldisk.fault.shard;
+
+import io.modeldisk.aggregator.BlockMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A block of weights. Except for {@link #lock}, {@link #version} and what never changes, the caller of a method holds the lock of
+ * the block.
+ */
+public interface ShardBlock {
+    /** The index of the block within the shard, from 0. */
+    int index();
+
+    /** The length of the block in bytes. Only the last block of a shard may be shorter than the block size. */
+    int lengthBytes();
+
+    /** Locks the block. A thread that locks several blocks must lock the blocks in ascending order of their indexes. */
+    void lock();
+
+    /** Unlocks the block. */
+    void unlock();
+
+    /** Returns the weights for reading. The weights are valid until the lock is released. */
+    BlockMemory readable();
+
+    /** Returns the weights for writing. The weights are valid until the lock is released. */
+    BlockMemory writable();
+
+    /** The aggregator state of the block; {@link MemorySegment#NULL} if the aggregator has no state. */
+    MemorySegment state();
+
+    /** The length of {@link #state} in bytes, which never changes. */
+    long stateBytes();
+
+    /** The number of updates of the block. */
+    long version();
+
+    /** Sets the version of the block to that of a checkpoint or a record. May be called only before the first update. */
+    void restoreVersion(long version);
+}

@@ -1,0 +1,51 @@
+package io.modeldisk.fault.shard;
+
+import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.fault.record.RecordKind;
+import java.io.IOException;
+import java.util.function.LongFunction;
+
+/**
+ * The rounds of a shard, which its consistency mode opens and closes. Thread-safe.
+ *
+ * @param <M> a learner of the shard
+ */
+public interface ShardRounds<M> {
+    /**
+     * The number of closed rounds of a block; -1 if the mode has no rounds that close. Without the lock of the block, the number
+     * may be slightly too low.
+     */
+    long rounds(int block);
+
+    /**
+     * Lets all pushes of rounds after {@code round} wait, because the shard stops after this round. May be called again with a
+     * later round. When this method has returned, no such push is in progress. Does nothing if the mode has no rounds that close.
+     */
+    default void holdAfter(long round) {}
+
+    /**
+     * Appends the record of a block that a checkpoint has saved. The caller holds the lock of the block.
+     *
+     * @param checkpoint the number of the checkpoint, not 0
+     * @return the position of the record
+     * @throws IOException if a sink has failed; the checkpoint then does not fit the records
+     */
+    long recordBlock(ShardBlock block, long checkpoint) throws IOException;
+
+    /**
+     * Repeats a change that is in a record of another shard: a {@link RecordKind#PUSH} or a {@link RecordKind#CLOSE}. The caller
+     * sets the version of the block.
+     *
+     * @param learner the learner of the push; null if it is unknown
+     * @throws DamagedRecordException if the record does not follow the state of the block; the message has the reason
+     */
+    void replay(RecordHeader record, M learner) throws DamagedRecordException;
+
+    /**
+     * Repeats the record of a block that a checkpoint has saved.
+     *
+     * @param learners returns the learner with a number; null if it is unknown
+     */
+    void replayBlock(RecordHeader record, LongFunction<M> learners);
+}

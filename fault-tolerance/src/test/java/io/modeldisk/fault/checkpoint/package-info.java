@@ -1,0 +1,2 @@
+/** Tests of the parts that take and load checkpoints. {@code CheckpointTest} tests the checkpoints of whole shards. */
+package io.modeldisk.fault.checkpoint;

@@ -1,0 +1,2 @@
+/** Tests of the journal. */
+package io.modeldisk.fault.journal;

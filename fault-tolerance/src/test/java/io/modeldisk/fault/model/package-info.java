@@ -1,0 +1,2 @@
+/** Tests of the sources of initial weights. */
+package io.modeldisk.fault.model;

@@ -1,0 +1,2 @@
+/** Tests of the record log. */
+package io.modeldisk.fault.record;

@@ -1,2 +1,0 @@
-/** The sources of the initial weights of a model. This package must not depend on SCSI or rounds. */
-package io.modeldisk.server.model;

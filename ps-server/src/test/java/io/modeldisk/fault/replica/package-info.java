@@ -1,0 +1,2 @@
+/** Tests of {@link io.modeldisk.server.replica}. */
+package io.modeldisk.fault.replica;

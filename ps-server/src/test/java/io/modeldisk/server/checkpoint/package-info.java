@@ -1,2 +1,0 @@
-/** Tests of the parts that take and load checkpoints. {@code CheckpointTest} tests the checkpoints of whole shards. */
-package io.modeldisk.server.checkpoint;

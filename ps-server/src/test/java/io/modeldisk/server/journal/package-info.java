@@ -1,2 +1,0 @@
-/** Tests of the journal. */
-package io.modeldisk.server.journal;

@@ -1,2 +1,0 @@
-/** Tests of the sources of initial weights. */
-package io.modeldisk.server.model;

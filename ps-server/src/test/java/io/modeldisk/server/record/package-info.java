@@ -1,2 +1,0 @@
-/** Tests of the record log. */
-package io.modeldisk.server.record;

@@ -1,2 +1,0 @@
-/** Tests of {@link io.modeldisk.server.replica}. */
-package io.modeldisk.server.replica;
