@@ -4,7 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.fuse.FuseBinding;
-import io.modeldisk.mount.fuse.LinkBinding;
+import io.modeldisk.mount.fuse.kernel.LinkBinding;
 import io.modeldisk.mount.handover.Handover;
 import java.io.IOException;
 import java.util.Map;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.mount.fuse.FuseBinding;
-import io.modeldisk.mount.fuse.LinkBinding;
+import io.modeldisk.mount.fuse.kernel.LinkBinding;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Collections;
@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests learners that map the buffers of a mount. */
 @Tag("mount")

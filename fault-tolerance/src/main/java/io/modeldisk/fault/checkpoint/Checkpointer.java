@@ -106,7 +106,8 @@ public final class Checkpointer implements AutoCloseable {
     public Checkpointer(
         CheckpointSettings settings, ModelFacts facts, ModelSource source, ShardBlocks store,
         Aggregator aggregator,
-        Membership<Nexus, ?> learners, ShardRounds<?> consistency, NanoClock clock, CheckpointStatus newest, long history,
+        Membership<Nexus, ?> learners, ShardRounds<?> consistency, NanoClock clock, CheckpointStatus newest,
+        long history,
         CheckpointLog log, LongSupplier rawWrites, Runnable goBack, BooleanSupplier mayServe)
         throws IOException {
         this.settings = settings;

@@ -42,7 +42,8 @@ public final class RecordPlayer<M extends Member<Nexus>> {
      * from
      *     which the shard has started; 0 if the shard has started from its initial weights
      */
-    public RecordPlayer(ShardBlocks store, ShardRounds<M> consistency, Membership<Nexus, M> learners, LearningRate learningRate,
+    public RecordPlayer(ShardBlocks store, ShardRounds<M> consistency, Membership<Nexus, M> learners,
+        LearningRate learningRate,
         long checkpoint) {
         this.store = store;
         this.consistency = consistency;

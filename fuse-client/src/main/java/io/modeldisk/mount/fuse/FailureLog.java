@@ -73,7 +73,7 @@ public final class FailureLog {
     }
 
     /** Logs that a reply could not be sent. */
-    void notSent(String reply, IOException e) {
+    public void notSent(String reply, IOException e) {
         String text = reply + " could not be sent: " + e.getMessage();
         if (isNew(text, text)) {
             LOG.warn(text);

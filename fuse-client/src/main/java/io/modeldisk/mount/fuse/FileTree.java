@@ -11,7 +11,7 @@ import java.util.Optional;
 /** The files and directories of a mount with their attributes, and the rules for what a process may change. Thread-safe. */
 public final class FileTree {
     /** The types of nodes. Each type has a number in directory entries and bits in the mode of a file (inode(7)). */
-    enum Type {
+    public enum Type {
         DIRECTORY(4, 0040000), FILE(8, 0100000), LINK(10, 0120000);
 
         private final int number;
@@ -23,7 +23,7 @@ public final class FileTree {
         }
 
         /** Returns the number in directory entries. */
-        int number() {
+        public int number() {
             return number;
         }
     }
@@ -97,7 +97,7 @@ public final class FileTree {
     }
 
     /** Returns the node number of a name in the directory with this node number. */
-    long find(long directory, String name) throws ErrnoException {
+    public long find(long directory, String name) throws ErrnoException {
         directory(directory);
         long node = nodes.find(directory, name);
         if (node == 0 && name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES) {
@@ -111,7 +111,7 @@ public final class FileTree {
 
     /** Returns the node number of a path that starts with a slash, which stands for the mounted directory. */
     public long node(String path) throws ErrnoException {
-        long node = KernelProtocol.ROOT_NODE;
+        long node = Nodes.ROOT_NODE;
         for (String name : path.split("/")) {
             node = name.isEmpty() ? node : find(node, name);
         }
@@ -128,7 +128,7 @@ public final class FileTree {
     }
 
     /** Returns the type of a node. */
-    Type type(long node) {
+    public Type type(long node) {
         MountedFile file = nodes.file(node);
         if (file == null) {
             return Type.DIRECTORY;
@@ -240,7 +240,7 @@ public final class FileTree {
      * Returns whether a truncation may come from an open with O_TRUNC, such as by dd and cp: the kernel sends a truncation to 0
      * without a handle. The kernel sends an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
      */
-    static boolean isByOpen(long newSizeBytes, boolean hasHandle) {
+    public static boolean isByOpen(long newSizeBytes, boolean hasHandle) {
         return newSizeBytes == 0 && !hasHandle;
     }
 

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.ServiceLoader;
 
 /**
- * An implementation of FUSE, which mounts file systems and serves them from this process. {@link ServiceLoader} finds the binding
- * {@code jnr}, so that its libraries are on the class path only if it is used. Thread-safe.
+ * An implementation of FUSE, which mounts file systems and serves them from this process. {@link ServiceLoader} finds the
+ * bindings, so that the libraries of the binding {@code jnr} are on the class path only if it is used. Thread-safe.
  */
 public interface FuseBinding {
     /** The default: the fastest binding. */
@@ -18,17 +18,15 @@ public interface FuseBinding {
      * @throws IllegalArgumentException for any other name, and for a binding that is not installed
      */
     static FuseBinding named(String name) {
-        return switch (name) {
-            case "kernel" -> new KernelBinding();
-            case "jnr" -> ServiceLoader.load(FuseBinding.class).findFirst().orElseThrow(FuseBinding::withoutLibraries);
-            default -> throw new IllegalArgumentException("binding=" + name + " must be one of kernel, jnr");
-        };
-    }
-
-    private static IllegalArgumentException withoutLibraries() {
-        return new IllegalArgumentException(
-            "binding=jnr needs libraries that are not on the class path; the modeldisk command adds"
-                + " them, from lib/jnr of its folder, if an option, the environment or the settings file names jnr");
+        for (FuseBinding binding : ServiceLoader.load(FuseBinding.class)) {
+            if (binding.name().equals(name)) {
+                return binding;
+            }
+        }
+        throw new IllegalArgumentException(name.equals("jnr")
+            ? "binding=jnr needs libraries that are not on the class path; the modeldisk command adds"
+                + " them, from lib/jnr of its folder, if an option, the environment or the settings file names jnr"
+            : "binding=" + name + " must be one of kernel, jnr");
     }
 
     /** Returns the name of the binding, such as {@code kernel}. */

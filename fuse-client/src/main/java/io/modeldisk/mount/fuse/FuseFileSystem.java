@@ -12,7 +12,7 @@ public interface FuseFileSystem {
 
     /** Returns the index in {@link #files} of the file with a node number. */
     static int indexOf(long node) {
-        return (int) (Nodes.withoutInstance(node) - KernelProtocol.FIRST_FILE_NODE);
+        return (int) (Nodes.withoutInstance(node) - Nodes.FIRST_FILE_NODE);
     }
 
     /** Returns the names of the extended attributes of the directory. */

@@ -26,7 +26,7 @@ public final class HandleTable {
     }
 
     /** Adds a handle that the process before has opened under this number. */
-    synchronized void restore(int number, FileHandle handle) {
+    public synchronized void restore(int number, FileHandle handle) {
         FileHandle[] copy = Arrays.copyOf(handles, Math.max(handles.length, number + 1));
         copy[number] = handle;
         handles = copy;

@@ -4,10 +4,10 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 
 /** A file that was open when another process took the mount over, and whose content that process does not have. */
-final class LostHandle implements FileHandle {
+public final class LostHandle implements FileHandle {
     private final String reason;
 
-    LostHandle(String reason) {
+    public LostHandle(String reason) {
         this.reason = reason;
     }
 

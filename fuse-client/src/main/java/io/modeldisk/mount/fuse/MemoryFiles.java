@@ -49,7 +49,7 @@ public final class MemoryFiles {
      *
      * @param device the descriptor of a session for which the kernel has offered passthrough in INIT
      */
-    static MemoryFiles ofKernel(int device) {
+    public static MemoryFiles ofKernel(int device) {
         return new MemoryFiles(device, trial(device));
     }
 
@@ -68,7 +68,7 @@ public final class MemoryFiles {
     }
 
     /** Records the open files in a state from now on. Goes on with those that are recorded already. */
-    synchronized void record(MountState recorded, Nodes nodes) throws IOException {
+    public synchronized void record(MountState recorded, Nodes nodes) throws IOException {
         state = recorded;
         recorded.forEachMemory((node, number, handles) -> open.put(node,
             new Backing(nodes.file(node).memory(Cancellation.NONE), number, handles)));
@@ -92,7 +92,7 @@ public final class MemoryFiles {
     }
 
     /** Returns the number under which the kernel uses this memory for a node, for the reply to an OPEN request. */
-    synchronized int opened(long node, DataMemory memory) throws IOException {
+    public synchronized int opened(long node, DataMemory memory) throws IOException {
         Backing backing = open.get(node);
         if (backing != null && backing.memory() != memory) {
             // The kernel allows only one memory for a node at a time.
@@ -108,7 +108,7 @@ public final class MemoryFiles {
     }
 
     /** Records that a handle of a node was released. */
-    synchronized void released(long node) {
+    public synchronized void released(long node) {
         Backing backing = open.get(node);
         if (backing != null && backing.handles() > 1) {
             open.put(node, new Backing(backing.memory(), backing.number(), backing.handles() - 1));

@@ -10,6 +10,12 @@ import java.util.Map;
  * files that are constant while they are open. Immutable.
  */
 public final class Nodes {
+    /** The node number of the root directory. */
+    public static final int ROOT_NODE = 1;
+
+    /** The node number of the first file. The other files have the next numbers. */
+    public static final int FIRST_FILE_NODE = 2;
+
     /** A name in a directory. */
     public record Entry(String name, long node) {}
 
@@ -38,7 +44,7 @@ public final class Nodes {
             String path = files[i].name();
             int slash = path.indexOf('/');
             Directory directory = slash < 0 ? directories.getFirst() : directory(path.substring(0, slash));
-            directory.add(new Entry(path.substring(slash + 1), KernelProtocol.FIRST_FILE_NODE + i));
+            directory.add(new Entry(path.substring(slash + 1), FIRST_FILE_NODE + i));
         }
     }
 
@@ -55,12 +61,12 @@ public final class Nodes {
     }
 
     private long nodeOfDirectory(int index) {
-        return index == 0 ? KernelProtocol.ROOT_NODE : KernelProtocol.FIRST_FILE_NODE + files.length + index - 1L;
+        return index == 0 ? ROOT_NODE : FIRST_FILE_NODE + files.length + index - 1L;
     }
 
     /** Returns the file with this node number; null if there is none. */
     public MountedFile file(long node) {
-        long index = withoutInstance(node) - KernelProtocol.FIRST_FILE_NODE;
+        long index = withoutInstance(node) - FIRST_FILE_NODE;
         return index >= 0 && index < files.length ? files[(int) index] : null;
     }
 
@@ -76,10 +82,10 @@ public final class Nodes {
     }
 
     private Directory found(long node) {
-        if (node == KernelProtocol.ROOT_NODE) {
+        if (node == ROOT_NODE) {
             return directories.getFirst();
         }
-        long index = node - KernelProtocol.FIRST_FILE_NODE - files.length + 1;
+        long index = node - FIRST_FILE_NODE - files.length + 1;
         return index >= 1 && index < directories.size() ? directories.get((int) index) : null;
     }
 
@@ -90,7 +96,7 @@ public final class Nodes {
     }
 
     /** Returns a node number with the number of an inode. */
-    static long withInstance(long node, long instance) {
+    public static long withInstance(long node, long instance) {
         return instance << BITS | node;
     }
 
@@ -100,7 +106,7 @@ public final class Nodes {
     }
 
     /** Returns a node number without the number of the inode. */
-    static long withoutInstance(long node) {
+    public static long withoutInstance(long node) {
         return node & (1L << BITS) - 1;
     }
 }

@@ -20,19 +20,19 @@ import org.apache.logging.log4j.Logger;
  * session over a socket (SCM_RIGHTS, unix(7)). posix_spawn(3) starts the program, because ProcessBuilder cannot pass a socket to
  * a child.
  */
-final class UserMount implements Unmounter {
+public final class UserMount implements Unmounter {
     private static final Logger LOG = LogManager.getLogger(UserMount.class);
     private static final String HELPER = "fusermount3";
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
     private static final Duration HELPER_TIMEOUT = Duration.ofSeconds(10);
 
     /** Returns whether fusermount3 is installed. */
-    static boolean isAvailable() {
+    public static boolean isAvailable() {
         return Processes.isInstalled(HELPER);
     }
 
     /** Mounts the directory. Returns the descriptor of the session. */
-    static int mount(Path directory, FuseOptions options) throws IOException {
+    public static int mount(Path directory, FuseOptions options) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
             // This process closes its descriptor of the helper's socket before it receives. Otherwise the receive would wait

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
-
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;

@@ -4,7 +4,7 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
-import io.modeldisk.mount.fuse.KernelBinding;
+import io.modeldisk.mount.fuse.kernel.KernelBinding;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;

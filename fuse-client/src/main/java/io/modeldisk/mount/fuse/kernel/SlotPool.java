@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import java.util.ArrayDeque;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 /** Constants of the kernel's FUSE protocol (linux/fuse.h), and the versions and capabilities that modeldisk supports. */
 final class KernelProtocol {
@@ -66,11 +66,6 @@ final class KernelProtocol {
      * to one file.
      */
     static final int OPEN_FLAGS = 1 | 1 << 6;
-
-    static final int ROOT_NODE = 1;
-
-    /** The node number of the first file. The other files have the next numbers. */
-    static final int FIRST_FILE_NODE = 2;
 
     /** FATTR_SIZE: a SETATTR request with this bit is a truncation. */
     static final int SIZE_ATTRIBUTE = 1 << 3;

@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;

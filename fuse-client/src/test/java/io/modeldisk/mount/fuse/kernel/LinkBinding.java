@@ -1,4 +1,6 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
+
+import io.modeldisk.mount.fuse.FuseBinding;
 
 /** Creates bindings for tests. */
 public final class LinkBinding {

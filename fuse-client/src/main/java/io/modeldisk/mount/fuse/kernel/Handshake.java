@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;

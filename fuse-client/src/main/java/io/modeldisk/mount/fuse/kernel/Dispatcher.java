@@ -1,5 +1,18 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FailureLog;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.FileTree;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.HandleTable;
+import io.modeldisk.mount.fuse.LostHandle;
+import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.Nodes;
+import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.threads.ThreadName;
@@ -346,7 +359,7 @@ final class Dispatcher {
     private void invalidateMaps(RequestSlot slot) {
         try {
             for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
-                long node = KernelProtocol.FIRST_FILE_NODE + i;
+                long node = Nodes.FIRST_FILE_NODE + i;
                 if (nodes.file(node).hasWeights()) {
                     slot.notifyInvalid(node);
                 }
@@ -464,7 +477,7 @@ final class Dispatcher {
             fits = switch ((int) at) {
                 case 0 -> addEntry(slot, request, new Nodes.Entry(".", request.node()), at + 1);
                 // All subdirectories are in the root.
-                case 1 -> addEntry(slot, request, new Nodes.Entry("..", KernelProtocol.ROOT_NODE), at + 1);
+                case 1 -> addEntry(slot, request, new Nodes.Entry("..", Nodes.ROOT_NODE), at + 1);
                 default -> addEntry(slot, request, entries.get((int) at - 2), at + 1);
             };
         }

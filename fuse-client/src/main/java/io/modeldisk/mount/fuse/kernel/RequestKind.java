@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 /** The kinds of requests. A {@link Lane} limits the number of threads for each kind whose requests may wait. */
 enum RequestKind {

@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 /** The opcodes of the FUSE requests that the mount handles ({@code linux/fuse.h}). */
 final class Opcode {

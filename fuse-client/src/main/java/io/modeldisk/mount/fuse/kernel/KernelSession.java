@@ -1,5 +1,13 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.FuseSession;
+import io.modeldisk.mount.fuse.HandleTable;
+import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.SessionEnd;
+import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.cancellation.Cancellation;

@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 /**
  * A copy of a request that was received and is not served yet.

@@ -1,5 +1,6 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;

@@ -1,8 +1,9 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;

@@ -1,5 +1,12 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.mount.fuse.FuseFileSystem;
+import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.mount.fuse.FuseSession;
+import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.mount.fuse.UserMount;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;

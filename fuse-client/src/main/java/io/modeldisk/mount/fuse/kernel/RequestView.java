@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;

@@ -1,4 +1,4 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 /**
  * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free.

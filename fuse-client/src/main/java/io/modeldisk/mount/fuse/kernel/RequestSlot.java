@@ -1,7 +1,8 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;

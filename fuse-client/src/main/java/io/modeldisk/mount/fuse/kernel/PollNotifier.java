@@ -1,7 +1,8 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import java.lang.foreign.Arena;

@@ -1,9 +1,11 @@
-package io.modeldisk.mount.fuse;
+package io.modeldisk.mount.fuse.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import io.modeldisk.mount.fuse.FileTree;
+import io.modeldisk.mount.fuse.Nodes;
 import java.lang.foreign.MemorySegment;
 
 /** A reply in memory, as the kernel reads it: {@code struct fuse_out_header} and its body (linux/fuse.h). */

@@ -1,0 +1,2 @@
+/** Tests of the FUSE binding without a mount. */
+package io.modeldisk.mount.fuse.kernel;
