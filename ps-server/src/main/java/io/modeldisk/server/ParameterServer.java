@@ -5,6 +5,7 @@ import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.server.role.StandbyServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;

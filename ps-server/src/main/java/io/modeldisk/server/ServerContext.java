@@ -60,31 +60,31 @@ public final class ServerContext {
     private static final int MAX_PORTAL_GROUPS = 65_535;
     private static final Duration MAX_LEASE = Duration.ofDays(1);
 
-    Aggregator aggregator;
+    public Aggregator aggregator;
     Duration lease = DEFAULT_LEASE;
     NonFinite nonFinite = NonFinite.REFUSE;
     /** Null if the shard takes no checkpoints. */
-    CheckpointSettings checkpoints;
+    public CheckpointSettings checkpoints;
     /** Null if the shard has no journal. */
     JournalSettings journal;
     /** Null if only this process may serve the shard. */
     BackupSettings backups;
     /** Null if the CPU applies gradients. */
     DeviceTarget device;
-    TargetPortGroups portGroups = TargetPortGroups.single();
-    final TargetContext network = new TargetContext();
+    public TargetPortGroups portGroups = TargetPortGroups.single();
+    public final TargetContext network = new TargetContext();
     Consumer<Throwable> lost = e -> log().error("the shard is of no use any more", e);
     Runnable goBack = () -> log().error(
         "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
     /** Makes a backup the primary soon, on another thread. Returns false if no backup is in sync. */
-    BooleanSupplier handOver = () -> false;
+    public BooleanSupplier handOver = () -> false;
     BooleanSupplier mayServe = () -> true;
     NanoClock clock = NanoClock.SYSTEM;
     /**
      * The lowest epoch of a primary from which a backup accepts records. A process that starts anew in an epoch must not get
      * records of the previous primary.
      */
-    long lowestEpoch;
+    public long lowestEpoch;
     /**
      * The number of spare blocks, which is also the maximum number of pins. A read pins a block while the data of the block is
      * sent, so that the data does not change. A write to a pinned block first copies the block to a spare block. If all pins are

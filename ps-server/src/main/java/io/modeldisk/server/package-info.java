@@ -1,2 +1,2 @@
-/** A shard of a model as an iSCSI target: configuration, logical units, status and server. */
+/** A process that serves a shard of a model over iSCSI: its configuration, its memory, its start and its end. */
 package io.modeldisk.server;

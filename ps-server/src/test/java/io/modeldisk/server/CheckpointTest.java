@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.fault.checkpoint.CheckpointLoader;
 import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
@@ -186,10 +187,10 @@ class CheckpointTest extends CheckpointFixture {
         twoCheckpoints();
         CheckpointSettings settings = new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period),
             keep, CheckpointSettings.ANY, maxFileBytes);
-        assertThat(Checkpointer.newest(settings).number()).isEqualTo(2);
+        assertThat(CheckpointLoader.newest(settings).number()).isEqualTo(2);
         Files.write(newest().resolve("checkpoint.json"), new byte[]{0, 0, 0});
-        assertThat(Checkpointer.newest(settings).number()).isEqualTo(1);
-        assertThat(Checkpointer.newestNumber(settings)).isEqualTo(2);
+        assertThat(CheckpointLoader.newest(settings).number()).isEqualTo(1);
+        assertThat(CheckpointLoader.newestNumber(settings)).isEqualTo(2);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.server.role.ReplicaMembers;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;

@@ -12,6 +12,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.unit.TrainUnit;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;

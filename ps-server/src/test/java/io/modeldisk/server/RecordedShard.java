@@ -16,6 +16,8 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.MemorySink;
+import io.modeldisk.server.unit.RawUnit;
+import io.modeldisk.server.unit.TrainUnit;
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 import java.util.List;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.fault.checkpoint.CheckpointLoader;
 import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
-import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.fault.coordination.Coordinator;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.ShardRole;
@@ -24,6 +24,8 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.role.ReplicaServer;
+import io.modeldisk.server.role.ServerObserver;
 import io.modeldisk.striping.ShardLocator;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
@@ -487,7 +489,7 @@ class ReplicaServerTest {
     }
 
     private long newestCheckpoint() throws IOException {
-        return Checkpointer.newest(checkpoints).number();
+        return CheckpointLoader.newest(checkpoints).number();
     }
 
     @Test
@@ -526,7 +528,7 @@ class ReplicaServerTest {
             assertThat(round(model, memory, 5)).isEqualTo(12);
             model.requestCheckpoint();
             await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 2);
-            assertThat(Checkpointer.newest(checkpoints).round()).isEqualTo(3);
+            assertThat(CheckpointLoader.newest(checkpoints).round()).isEqualTo(3);
             assertThat(round(model, memory, 6)).isEqualTo(18);
             second.stop();
             assertThat(newestCheckpoint()).isEqualTo(3);

@@ -15,6 +15,7 @@ import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
+import io.modeldisk.server.status.ShardStatus;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;

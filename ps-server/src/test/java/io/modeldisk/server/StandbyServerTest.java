@@ -10,6 +10,7 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.role.StandbyServer;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;

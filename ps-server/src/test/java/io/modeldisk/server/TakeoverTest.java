@@ -21,6 +21,7 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.fake.MovingAddress;
+import io.modeldisk.server.role.ReplicaMembers;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;

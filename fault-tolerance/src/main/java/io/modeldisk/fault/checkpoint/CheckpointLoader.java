@@ -2,6 +2,7 @@ package io.modeldisk.fault.checkpoint;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
+import io.modeldisk.fault.model.ModelSource;
 import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.fault.shard.ShardBlocks;
 import io.modeldisk.platform.files.PrivateFiles;
@@ -27,7 +28,7 @@ import org.apache.logging.log4j.Logger;
  * Loads the newest undamaged checkpoint into the blocks of a shard. Verifies the blocks of all shards, so that all shards choose
  * the same checkpoint. The number of shards may differ from the number of shards that wrote the checkpoint.
  */
-final class CheckpointLoader {
+public final class CheckpointLoader {
     private static final Logger LOG = LogManager.getLogger(CheckpointLoader.class);
 
     private final ModelFacts model;
@@ -40,6 +41,55 @@ final class CheckpointLoader {
         this.store = store;
         this.aggregator = aggregator;
         this.weights = weights;
+    }
+
+    /**
+     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is none.
+     *
+     * @return the status with the loaded checkpoint; the number of the checkpoint is 0 if there is none
+     * @throws IllegalArgumentException if the checkpoint is of another model; the message names the difference
+     * @throws IOException if the directory cannot be used, or all its checkpoints are damaged
+     */
+    public static CheckpointStatus load(
+        CheckpointSettings settings, ModelFacts facts, ModelSource source, ShardBlocks store,
+        Aggregator aggregator)
+        throws IOException {
+        return new CheckpointLoader(facts, store, aggregator,
+            WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes()))
+            .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
+    }
+
+    /**
+     * Returns the status with the newest complete checkpoint whose facts can be read. Its number is 0 if there is none, or
+     * {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static CheckpointStatus newest(CheckpointSettings settings) throws IOException {
+        for (StateDirectory.Folder folder : complete(settings)) {
+            try {
+                return CheckpointStatus.NONE.completed(folder, folder.facts(), 0);
+            } catch (IOException e) {
+                LOG.warn("the checkpoint {} is damaged, and the one before counts as the newest: {} cannot be read: {}",
+                    folder.path(), CheckpointFacts.FILE, e.toString());
+            }
+        }
+        return CheckpointStatus.NONE;
+    }
+
+    /**
+     * Returns the number of the newest complete checkpoint, which may be damaged. The number is 0 if there is none, or
+     * {@code settings} is null.
+     *
+     * @throws IOException if the directory cannot be used
+     */
+    public static long newestNumber(CheckpointSettings settings) throws IOException {
+        List<StateDirectory.Folder> complete = complete(settings);
+        return complete.isEmpty() ? 0 : complete.getFirst().number();
+    }
+
+    private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
+        return settings == null ? List.of() : StateDirectory.open(settings.state()).complete();
     }
 
     /**

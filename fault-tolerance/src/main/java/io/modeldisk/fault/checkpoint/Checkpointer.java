@@ -93,7 +93,8 @@ public final class Checkpointer implements AutoCloseable {
     /**
      * Creates a checkpointer that is not started yet.
      *
-     * @param newest the result of {@link #load}, or of {@link #newest} if the shard continues the history of another process
+     * @param newest the result of {@link CheckpointLoader#load}, or of {@link CheckpointLoader#newest} if the shard continues the
+     *     history of another process
      * @param history the number of the history that the shard continues, although it has not started from the newest checkpoint;
      *     0 if it has
      * @param log the records in the journal of the shard; null if it has no journal
@@ -140,55 +141,6 @@ public final class Checkpointer implements AutoCloseable {
         this.thread = new PeriodicThread(ThreadName.CHECKPOINT.builder(facts.model(), facts.shard()), clock, TICK,
             this::step);
         this.copies = new BlockCopies(facts.blockSizeBytes(), aggregator.stateBytesPerLogicalBlock(), thread::wake);
-    }
-
-    /**
-     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is none.
-     *
-     * @return the status with the loaded checkpoint; the number of the checkpoint is 0 if there is none
-     * @throws IllegalArgumentException if the checkpoint is of another model; the message names the difference
-     * @throws IOException if the directory cannot be used, or all its checkpoints are damaged
-     */
-    public static CheckpointStatus load(
-        CheckpointSettings settings, ModelFacts facts, ModelSource source, ShardBlocks store,
-        Aggregator aggregator)
-        throws IOException {
-        return new CheckpointLoader(facts, store, aggregator,
-            WeightFiles.of(source.tensors(), source.metadata(), settings.maxFileBytes()))
-            .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
-    }
-
-    /**
-     * Returns the status with the newest complete checkpoint whose facts can be read. Its number is 0 if there is none, or
-     * {@code settings} is null.
-     *
-     * @throws IOException if the directory cannot be used
-     */
-    public static CheckpointStatus newest(CheckpointSettings settings) throws IOException {
-        for (StateDirectory.Folder folder : complete(settings)) {
-            try {
-                return CheckpointStatus.NONE.completed(folder, folder.facts(), 0);
-            } catch (IOException e) {
-                LOG.warn("the checkpoint {} is damaged, and the one before counts as the newest: {} cannot be read: {}",
-                    folder.path(), CheckpointFacts.FILE, e.toString());
-            }
-        }
-        return CheckpointStatus.NONE;
-    }
-
-    /**
-     * Returns the number of the newest complete checkpoint, which may be damaged. The number is 0 if there is none, or
-     * {@code settings} is null.
-     *
-     * @throws IOException if the directory cannot be used
-     */
-    public static long newestNumber(CheckpointSettings settings) throws IOException {
-        List<StateDirectory.Folder> complete = complete(settings);
-        return complete.isEmpty() ? 0 : complete.getFirst().number();
-    }
-
-    private static List<StateDirectory.Folder> complete(CheckpointSettings settings) throws IOException {
-        return settings == null ? List.of() : StateDirectory.open(settings.state()).complete();
     }
 
     /** Starts a thread that calls {@link #step} periodically. */

@@ -1,2 +1,2 @@
-/** The binding to FUSE without a library: the kernel's protocol on /dev/fuse, its requests, replies, threads and interruptions. */
+/** The FUSE binding without a library: the kernel's protocol on /dev/fuse, with its requests, replies, threads and interrupts. */
 package io.modeldisk.mount.fuse.kernel;

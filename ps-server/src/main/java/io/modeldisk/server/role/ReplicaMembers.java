@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.role;
 
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.replica.BackupMembers;
@@ -11,9 +11,9 @@ import java.util.TreeSet;
  * a change, this object keeps the former members, so that the caller tries again. An addition that was not confirmed may have
  * reached the coordinator all the same, if only the answer was lost. Thread-safe.
  */
-final class ReplicaMembers implements BackupMembers {
+public final class ReplicaMembers implements BackupMembers {
     /** The part of {@link ShardRole} that changes the members at the coordinator. */
-    interface Role {
+    public interface Role {
         /** The id of this process. */
         String id();
 
@@ -60,13 +60,13 @@ final class ReplicaMembers implements BackupMembers {
     private final Set<String> doubtful = new TreeSet<>();
 
     /** Creates the members of a process that will be the primary. */
-    ReplicaMembers(Role role) {
+    public ReplicaMembers(Role role) {
         this.role = role;
         this.added.add(role.id());
     }
 
     /** This process is the primary now. The members are those of its predecessor. */
-    synchronized void begin() {
+    public synchronized void begin() {
         inSync = Set.copyOf(role.inSync());
     }
 
@@ -128,7 +128,7 @@ final class ReplicaMembers implements BackupMembers {
     }
 
     /** Returns a backup that has all records; null if there is none. */
-    synchronized String successor() {
+    public synchronized String successor() {
         return added.stream().filter(id -> !id.equals(role.id())).findFirst().orElse(null);
     }
 }

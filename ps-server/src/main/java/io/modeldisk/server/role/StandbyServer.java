@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.role;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -8,6 +8,11 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.status.ShardStatus;
+import io.modeldisk.server.unit.RawUnit;
+import io.modeldisk.server.unit.StandbyUnit;
+import io.modeldisk.server.unit.TrainUnit;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -61,7 +66,7 @@ public final class StandbyServer implements AutoCloseable {
     }
 
     /** The target with the logical units of a shard for initiators, without their data. */
-    record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups, LongSupplier epoch) implements Target {
+    public record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups, LongSupplier epoch) implements Target {
         @Override
         public String name() {
             return ModelFacts.TARGET_PREFIX + facts.model();

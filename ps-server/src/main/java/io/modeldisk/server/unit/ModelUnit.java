@@ -1,9 +1,10 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.server.shard.UnitIdentities;
 
 /** A logical unit of a shard, served or on standby: its identity and its sizes follow from the facts of the model. */
 abstract class ModelUnit implements LogicalUnit {

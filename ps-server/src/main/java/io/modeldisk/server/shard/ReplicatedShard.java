@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.shard;
 
 import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.DamagedRecordException;
@@ -32,8 +32,8 @@ import java.util.function.Consumer;
 /**
  * The part of a shard that several processes may serve: it starts as a backup, and becomes the primary once. Thread-safe.
  */
-final class ReplicatedShard implements BackupSource, AutoCloseable {
-    private final ShardModel shard;
+public final class ReplicatedShard implements BackupSource, AutoCloseable {
+    private final Shard shard;
     private final BackupSettings settings;
     private final NanoClock clock;
     private final Consumer<Throwable> lost;
@@ -51,7 +51,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
      * @param lowestEpoch the lowest epoch of a primary whose records the backup accepts
      * @param lost is called if the thread that keeps the records of the primary fails because of an error in modeldisk
      */
-    ReplicatedShard(ShardModel shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock,
+    public ReplicatedShard(Shard shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock,
         Consumer<Throwable> lost) {
         this.shard = shard;
         this.settings = settings;
@@ -85,31 +85,31 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     }
 
     /** The time within which a backup must apply records. */
-    Duration timeout() {
+    public Duration timeout() {
         return settings.timeout();
     }
 
     /** The logical unit that accepts records. */
-    LogicalUnit unit() {
+    public LogicalUnit unit() {
         return unit;
     }
 
-    boolean isPrimary() {
+    public boolean isPrimary() {
         return backups != null;
     }
 
     /** Applies the records that a backup gets. */
-    RecordFollower follower() {
+    public RecordFollower follower() {
         return follower;
     }
 
     /** The backups of this process as the primary; null if it is a backup. */
-    Backups backups() {
+    public Backups backups() {
         return backups;
     }
 
     /** Accepts no more records, and keeps a record of each change from now on. */
-    RecordLog lead(long epoch, String own, BackupMembers members) throws IOException {
+    public RecordLog lead(long epoch, String own, BackupMembers members) throws IOException {
         if (isPrimary()) {
             throw new IllegalStateException("this process is the primary already");
         }
@@ -160,7 +160,7 @@ final class ReplicatedShard implements BackupSource, AutoCloseable {
     }
 
     /** Stops to connect to backups. Called before the log is closed. */
-    void stop() {
+    public void stop() {
         if (backups != null) {
             backups.close();
         }

@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -8,6 +8,7 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.server.status.ShardStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -16,7 +17,7 @@ import java.util.function.LongSupplier;
  * A logical unit without data, which reports identity, size and facts of a unit that another process serves. The engine runs no
  * command on the medium, because the target port group of this process is not active.
  */
-class StandbyUnit extends ModelUnit {
+public class StandbyUnit extends ModelUnit {
     private final List<CdbUsage> vendorCommands;
     private final LongSupplier epoch;
 
@@ -33,7 +34,7 @@ class StandbyUnit extends ModelUnit {
     }
 
     /** Creates the train unit of a type. {@code facts} are those of a unit of float32. */
-    static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
+    public static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
         return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.commands(type), epoch);
     }
 
@@ -92,8 +93,8 @@ class StandbyUnit extends ModelUnit {
     }
 
     /** A unit that supports the commands of a plain disk. */
-    static final class Disk extends StandbyUnit implements DiskUnit {
-        Disk(ModelFacts facts, int lun, String product, LongSupplier epoch) {
+    public static final class Disk extends StandbyUnit implements DiskUnit {
+        public Disk(ModelFacts facts, int lun, String product, LongSupplier epoch) {
             super(facts, lun, product, List.of(), epoch);
         }
 

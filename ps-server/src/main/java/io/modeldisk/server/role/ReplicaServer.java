@@ -1,7 +1,7 @@
-package io.modeldisk.server;
+package io.modeldisk.server.role;
 
+import io.modeldisk.fault.checkpoint.CheckpointLoader;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
-import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.fault.coordination.Replica;
 import io.modeldisk.fault.coordination.RoleState;
@@ -14,6 +14,9 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.shard.ReplicatedShard;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -157,7 +160,7 @@ public final class ReplicaServer {
         }
         LOG.info("effective configuration:\n{}", context.conclude());
         checkpoints = context.checkpoints;
-        newestAtLaunch = Checkpointer.newestNumber(checkpoints);
+        newestAtLaunch = CheckpointLoader.newestNumber(checkpoints);
         goBackWanted = false;
         server = ParameterServer.launch(context);
         observer.opened(server);
@@ -226,7 +229,7 @@ public final class ReplicaServer {
      */
     private void beginAnew(long epoch) throws IOException, InterruptedException {
         if (!server.shard().replication().follower().isInitial()
-            || Checkpointer.newestNumber(checkpoints) != newestAtLaunch) {
+            || CheckpointLoader.newestNumber(checkpoints) != newestAtLaunch) {
             LOG.warn("this process lacks updates of the shard, and loads the {}",
                 checkpoints == null ? "initial weights" : "newest checkpoint in " + checkpoints.state());
             close("the shard loads the newest checkpoint");

@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.status;
 
 /** The minimum, the maximum and the sum of the added values. */
 final class MinMax {

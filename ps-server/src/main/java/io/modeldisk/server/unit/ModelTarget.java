@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -12,6 +12,7 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.DevicePushes;
 import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.shard.Shard;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,18 +20,18 @@ import java.util.concurrent.TimeUnit;
 /**
  * The iSCSI target of a shard, with its logical units. Reports to the shard when sessions of learners are established or lost.
  */
-final class ModelTarget implements Target {
+public final class ModelTarget implements Target {
     /**
      * The shortest silence after which a session may be closed. On a busy machine, a live learner may need seconds to respond to
      * a ping.
      */
     private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
-    private final ShardModel shard;
+    private final Shard shard;
     private final TargetPortGroups portGroups;
     private final List<LogicalUnit> units;
 
-    ModelTarget(ShardModel shard, NonFinite nonFinite, TargetPortGroups portGroups) {
+    public ModelTarget(Shard shard, NonFinite nonFinite, TargetPortGroups portGroups) {
         this.shard = shard;
         this.portGroups = portGroups;
         List<LogicalUnit> all = new ArrayList<>();

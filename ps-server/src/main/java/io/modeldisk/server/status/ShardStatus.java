@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.status;
 
 import static io.modeldisk.protocol.dialect.StatusJson.put;
 
@@ -18,6 +18,8 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
+import io.modeldisk.server.shard.ReplicatedShard;
+import io.modeldisk.server.shard.Shard;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -25,27 +27,27 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
-final class ShardStatus {
+public final class ShardStatus {
     /**
      * The maximum size of the JSON in bytes. If not all learners fit, some are left out, and the JSON says how many.
      */
-    static final int MAX_BYTES = 65_000;
+    public static final int MAX_BYTES = 65_000;
     /** The maximum number of parts in which the status shows the versions of the blocks. */
     private static final int STRIP_PARTS = 64;
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final ShardModel shard;
+    private final Shard shard;
     private final NanoClock clock;
     private final long startNs;
 
-    ShardStatus(ShardModel shard, NanoClock clock) {
+    public ShardStatus(Shard shard, NanoClock clock) {
         this.shard = shard;
         this.clock = clock;
         this.startNs = clock.nanoTime();
     }
 
-    byte[] toJson() {
+    public byte[] toJson() {
         Roster<Learner> roster = shard.learners().roster();
         List<Learner> members = roster.members();
         int shown = members.size();
@@ -58,7 +60,7 @@ final class ShardStatus {
     }
 
     /** Returns the status of a process that waits, while another process serves the shard in this epoch. */
-    static byte[] ofStandby(ModelFacts facts, long epoch) {
+    public static byte[] ofStandby(ModelFacts facts, long epoch) {
         ObjectNode status = JSON.createObjectNode();
         putPlace(status, facts);
         put(status, Metric.SERVING, false);

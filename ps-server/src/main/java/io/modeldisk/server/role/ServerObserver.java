@@ -1,6 +1,7 @@
-package io.modeldisk.server;
+package io.modeldisk.server.role;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.ParameterServer;
 import java.util.function.LongSupplier;
 
 /** Hears which server of a process is open. The methods are called by one thread. */

@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.checkpoint.Checkpointer;
@@ -33,6 +33,7 @@ import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.kept.RoundKeeper;
+import io.modeldisk.server.shard.Shard;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
@@ -43,8 +44,8 @@ import org.apache.logging.log4j.Logger;
  * the 16-bit types convert the weights that they return and the gradients that they receive. In all other respects, a push or a
  * pull is the same on each of these units.
  */
-final class TrainUnit extends ShardUnit {
-    static final int LUN = ValueType.FLOAT32.lun();
+public final class TrainUnit extends ShardUnit {
+    public static final int LUN = ValueType.FLOAT32.lun();
 
     private static final String PRODUCT = "modeldisk train";
 
@@ -61,7 +62,7 @@ final class TrainUnit extends ShardUnit {
     private final Consistency consistency;
     private final NonFinite nonFinite;
 
-    TrainUnit(ShardModel shard, ValueType type, NonFinite nonFinite) {
+    TrainUnit(Shard shard, ValueType type, NonFinite nonFinite) {
         super(shard, type, type.lun(), product(type));
         this.consistency = shard.consistency();
         this.nonFinite = nonFinite;
@@ -78,7 +79,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     /** Returns the types that a shard has a train unit for, except float32. */
-    static List<ValueType> halfTypes(ModelFacts facts) {
+    public static List<ValueType> halfTypes(ModelFacts facts) {
         return Stream.of(ValueType.BFLOAT16, ValueType.FLOAT16).filter(type -> type.fits(facts.blockSizeBytes()))
             .toList();
     }

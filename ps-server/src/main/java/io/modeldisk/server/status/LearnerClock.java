@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.status;
 
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;

@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.BlockLayout;
@@ -12,18 +12,19 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.PieceVisitor;
+import io.modeldisk.server.shard.Shard;
 import java.lang.foreign.MemorySegment;
 
 /**
  * LUN 1: the weights as a plain disk. A write replaces weights immediately. The write changes no version and belongs to no round.
  */
-final class RawUnit extends ShardUnit implements DiskUnit {
-    static final int LUN = 1;
-    static final String PRODUCT = "modeldisk raw";
+public final class RawUnit extends ShardUnit implements DiskUnit {
+    public static final int LUN = 1;
+    public static final String PRODUCT = "modeldisk raw";
 
     private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
-    RawUnit(ShardModel shard) {
+    RawUnit(Shard shard) {
         super(shard, ValueType.FLOAT32, LUN, PRODUCT);
     }
 

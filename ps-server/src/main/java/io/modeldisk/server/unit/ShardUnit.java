@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.unit;
 
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.fault.record.RecordLog;
@@ -13,20 +13,21 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.DeviceTasks;
+import io.modeldisk.server.shard.Shard;
 
 /**
  * The common part of the logical units of a shard that move weights: the blocks, and the VPD pages with facts, status and
  * counters.
  */
 abstract class ShardUnit extends ModelUnit {
-    private final ShardModel shard;
+    private final Shard shard;
 
-    ShardUnit(ShardModel shard, ValueType type, int lun, String product) {
+    ShardUnit(Shard shard, ValueType type, int lun, String product) {
         super(shard.facts().as(type), lun, product);
         this.shard = shard;
     }
 
-    final ShardModel shard() {
+    final Shard shard() {
         return shard;
     }
 

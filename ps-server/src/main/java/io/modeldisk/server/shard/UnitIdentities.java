@@ -1,4 +1,4 @@
-package io.modeldisk.server;
+package io.modeldisk.server.shard;
 
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import java.nio.ByteBuffer;
@@ -11,7 +11,7 @@ import java.util.HexFormat;
  * Derives the identity of a logical unit from its model, shard and LUN. The identity is the same on every machine and after a
  * restart.
  */
-final class UnitIdentities {
+public final class UnitIdentities {
     private static final int SERIAL_BYTES = 10;
     // Bits in the first byte of an EUI-64: group address, and locally administered address.
     private static final long GROUP_BIT = 0x01L << 56;
@@ -19,7 +19,7 @@ final class UnitIdentities {
 
     private UnitIdentities() {}
 
-    static LogicalUnitIdentity of(String model, int shard, int lun, String product) {
+    public static LogicalUnitIdentity of(String model, int shard, int lun, String product) {
         byte[] digest = sha256(model + "/" + shard + "/" + lun);
         long eui64 = ByteBuffer.wrap(digest).getLong(SERIAL_BYTES) & ~GROUP_BIT | LOCAL_BIT;
         return new LogicalUnitIdentity(lun, product, HexFormat.of().formatHex(digest, 0, SERIAL_BYTES), eui64);

@@ -1,0 +1,2 @@
+/** The status of a shard as JSON. */
+package io.modeldisk.server.status;

@@ -1,0 +1,2 @@
+/** The logical units of a shard, and the iSCSI target that has them. */
+package io.modeldisk.server.unit;
