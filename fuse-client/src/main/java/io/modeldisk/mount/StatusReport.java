@@ -12,7 +12,7 @@ import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.ProgramVersion;
-import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.protocol.dialect.Metric;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.ModelMount;
-import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.protocol.dialect.Metric;
 import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.platform.metrics.Metric;
-import io.modeldisk.platform.metrics.Metric.Kind;
-import io.modeldisk.platform.metrics.Metric.Scope;
+import io.modeldisk.protocol.dialect.Metric;
+import io.modeldisk.protocol.dialect.Metric.Kind;
+import io.modeldisk.protocol.dialect.Metric.Scope;
 import io.modeldisk.protocol.dialect.StatusJson;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;

@@ -3,7 +3,7 @@ package io.modeldisk.docs;
 import io.modeldisk.command.Settings;
 import io.modeldisk.mount.file.Attribute;
 import io.modeldisk.mount.file.MountEntry;
-import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.protocol.dialect.Metric;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.command.Main;
-import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.protocol.dialect.Metric;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

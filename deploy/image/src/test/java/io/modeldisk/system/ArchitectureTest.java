@@ -64,7 +64,8 @@ final class ArchitectureTest {
     static final ArchRule AGGREGATOR_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(AGGREGATOR, PLATFORM);
 
     @ArchTest
-    static final ArchRule FAULT_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(FAULT, PLATFORM);
+    static final ArchRule FAULT_DEPENDS_ONLY_ON_AGGREGATOR_AND_PROTOCOL = knowsOnly(FAULT, AGGREGATOR, PROTOCOL,
+        PLATFORM);
 
     @ArchTest
     static final ArchRule STRIPING_DEPENDS_ONLY_ON_THE_PROTOCOL = knowsOnly(STRIPING, PROTOCOL, PLATFORM);
@@ -78,16 +79,38 @@ final class ArchitectureTest {
         PROTOCOL,
         PLATFORM);
 
-    /** {@code server.replica} is allowed, because a primary is an initiator of its backups. */
+    /** {@code fault.replica} is allowed, because a primary is an initiator of its backups. */
     @ArchTest
-    static final ArchRule SERVER_DOES_NOT_DEPEND_ON_THE_CLIENT = noClasses().that().resideInAnyPackage(ENGINE, SERVER)
-        .and().resideOutsideOfPackage("io.modeldisk.server.replica")
+    static final ArchRule SERVER_DOES_NOT_DEPEND_ON_THE_CLIENT = noClasses().that()
+        .resideInAnyPackage(ENGINE, SERVER, FAULT).and().resideOutsideOfPackage("io.modeldisk.fault.replica")
         .should().dependOnClassesThat().resideInAnyPackage(INITIATOR, STRIPING, MOUNT);
+
+    @ArchTest
+    static final ArchRule BACKUPS_DO_NOT_DEPEND_ON_STRIPING_OR_MOUNTS = noClasses().that()
+        .resideInAPackage("io.modeldisk.fault.replica").should().dependOnClassesThat()
+        .resideInAnyPackage(STRIPING, MOUNT);
 
     @ArchTest
     static final ArchRule CLIENT_DOES_NOT_DEPEND_ON_THE_SERVER = noClasses().that()
         .resideInAnyPackage(INITIATOR, STRIPING, MOUNT).should().dependOnClassesThat()
-        .resideInAnyPackage(ENGINE, SERVER);
+        .resideInAnyPackage(ENGINE, SERVER, FAULT);
+
+    /** A shard is only what these interfaces say, so that what survives can be read without the server. */
+    @ArchTest
+    static final ArchRule ONLY_RECORDS_ARE_BELOW_THE_INTERFACE_OF_A_SHARD = noClasses().that()
+        .resideInAPackage("io.modeldisk.fault.shard").should().dependOnClassesThat()
+        .resideInAnyPackage("io.modeldisk.fault.checkpoint", "io.modeldisk.fault.journal",
+            "io.modeldisk.fault.replica", "io.modeldisk.fault.replay");
+
+    @ArchTest
+    static final ArchRule UNITS_AND_STATUS_DO_NOT_DEPEND_ON_ROLES_OR_PROCESSES = noClasses().that()
+        .resideInAnyPackage("io.modeldisk.server.unit", "io.modeldisk.server.status", "io.modeldisk.server.shard")
+        .should().dependOnClassesThat().resideInAnyPackage("io.modeldisk.server", "io.modeldisk.server.role");
+
+    @ArchTest
+    static final ArchRule FILES_AND_EXCHANGES_DO_NOT_DEPEND_ON_THE_KERNELS_PROTOCOL = noClasses().that()
+        .resideOutsideOfPackages("io.modeldisk.mount.fuse.kernel", JNR).should().dependOnClassesThat()
+        .resideInAPackage("io.modeldisk.mount.fuse.kernel");
 
     @ArchTest
     static final ArchRule ONLY_THE_COMMAND_AND_ITS_BENCHES_DEPEND_ON_THE_COMMAND = noClasses().that()

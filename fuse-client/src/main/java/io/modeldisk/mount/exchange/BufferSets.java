@@ -1,6 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;

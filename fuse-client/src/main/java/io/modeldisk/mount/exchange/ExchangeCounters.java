@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The counters of an exchange: bytes and times of pushes and pulls, waits of the learner, age and staleness of the weights.
- * {@link io.modeldisk.platform.metrics.Metric} declares the name of each value in the status. Thread-safe.
+ * {@link io.modeldisk.protocol.dialect.Metric} declares the name of each value in the status. Thread-safe.
  */
 public final class ExchangeCounters {
     private final LongAdder pushedBytes = new LongAdder();

@@ -1,8 +1,8 @@
 package io.modeldisk.mount.file;
 
-import io.modeldisk.mount.exchange.CancellableLock;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;

@@ -1,11 +1,11 @@
 package io.modeldisk.mount.file;
 
-import io.modeldisk.mount.exchange.CancellableLock;
 import io.modeldisk.mount.exchange.DirtyBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;

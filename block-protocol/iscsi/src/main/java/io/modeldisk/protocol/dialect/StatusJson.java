@@ -2,7 +2,6 @@ package io.modeldisk.protocol.dialect;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.platform.metrics.Metric;
 
 /** Writes and reads the metrics in the JSON of a status. {@link Metric} declares the group and the key of each metric. */
 public final class StatusJson {

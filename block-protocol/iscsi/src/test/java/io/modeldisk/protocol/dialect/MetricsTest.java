@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.platform.metrics.Metric;
-import io.modeldisk.platform.metrics.Metric.Kind;
+import io.modeldisk.protocol.dialect.Metric.Kind;
 import org.junit.jupiter.api.Test;
 
 class MetricsTest {

@@ -1,7 +1,5 @@
-package io.modeldisk.mount.exchange;
+package io.modeldisk.platform.cancellation;
 
-import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.cancellation.CancelledException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;

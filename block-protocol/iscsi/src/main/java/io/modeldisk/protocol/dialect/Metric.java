@@ -1,4 +1,4 @@
-package io.modeldisk.platform.metrics;
+package io.modeldisk.protocol.dialect;
 
 import java.util.Locale;
 
