@@ -19,8 +19,8 @@ import org.apache.logging.log4j.Logger;
  * The queue pair of a reliable connection, with its completion queue. Any number of threads post requests and wait. One of the
  * waiting threads polls the completion queue for all threads.
  *
- * <p>Thread-safe. A thread may post and wait only between {@link #enter} and {@link #exit}. After the queue pair was closed, the
- * last thread that calls {@link #exit} releases the resources. Only the constructor allocates memory.
+ * <p>Thread-safe. A thread may post and wait only during a {@link Use}. After the queue pair was closed, the end of the last
+ * use releases the resources. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
     /**
@@ -46,6 +46,14 @@ public final class QueuePair implements AutoCloseable {
         void release() throws IOException;
     }
 
+    /** A use of the queue pair, which {@link #enter} begins. */
+    @FunctionalInterface
+    public interface Use extends AutoCloseable {
+        /** Ends the use. */
+        @Override
+        void close();
+    }
+
     /**
      * The states of a queue pair.
      *
@@ -65,6 +73,7 @@ public final class QueuePair implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final Use use = this::exit;
     // Guarded by {@code lock}.
     private final WorkTable works;
     private State state = State.OPEN;
@@ -85,7 +94,7 @@ public final class QueuePair implements AutoCloseable {
         this.domain = domain;
         this.peer = peer;
         this.clock = clock;
-        this.works = new WorkTable(sendRequests);
+        this.works = new WorkTable(sendRequests, receives);
         this.verbs = new VerbsQueue(domain, id, sendRequests, receives);
     }
 
@@ -134,19 +143,19 @@ public final class QueuePair implements AutoCloseable {
         return verbs.prepareReceive(work, address, bytes, localKey);
     }
 
-    /** Adds a user of the queue pair. The user must call {@link #exit}. The resources are not released before this call. */
-    public void enter() throws IOException {
+    /** Adds a user of the queue pair. The resources are not released before the user closes the result. */
+    public Use enter() throws IOException {
         lock.lock();
         try {
             checkOpen();
             users++;
+            return use;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Removes a user that {@link #enter} added. */
-    public void exit() {
+    private void exit() {
         lock.lock();
         try {
             users--;
@@ -198,12 +207,7 @@ public final class QueuePair implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        try {
-            request.execute();
-        } catch (IOException e) {
-            close(new IOException(peer + ": " + e.getMessage(), e));
-            throw e;
-        }
+        execute(request, null);
     }
 
     /** Posts a prepared receive. */
@@ -218,13 +222,16 @@ public final class QueuePair implements AutoCloseable {
         execute(receive, work);
     }
 
+    /** Executes a call. {@code work} is null for a request that is not signaled. */
     private void execute(StatefulVerbCall<?> call, Work work) throws IOException {
         try {
             call.execute();
         } catch (IOException e) {
             lock.lock();
             try {
-                works.takeBack(work);
+                if (work != null) {
+                    works.takeBack(work);
+                }
                 fail(new IOException(peer + ": " + e.getMessage(), e));
             } finally {
                 lock.unlock();

@@ -15,7 +15,6 @@ public class Work {
     private boolean busy;
     private int turn;
     private int bytes;
-    Work next;
 
     /**
      * @param name the action of the work request, for messages

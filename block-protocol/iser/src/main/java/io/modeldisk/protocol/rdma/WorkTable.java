@@ -2,6 +2,7 @@ package io.modeldisk.protocol.rdma;
 
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +18,7 @@ final class WorkTable {
     private static final int FLUSHED = IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal();
 
     private final List<Work> works = new ArrayList<>();
-    private final Arrivals arrivals = new Arrivals();
+    private final ArrayDeque<Work> arrivals;
     private int room;
     /**
      * The number of unsignaled requests since the last signaled request. The completion of the next signaled request frees the
@@ -25,8 +26,9 @@ final class WorkTable {
      */
     private int unsignaled;
 
-    WorkTable(int sendRequests) {
+    WorkTable(int sendRequests, int receives) {
         this.room = sendRequests;
+        this.arrivals = new ArrayDeque<>(sendRequests + receives);
     }
 
     <W extends Work> W add(W work) {
@@ -83,7 +85,7 @@ final class WorkTable {
     }
 
     Work takeArrival() {
-        return arrivals.take();
+        return arrivals.remove();
     }
 
     void removeArrival(Work work) {

@@ -47,6 +47,7 @@ final class IserChannel implements AutoCloseable {
     private final SVCPostSend sendAndInvalidate;
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final ReentrantLock sendLock = new ReentrantLock();
+    private final QueuePair.Use sending = this::unlock;
     private volatile RegisteredMemory[] known = {};
     private volatile long sendingSinceNs;
     private volatile long lastReceivedNs;
@@ -167,13 +168,14 @@ final class IserChannel implements AutoCloseable {
         queue.postReceive(receives[(int) message.id()], message);
     }
 
-    /** Acquires the lock for sending. */
-    void lock() {
+    /** Acquires the lock for sending, until the result is closed. */
+    QueuePair.Use lock() {
         sendLock.lock();
         sendingSinceNs = clock.nanoTime();
+        return sending;
     }
 
-    void unlock() {
+    private void unlock() {
         sendingSinceNs = 0;
         sendLock.unlock();
     }

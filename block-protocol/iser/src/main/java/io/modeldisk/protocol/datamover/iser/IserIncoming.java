@@ -67,13 +67,10 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // The portal may close the queue pair at any time after opened(). The resources are then not released before exit().
-        queue.enter();
-        try {
+        // The portal may close the queue pair at any time after opened(). Its resources then stay until this use ends.
+        try (QueuePair.Use _ = queue.enter()) {
             portal.opened(id, queue);
             return open(queue, numbering, slots);
-        } finally {
-            queue.exit();
         }
     }
 

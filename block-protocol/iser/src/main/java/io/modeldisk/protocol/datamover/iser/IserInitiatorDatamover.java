@@ -47,19 +47,14 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
 
     @Override
     public void prepare(DataMemory memory) throws IOException {
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             channel.registered(memory);
-        } finally {
-            queue.exit();
         }
     }
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
-        queue.enter();
-        channel.lock();
-        try {
+        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
             int length = task.lengthBytes();
             boolean together = task.writes() && length > 0
                 && length <= Math.min(parameters.immediateBytes(length), IserMessage.DATA_SEGMENT_BYTES);
@@ -82,9 +77,6 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
             } else {
                 channel.send(message, bytes, false);
             }
-        } finally {
-            channel.unlock();
-            queue.exit();
         }
     }
 
@@ -104,25 +96,19 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
 
     @Override
     public void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException {
-        queue.enter();
-        channel.lock();
-        try {
+        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
             int length = checkSent(data);
             if (data != null) {
                 pdu.dataSegmentBytes(length);
             }
             numbering.stamp(pdu);
             channel.sendPdu(pdu, data);
-        } finally {
-            channel.unlock();
-            queue.exit();
         }
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             IserMessage message = (IserMessage) channel.awaitArrival();
             int start = message.checkReceived(longestReceived());
             int opcode = message.pdu().opcode();
@@ -132,8 +118,6 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
             }
             listener.controlNotify(message.pdu(), message.received(start));
             channel.receiveAgain(message);
-        } finally {
-            queue.exit();
         }
     }
 

@@ -36,11 +36,11 @@ final class IserPuts {
 
     /** Returns the oldest read command if {@code expStatSn} acknowledges the response to this command. Otherwise returns null. */
     synchronized IserTransfer acknowledged(int expStatSn) {
-        return count > 0 && inFlight[0].putStatSn() - expStatSn < 0 ? inFlight[0] : null;
+        return count > 0 && inFlight[0].putStatSn - expStatSn < 0 ? inFlight[0] : null;
     }
 
     /** Returns the time at which the oldest read command was added, or 0 if the list is empty. */
     synchronized long sinceNs() {
-        return count > 0 ? inFlight[0].putSinceNs() : 0;
+        return count > 0 ? inFlight[0].putSinceNs : 0;
     }
 }

@@ -104,22 +104,18 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
 
     @Override
     public void receiveControl(ControlListener listener) throws IOException {
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             // Every arrival is a message, because no transfer begins before the full-feature phase.
             IserMessage message = (IserMessage) channel.awaitArrival();
             int start = check(message);
             listener.controlNotify(message.pdu(), message.received(start));
             channel.receiveAgain(message);
-        } finally {
-            queue.exit();
         }
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             Work arrival = channel.awaitArrival();
             if (arrival instanceof IserTransfer transfer) {
                 arrived(listener, transfer);
@@ -128,8 +124,6 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
                 receive(listener, message);
                 channel.receiveAgain(message);
             }
-        } finally {
-            queue.exit();
         }
     }
 
@@ -211,7 +205,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     }
 
     private void arrived(Listener listener, IserTransfer state) throws IOException {
-        if (state.isPut()) {
+        if (state.put) {
             putDone(listener, state);
         } else {
             readDone(listener, state);
@@ -220,15 +214,15 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
 
     private void putDone(Listener listener, IserTransfer put) {
         puts.remove(put);
-        listener.putCompletionNotify(put.transfer());
+        listener.putCompletionNotify(put.transfer);
     }
 
     private static void readDone(Listener listener, IserTransfer state) throws IOException {
         if (!state.takeAwaited()) {
             return;
         }
-        DataTransfer transfer = state.transfer();
-        transfer.received(state.requestedBytes() - transfer.receivedBytes());
+        DataTransfer transfer = state.transfer;
+        transfer.received(state.requestedBytes - transfer.receivedBytes());
         if (transfer.isComplete()) {
             listener.dataCompletionNotify(transfer);
         }
@@ -241,9 +235,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
 
     private void getData(DataTransfer transfer, int bytes) throws IOException {
         IserTransfer state = transfers[transfer.slot()];
-        queue.enter();
-        channel.lock();
-        try {
+        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
             RegisteredMemory memory = channel.registered(transfer.memory());
             int position = transfer.receivedBytes();
             int requests = transfer.piecesFor(bytes) - position / transfer.place().pieceBytes();
@@ -256,7 +248,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
                 SVCPostSend.SendWRMod request = call.getWrMod(0);
                 request.setWr_id(state.id());
                 local(request, memory, transfer.address(position), part);
-                remote(request, state.writeStag(), state.writeOffset(position));
+                remote(request, state.writeStag, state.writeOffset(position));
                 if (last) {
                     queue.post(call, state, 1);
                 } else {
@@ -264,9 +256,6 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
                 }
                 position += part;
             }
-        } finally {
-            channel.unlock();
-            queue.exit();
         }
     }
 
@@ -287,9 +276,9 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
         // The device must not access memory that another task may use next.
-        if (state.lastWrite() != null) {
-            queue.awaitOver(state.lastWrite(), state.lastWriteTurn());
-            state.writesEnded();
+        if (state.lastWrite != null) {
+            queue.awaitOver(state.lastWrite, state.lastWriteTurn);
+            state.lastWrite = null;
         }
         queue.withdraw(state);
         puts.remove(state);
@@ -307,59 +296,48 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         long residual)
         throws IOException {
         IserTransfer state = transfers[transfer.slot()];
-        queue.enter();
-        try {
-            channel.lock();
-            try {
-                SVCPostSend call = last ? writeAndRespond : write;
-                SVCPostSend.SendWRMod request = call.getWrMod(0);
-                local(request, channel.registered(memory), memoryOffset, bytes);
-                remote(request, state.readStag(), state.readOffset(dataOffset));
-                if (last) {
-                    queue.awaitRoom(2);
-                    request.setWr_id(state.id());
-                    respond(call, state, residual);
-                    queue.post(call, state, 2);
-                    return false;
-                }
-                Work work = nextWrite();
-                queue.awaitRoom(1);
-                request.setWr_id(work.id());
-                state.writing(work, queue.post(call, work, 1));
+        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
+            SVCPostSend call = last ? writeAndRespond : write;
+            SVCPostSend.SendWRMod request = call.getWrMod(0);
+            local(request, channel.registered(memory), memoryOffset, bytes);
+            remote(request, state.readStag, state.readOffset(dataOffset));
+            if (last) {
+                queue.awaitRoom(2);
+                request.setWr_id(state.id());
+                respond(call, state, residual);
+                queue.post(call, state, 2);
                 return false;
-            } finally {
-                channel.unlock();
             }
-        } finally {
-            queue.exit();
+            Work work = nextWrite();
+            queue.awaitRoom(1);
+            request.setWr_id(work.id());
+            state.writing(work, queue.post(call, work, 1));
+            return false;
         }
     }
 
     @Override
     public void awaitPuts(DataTransfer transfer) throws IOException {
         IserTransfer state = transfers[transfer.slot()];
-        if (state.lastWrite() == null) {
+        if (state.lastWrite == null) {
             return;
         }
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             // The device completes requests in order, so the earlier requests are complete too.
-            queue.awaitEnd(state.lastWrite(), state.lastWriteTurn());
-            state.writesEnded();
-        } finally {
-            queue.exit();
+            queue.awaitEnd(state.lastWrite, state.lastWriteTurn);
+            state.lastWrite = null;
         }
     }
 
     /** Prepares the response that follows the last WRITE of a read. */
     private void respond(SVCPostSend chain, IserTransfer state, long residual) throws IOException {
-        IserMessage message = state.response();
+        IserMessage message = state.response;
         IserHeader.begin(message.whole());
-        response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
+        response.begin(state.transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
         puts.add(state, response.statSn());
         if (invalidates) {
-            chain.getWrMod(1).getRdmaMod().setRkey(state.takeAdvertisedKey(state.transfer().initiatorTaskTag()));
+            chain.getWrMod(1).getRdmaMod().setRkey(state.takeAdvertisedKey(state.transfer.initiatorTaskTag()));
         }
         channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state, true);
     }
@@ -374,13 +352,11 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     @Override
     public void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException {
         int length = checkSent(data);
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             IserMessage message;
             int turn;
             boolean signaled = mayBeTheLast(pdu.opcode());
-            channel.lock();
-            try {
+            try (QueuePair.Use _ = channel.lock()) {
                 message = channel.nextMessage();
                 if (data != null) {
                     pdu.dataSegmentBytes(length);
@@ -391,14 +367,10 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
                 turn = key == 0
                     ? channel.send(message, bytes, signaled)
                     : channel.sendAndInvalidate(message, bytes, signaled, key);
-            } finally {
-                channel.unlock();
             }
             if (signaled) {
                 queue.awaitEnd(message, turn);
             }
-        } finally {
-            queue.exit();
         }
     }
 

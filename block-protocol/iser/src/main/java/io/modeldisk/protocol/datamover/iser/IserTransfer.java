@@ -12,26 +12,29 @@ import java.nio.ByteBuffer;
  * work request READs the data. For a read, the work request WRITEs the data and sends the response.
  */
 final class IserTransfer extends Work {
-    private final IserMessage response;
-    private boolean put;
-    private int putStatSn;
-    private long putSinceNs;
-    private Work lastWrite;
-    private int lastWriteTurn;
-    private DataTransfer transfer;
+    /** The message for the response that follows the last WRITE of a read. */
+    final IserMessage response;
+    DataTransfer transfer;
+    /** Whether this transfer is a read whose last WRITE and response are sent. */
+    boolean put;
+    int putStatSn;
+    long putSinceNs;
+    /** The newest WRITE that is not the last WRITE of its read, or null if all such WRITEs have completed. */
+    Work lastWrite;
+    int lastWriteTurn;
+    int writeStag;
+    int readStag;
+    /** The end of the data for which a READ is in flight or has completed. */
+    int requestedBytes;
     private boolean awaited;
     private boolean writeAdvertised;
     private boolean readAdvertised;
-    private int writeStag;
     private long writeBaseOffset;
-    private int readStag;
     private long readBaseOffset;
     private int unsolicitedBytes;
-    private int requestedBytes;
     private int taskTag;
     private volatile int advertisedKey;
 
-    /** @param response the message for the response that follows the last WRITE of a read */
     IserTransfer(IserMessage response) {
         super("moving a command's data by RDMA", true);
         this.response = response;
@@ -84,31 +87,10 @@ final class IserTransfer extends Work {
         return readsNowhere || writesFromNowhere ? DataError.WRONG_MEMORY : null;
     }
 
-    DataTransfer transfer() {
-        return transfer;
-    }
-
-    IserMessage response() {
-        return response;
-    }
-
     /** Records a WRITE that is not the last WRITE of its read. */
     void writing(Work write, int turn) {
         lastWrite = write;
         lastWriteTurn = turn;
-    }
-
-    /** Returns the newest WRITE that is not the last WRITE of its read, or null if all such WRITEs have completed. */
-    Work lastWrite() {
-        return lastWrite;
-    }
-
-    int lastWriteTurn() {
-        return lastWriteTurn;
-    }
-
-    void writesEnded() {
-        lastWrite = null;
     }
 
     /** Records that the last WRITE and the response are about to be sent. */
@@ -118,30 +100,9 @@ final class IserTransfer extends Work {
         putSinceNs = nowNs;
     }
 
-    /** Returns whether {@link #putBegins} was called: this transfer is a read, and its last WRITE and its response are sent. */
-    boolean isPut() {
-        return put;
-    }
-
-    int putStatSn() {
-        return putStatSn;
-    }
-
-    long putSinceNs() {
-        return putSinceNs;
-    }
-
-    int writeStag() {
-        return writeStag;
-    }
-
     /** Returns the tagged offset of byte {@code position} of a write. The advertised memory begins after the immediate data. */
     long writeOffset(int position) {
         return writeBaseOffset + position - unsolicitedBytes;
-    }
-
-    int readStag() {
-        return readStag;
     }
 
     /** Returns the tagged offset of byte {@code position} of a read. */
@@ -153,10 +114,6 @@ final class IserTransfer extends Work {
     void requested(int end) {
         requestedBytes = end;
         awaited = true;
-    }
-
-    int requestedBytes() {
-        return requestedBytes;
     }
 
     /** Returns whether the completion of a READ is awaited. Returns true only once for each READ. */

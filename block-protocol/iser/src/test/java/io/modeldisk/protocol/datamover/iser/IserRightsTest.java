@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ResponsePdu;
-import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.Rdma;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
@@ -69,8 +69,7 @@ final class IserRightsTest {
         throws IOException {
         IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel();
         QueuePair queue = channel.queue();
-        queue.enter();
-        try {
+        try (QueuePair.Use _ = queue.enter()) {
             Work work = queue.add(new Work("a hostile RDMA request", false));
             SVCPostSend call = queue.prepare(WorkRequests.send(opcode, IbvSendWR.IBV_SEND_SIGNALED, 1));
             SVCPostSend.SendWRMod request = call.getWrMod(0);
@@ -82,8 +81,6 @@ final class IserRightsTest {
             request.getRdmaMod().setRemote_addr(victim.address(0));
             request.getRdmaMod().setRkey(victim.localKey(0));
             queue.awaitEnd(work, queue.post(call, work, 1));
-        } finally {
-            queue.exit();
         }
     }
 }

@@ -8,6 +8,7 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -59,9 +60,7 @@ final class LyingInitiator implements InitiatorDatamover {
             return;
         }
         IserChannel channel = honest.channel();
-        channel.queue().enter();
-        channel.lock();
-        try {
+        try (QueuePair.Use _ = channel.queue().enter(); QueuePair.Use _ = channel.lock()) {
             RegisteredMemory right = channel.registered(task.memory());
             RegisteredMemory small = channel.registered(instead);
             int tag = switch (lie) {
@@ -82,9 +81,6 @@ final class LyingInitiator implements InitiatorDatamover {
             command.dataSegmentBytes(0);
             numbering.stamp(command);
             channel.send(message, message.fill(command, null), false);
-        } finally {
-            channel.unlock();
-            channel.queue().exit();
         }
     }
 
