@@ -40,12 +40,37 @@ final class CLibrary {
         return LINKER.downcallHandle(FunctionDescriptor.of(JAVA_LONG, types), Linker.Option.captureCallState("errno"));
     }
 
-    /**
-     * Returns a handle of a function for the data path: it takes a segment from {@link #newCallState} and three numbers, of which
-     * the function may need fewer, and returns a number.
-     */
-    static MethodHandle function(String name) {
-        return MethodHandles.insertArguments(CALL_ON_DATA_PATH, 0, FUNCTIONS.findOrThrow(name));
+    /** A function for the data path. It allocates nothing, so it takes addresses as numbers. */
+    record Function(MethodHandle handle, boolean returnsInt) {
+        /**
+         * Calls the function with three numbers, of which it may need fewer.
+         *
+         * @param callState a segment from {@link #newCallState}
+         * @return the result, or minus the error number
+         */
+        long call(MemorySegment callState, long first, long second, long third) {
+            try {
+                long returned = (long) handle.invokeExact(callState, first, second, third);
+                return result(callState, returnsInt ? (int) returned : returned);
+            } catch (Throwable e) {
+                throw failed(e);
+            }
+        }
+    }
+
+    /** Returns a function for the data path that returns a long. */
+    static Function function(String name) {
+        return function(name, false);
+    }
+
+    /** Returns a function for the data path that returns an int. */
+    static Function functionForInt(String name) {
+        return function(name, true);
+    }
+
+    private static Function function(String name, boolean returnsInt) {
+        return new Function(MethodHandles.insertArguments(CALL_ON_DATA_PATH, 0, FUNCTIONS.findOrThrow(name)),
+            returnsInt);
     }
 
     /** Returns the address of a function. The result is empty if this C library does not have the function. */
@@ -59,7 +84,7 @@ final class CLibrary {
     }
 
     /** Returns the result of a call, or minus its error number if the result is -1. */
-    static long result(MemorySegment callState, long returned) {
+    private static long result(MemorySegment callState, long returned) {
         return returned == -1 ? -(int) ERRNO.get(callState, 0L) : returned;
     }
 
@@ -98,7 +123,7 @@ final class CLibrary {
     }
 
     /** Wraps an exception that a method handle declares. A C function never throws a Java exception. */
-    static IllegalStateException failed(Throwable e) {
+    private static IllegalStateException failed(Throwable e) {
         return new IllegalStateException("a call of the C library failed", e);
     }
 }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Calls system functions on file descriptors. Each method returns the result of its function, or minus the error number.
@@ -20,29 +19,19 @@ public final class Descriptors {
     private static final int FD_CLOEXEC = 1;
 
     // Addresses are passed as numbers, so that no object is allocated on the data path.
-    private static final MethodHandle READV = CLibrary.function("readv");
-    private static final MethodHandle WRITEV = CLibrary.function("writev");
+    private static final CLibrary.Function READV = CLibrary.function("readv");
+    private static final CLibrary.Function WRITEV = CLibrary.function("writev");
 
     private Descriptors() {}
 
     /** Reads into {@code count} buffers. {@code vectorAddress} is the address of their {@code struct iovec} entries. */
     public static long readv(MemorySegment callState, int descriptor, long vectorAddress, int count) {
-        try {
-            return CLibrary.result(callState,
-                (long) READV.invokeExact(callState, (long) descriptor, vectorAddress, (long) count));
-        } catch (Throwable e) {
-            throw CLibrary.failed(e);
-        }
+        return READV.call(callState, descriptor, vectorAddress, count);
     }
 
     /** Writes from {@code count} buffers. {@code vectorAddress} is the address of their {@code struct iovec} entries. */
     public static long writev(MemorySegment callState, int descriptor, long vectorAddress, int count) {
-        try {
-            return CLibrary.result(callState,
-                (long) WRITEV.invokeExact(callState, (long) descriptor, vectorAddress, (long) count));
-        } catch (Throwable e) {
-            throw CLibrary.failed(e);
-        }
+        return WRITEV.call(callState, descriptor, vectorAddress, count);
     }
 
     /** Writes the bytes of a segment outside of the Java heap. Must not be used on the data path. */

@@ -2,7 +2,6 @@ package io.modeldisk.platform.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -19,6 +18,12 @@ public final class SocketMessage {
     /** The maximum number of descriptors in one message. */
     public static final int MAX_DESCRIPTORS = 4;
 
+    private static final CLibrary.Function SENDMSG = CLibrary.function("sendmsg");
+    private static final CLibrary.Function RECVMSG = CLibrary.function("recvmsg");
+    private static final int SCM_RIGHTS = 1;
+    private static final int MSG_CTRUNC = 0x8;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int MSG_CMSG_CLOEXEC = 0x40000000;
     // The layout of struct msghdr, struct iovec and struct cmsghdr, which is the same on every 64-bit Linux.
     private static final int MESSAGE_BYTES = 56;
     private static final int MESSAGE_VECTOR = 16;
@@ -57,15 +62,10 @@ public final class SocketMessage {
         message = arena.allocate(MESSAGE_BYTES, Long.BYTES);
         vector = arena.allocate(VECTOR_BYTES, Long.BYTES);
         control = arena.allocate(CONTROL_BYTES, Long.BYTES);
-        poll = arena.allocate(SocketCalls.POLL_BYTES, Integer.BYTES);
+        poll = arena.allocate(UnixSocket.POLL_BYTES, Integer.BYTES);
         message.set(JAVA_LONG, MESSAGE_VECTOR, vector.address());
         message.set(JAVA_LONG, MESSAGE_VECTOR_COUNT, 1);
         poll.set(JAVA_INT, 0, this.socket);
-    }
-
-    /** Returns the buffer. */
-    public ByteBuffer bytes() {
-        return bytes;
     }
 
     /**
@@ -75,7 +75,7 @@ public final class SocketMessage {
     public long receive(int from, int to) {
         range(from, to);
         control(CONTROL_BYTES);
-        return SocketCalls.recvmsg(callState, socket, message.address(), SocketCalls.MSG_CMSG_CLOEXEC);
+        return RECVMSG.call(callState, socket, message.address(), MSG_CMSG_CLOEXEC);
     }
 
     /**
@@ -83,8 +83,8 @@ public final class SocketMessage {
      */
     public int descriptorCount() {
         boolean rights = message.get(JAVA_LONG, MESSAGE_CONTROL_BYTES) >= CONTROL_DATA
-            && control.get(JAVA_INT, CONTROL_LEVEL) == SocketCalls.SOL_SOCKET
-            && control.get(JAVA_INT, CONTROL_TYPE) == SocketCalls.SCM_RIGHTS;
+            && control.get(JAVA_INT, CONTROL_LEVEL) == UnixSocket.SOL_SOCKET
+            && control.get(JAVA_INT, CONTROL_TYPE) == SCM_RIGHTS;
         return rights ? (int) (control.get(JAVA_LONG, 0) - CONTROL_DATA) / Integer.BYTES : 0;
     }
 
@@ -98,7 +98,7 @@ public final class SocketMessage {
      * descriptors.
      */
     public boolean descriptorsLost() {
-        return (message.get(JAVA_INT, MESSAGE_FLAGS) & SocketCalls.MSG_CTRUNC) != 0;
+        return (message.get(JAVA_INT, MESSAGE_FLAGS) & MSG_CTRUNC) != 0;
     }
 
     /**
@@ -113,27 +113,26 @@ public final class SocketMessage {
             control(0);
         } else {
             control.set(JAVA_LONG, 0, CONTROL_DATA + Integer.BYTES);
-            control.set(JAVA_INT, CONTROL_LEVEL, SocketCalls.SOL_SOCKET);
-            control.set(JAVA_INT, CONTROL_TYPE, SocketCalls.SCM_RIGHTS);
+            control.set(JAVA_INT, CONTROL_LEVEL, UnixSocket.SOL_SOCKET);
+            control.set(JAVA_INT, CONTROL_TYPE, SCM_RIGHTS);
             control.set(JAVA_INT, CONTROL_DATA, descriptor);
             control(CONTROL_DATA + Long.BYTES);
         }
-        return SocketCalls.sendmsg(callState, socket, message.address(), SocketCalls.MSG_NOSIGNAL);
+        return SENDMSG.call(callState, socket, message.address(), MSG_NOSIGNAL);
     }
 
     /** Waits until data can be received, or the timeout has passed. */
     public void awaitReadable(int timeoutMs) throws IOException {
-        await(SocketCalls.POLLIN, timeoutMs);
+        await(UnixSocket.POLLIN, timeoutMs);
     }
 
     /** Waits until data can be sent, or the timeout has passed. */
     public void awaitWritable(int timeoutMs) throws IOException {
-        await(SocketCalls.POLLOUT, timeoutMs);
+        await(UnixSocket.POLLOUT, timeoutMs);
     }
 
     private void await(short events, int timeoutMs) throws IOException {
-        poll.set(JAVA_SHORT, SocketCalls.POLL_EVENTS, events);
-        int ready = SocketCalls.poll(callState, poll.address(), 1, timeoutMs);
+        long ready = UnixSocket.poll(callState, poll, events, timeoutMs);
         if (!Errno.EINTR.is(ready)) {
             Errno.check("cannot wait for the Unix socket", ready);
         }

@@ -45,7 +45,7 @@ public final class TcpSockets {
      */
     public static void congestionControl(SocketChannel channel, String name) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            Errno.check("cannot set TCP_CONGESTION=" + name, SocketCalls.setsockopt(descriptorOf(channel, arena),
+            Errno.check("cannot set TCP_CONGESTION=" + name, CLibrary.call("setsockopt", descriptorOf(channel, arena),
                 IPPROTO_TCP, TCP_CONGESTION, arena.allocateFrom(name), name.length()));
         }
     }
@@ -55,8 +55,9 @@ public final class TcpSockets {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(NAME_BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_INT, NAME_BYTES);
-            Errno.check("cannot read TCP_CONGESTION", SocketCalls.getsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
-                TCP_CONGESTION, name, length));
+            Errno.check("cannot read TCP_CONGESTION",
+                CLibrary.call("getsockopt", descriptorOf(channel, arena), IPPROTO_TCP,
+                    TCP_CONGESTION, name, length));
             return name.getString(0);
         }
     }
@@ -68,10 +69,10 @@ public final class TcpSockets {
             for (Path path : descriptors) {
                 int descriptor = Integer.parseInt(path.getFileName().toString());
                 length.set(JAVA_INT, 0, ADDRESS_BYTES);
-                if (SocketCalls.getsockname(descriptor, address, length) == 0
+                if (CLibrary.call("getsockname", descriptor, address, length) == 0
                     && channel.getLocalAddress().equals(addressIn(address))) {
                     length.set(JAVA_INT, 0, ADDRESS_BYTES);
-                    if (SocketCalls.getpeername(descriptor, address, length) == 0
+                    if (CLibrary.call("getpeername", descriptor, address, length) == 0
                         && channel.getRemoteAddress().equals(addressIn(address))) {
                         return descriptor;
                     }

@@ -26,13 +26,27 @@ public final class UnixSocket implements AutoCloseable {
     /** The argument of {@link #shutdown} that stops sending. */
     public static final int SHUT_WR = 1;
 
+    static final int SOL_SOCKET = 1;
+    static final short POLLIN = 1;
+    static final short POLLOUT = 4;
+    /** The size of struct pollfd. Its first member is the descriptor. */
+    static final int POLL_BYTES = 8;
+    private static final CLibrary.Function POLL = CLibrary.functionForInt("poll");
+    private static final int POLL_EVENTS = 4;
+    private static final int AF_UNIX = 1;
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int SO_PEERCRED = 17;
+    private static final int SO_SNDTIMEO = 21;
     private static final int F_SETFD = 2;
     private static final int PATH_BYTES = 108;
     private static final int FAMILY_BYTES = 2;
     private static final int CREDENTIALS_BYTES = 12;
     private static final int TIME_BYTES = 16;
     private static final int BACKLOG = 128;
-    private static final int TYPE = SocketCalls.SOCK_STREAM | SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK;
+    private static final int TYPE = SOCK_STREAM | SOCK_NONBLOCK;
 
     private final int descriptor;
     private final AtomicInteger users = new AtomicInteger(1);
@@ -54,7 +68,7 @@ public final class UnixSocket implements AutoCloseable {
      */
     public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
         // The socket is blocking until it is connected, because the kernel waits for a free slot only on a blocking socket.
-        UnixSocket socket = connect(SocketCalls.SOCK_STREAM, path.toString(), timeoutMs);
+        UnixSocket socket = connect(SOCK_STREAM, path.toString(), timeoutMs);
         try {
             Errno.check("cannot set O_NONBLOCK of a socket",
                 Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
@@ -74,7 +88,7 @@ public final class UnixSocket implements AutoCloseable {
      * @throws NoListenerException if no process receives at the name
      */
     public static UnixSocket connectDatagram(String name, long timeoutMs) throws IOException {
-        return connect(SocketCalls.SOCK_DGRAM, name, timeoutMs);
+        return connect(SOCK_DGRAM, name, timeoutMs);
     }
 
     /**
@@ -83,10 +97,9 @@ public final class UnixSocket implements AutoCloseable {
      * @param name a path at which no file exists, or a name as in {@link #connectDatagram}
      */
     public static UnixSocket receiveDatagrams(String name) throws IOException {
-        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket",
-            SocketCalls.socket(SocketCalls.SOCK_DGRAM | SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK)));
+        UnixSocket socket = create(SOCK_DGRAM | SOCK_NONBLOCK);
         try (Arena arena = Arena.ofConfined()) {
-            Errno.check("cannot receive at " + name, SocketCalls.bind(socket.descriptor, address(name, arena)));
+            Errno.check("cannot receive at " + name, bind(socket, address(name, arena)));
             return socket;
         } catch (IOException e) {
             socket.close();
@@ -94,20 +107,27 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
+    private static UnixSocket create(int type) throws IOException {
+        return new UnixSocket(
+            (int) Errno.check("cannot create a socket", CLibrary.call("socket", AF_UNIX, type | SOCK_CLOEXEC, 0)));
+    }
+
+    private static int bind(UnixSocket socket, MemorySegment address) {
+        return CLibrary.call("bind", socket.descriptor, address, address.byteSize());
+    }
+
     private static UnixSocket connect(int type, String name, long timeoutMs) throws IOException {
-        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket",
-            SocketCalls.socket(type | SocketCalls.SOCK_CLOEXEC)));
+        UnixSocket socket = create(type);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(TIME_BYTES, Long.BYTES);
             time.set(JAVA_LONG, 0, timeoutMs / 1000);
             time.set(JAVA_LONG, Long.BYTES, TimeUnit.MILLISECONDS.toMicros(timeoutMs % 1000));
             Errno.check("cannot set SO_SNDTIMEO of a socket",
-                SocketCalls.setsockopt(socket.descriptor, SocketCalls.SOL_SOCKET,
-                    SocketCalls.SO_SNDTIMEO, time, TIME_BYTES));
+                CLibrary.call("setsockopt", socket.descriptor, SOL_SOCKET, SO_SNDTIMEO, time, TIME_BYTES));
             MemorySegment address = address(name, arena);
             int result;
             do {
-                result = SocketCalls.connect(socket.descriptor, address);
+                result = CLibrary.call("connect", socket.descriptor, address, address.byteSize());
             } while (Errno.EINTR.is(result));
             if (Errno.ENOENT.is(result) || Errno.ECONNREFUSED.is(result)) {
                 throw new NoListenerException(name + ": " + Errno.text(-result));
@@ -126,11 +146,11 @@ public final class UnixSocket implements AutoCloseable {
 
     /** Creates a socket that listens at a path. No file may exist at the path. */
     public static UnixSocket listen(Path path) throws IOException {
-        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket", SocketCalls.socket(TYPE)));
+        UnixSocket socket = create(TYPE);
         try (Arena arena = Arena.ofConfined()) {
             Errno.check("cannot listen on " + path,
-                SocketCalls.bind(socket.descriptor, address(path.toString(), arena)));
-            Errno.check("cannot listen on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
+                bind(socket, address(path.toString(), arena)));
+            Errno.check("cannot listen on " + path, CLibrary.call("listen", socket.descriptor, BACKLOG));
             return socket;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -142,7 +162,8 @@ public final class UnixSocket implements AutoCloseable {
     public static UnixSocket[] pair() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment descriptors = arena.allocate(JAVA_INT, 2);
-            Errno.check("cannot create a pair of sockets", SocketCalls.socketpair(TYPE, descriptors));
+            Errno.check("cannot create a pair of sockets",
+                CLibrary.call("socketpair", AF_UNIX, TYPE | SOCK_CLOEXEC, 0, descriptors));
             return new UnixSocket[]{new UnixSocket(descriptors.getAtIndex(JAVA_INT, 0)),
                 new UnixSocket(descriptors.getAtIndex(JAVA_INT, 1))};
         }
@@ -158,7 +179,7 @@ public final class UnixSocket implements AutoCloseable {
         boolean isAbstract = socketName.startsWith("@");
         // All bytes of an abstract name count, so its address ends with the name. A path ends with a zero byte.
         MemorySegment address = arena.allocate(FAMILY_BYTES + (isAbstract ? name.length : PATH_BYTES), Long.BYTES);
-        address.set(JAVA_SHORT, 0, (short) SocketCalls.AF_UNIX);
+        address.set(JAVA_SHORT, 0, (short) AF_UNIX);
         MemorySegment.copy(name, 0, address, JAVA_BYTE, FAMILY_BYTES, name.length);
         if (isAbstract) {
             address.set(JAVA_BYTE, FAMILY_BYTES, (byte) 0);
@@ -172,11 +193,11 @@ public final class UnixSocket implements AutoCloseable {
             throw new ClosedChannelException();
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment poll = arena.allocate(SocketCalls.POLL_BYTES, Integer.BYTES);
+            MemorySegment poll = arena.allocate(POLL_BYTES, Integer.BYTES);
             poll.set(JAVA_INT, 0, descriptor);
-            poll.set(JAVA_SHORT, SocketCalls.POLL_EVENTS, SocketCalls.POLLIN);
-            SocketCalls.poll(CLibrary.newCallState(arena), poll.address(), 1, timeoutMs);
-            int accepted = SocketCalls.accept(descriptor, SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK);
+            poll(CLibrary.newCallState(arena), poll, POLLIN, timeoutMs);
+            int accepted = CLibrary.call("accept4", descriptor, MemorySegment.NULL, MemorySegment.NULL,
+                SOCK_CLOEXEC | SOCK_NONBLOCK);
             return Errno.EAGAIN.is(accepted) || Errno.EINTR.is(accepted)
                 ? null
                 : new UnixSocket((int) Errno.check("cannot accept a connection", accepted));
@@ -185,14 +206,19 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
+    /** Waits for events of the descriptor in {@code poll}. Returns a number that is not negative, or minus the error number. */
+    static long poll(MemorySegment callState, MemorySegment poll, short events, int timeoutMs) {
+        poll.set(JAVA_SHORT, POLL_EVENTS, events);
+        return POLL.call(callState, poll.address(), 1, timeoutMs);
+    }
+
     /** Returns the peer process of this connection. */
     public Peer peer() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment credentials = arena.allocate(CREDENTIALS_BYTES, Integer.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_INT, CREDENTIALS_BYTES);
             Errno.check("cannot read the peer process of a socket",
-                SocketCalls.getsockopt(descriptor, SocketCalls.SOL_SOCKET,
-                    SocketCalls.SO_PEERCRED, credentials, length));
+                CLibrary.call("getsockopt", descriptor, SOL_SOCKET, SO_PEERCRED, credentials, length));
             return new Peer(credentials.getAtIndex(JAVA_INT, 0), credentials.getAtIndex(JAVA_INT, 1));
         }
     }
@@ -234,7 +260,7 @@ public final class UnixSocket implements AutoCloseable {
     /** Shuts down one direction of the connection, and wakes a thread that waits for this direction. */
     public void shutdown(int how) {
         if (enter()) {
-            SocketCalls.shutdown(descriptor, how);
+            CLibrary.call("shutdown", descriptor, how);
             leave();
         }
     }
