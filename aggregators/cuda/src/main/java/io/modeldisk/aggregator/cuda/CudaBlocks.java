@@ -91,7 +91,7 @@ final class CudaBlocks implements DeviceBlocks {
         long ticket = queue.reserve();
         boolean copied = false;
         try {
-            MemorySegment.copy(data, dataOffset, memory.push(queue.place(ticket)).segment(), 0,
+            MemorySegment.copy(data, dataOffset, memory.push(queue.operation(ticket).place()).segment(), 0,
                 type.gradientBytes(lengthBytes));
             copied = true;
         } finally {

@@ -18,16 +18,14 @@ public final class CudaEvent extends CudaResource {
     private final CUevent event;
 
     private CudaEvent(CudaDevice device, CUevent event) {
-        super(device);
+        super(device, "cuEventDestroy", () -> JCudaDriver.cuEventDestroy(event));
         this.event = event;
     }
 
     static CudaEvent create(CudaDevice device) {
         CUevent event = new CUevent();
         CudaException.check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
-        CudaEvent created = new CudaEvent(device, event);
-        device.remember(created);
-        return created;
+        return new CudaEvent(device, event);
     }
 
     CUevent handle() {
@@ -69,15 +67,5 @@ public final class CudaEvent extends CudaResource {
             pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
         }
         return true;
-    }
-
-    @Override
-    int free() {
-        return JCudaDriver.cuEventDestroy(event);
-    }
-
-    @Override
-    String nameOfFree() {
-        return "cuEventDestroy";
     }
 }

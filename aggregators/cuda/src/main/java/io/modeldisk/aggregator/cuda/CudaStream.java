@@ -13,7 +13,7 @@ public final class CudaStream extends CudaResource {
     private final CUstream stream;
 
     private CudaStream(CudaDevice device, CUstream stream) {
-        super(device);
+        super(device, "cuStreamDestroy", () -> JCudaDriver.cuStreamDestroy(stream));
         this.stream = stream;
     }
 
@@ -21,9 +21,7 @@ public final class CudaStream extends CudaResource {
         CUstream stream = new CUstream();
         CudaException.check("cuStreamCreate",
             JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
-        CudaStream created = new CudaStream(device, stream);
-        device.remember(created);
-        return created;
+        return new CudaStream(device, stream);
     }
 
     CUstream handle() {
@@ -82,15 +80,5 @@ public final class CudaStream extends CudaResource {
                 "lengthBytes=" + lengthBytes + " must be from 0 to the sizes of both memories, " + fromBytes + " and "
                     + toBytes);
         }
-    }
-
-    @Override
-    int free() {
-        return JCudaDriver.cuStreamDestroy(stream);
-    }
-
-    @Override
-    String nameOfFree() {
-        return "cuStreamDestroy";
     }
 }

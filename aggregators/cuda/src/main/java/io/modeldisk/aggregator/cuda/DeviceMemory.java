@@ -12,9 +12,10 @@ public final class DeviceMemory {
     private final CUdeviceptr pointer;
     private final long address;
     private final long lengthBytes;
-    private final Allocation allocation;
+    /** The allocation of the driver, which slices share. */
+    private final CudaResource allocation;
 
-    private DeviceMemory(CUdeviceptr pointer, long address, long lengthBytes, Allocation allocation) {
+    private DeviceMemory(CUdeviceptr pointer, long address, long lengthBytes, CudaResource allocation) {
         this.pointer = pointer;
         this.address = address;
         this.lengthBytes = lengthBytes;
@@ -28,36 +29,17 @@ public final class DeviceMemory {
         }
     }
 
-    /** Memory that one call of the driver has allocated. Its slices share it. */
-    private static final class Allocation extends CudaResource {
-        private final Base base = new Base();
-        private final long lengthBytes;
-
-        Allocation(CudaDevice device, long lengthBytes) {
-            super(device);
-            this.lengthBytes = lengthBytes;
-        }
-
-        @Override
-        int free() {
-            device().unreserve(lengthBytes);
-            return JCudaDriver.cuMemFree(base);
-        }
-
-        @Override
-        String nameOfFree() {
-            return "cuMemFree";
-        }
-    }
-
     static DeviceMemory allocate(CudaDevice device, long lengthBytes) {
-        Allocation allocation = new Allocation(device, lengthBytes);
-        int result = JCudaDriver.cuMemAlloc(allocation.base, lengthBytes);
+        Base base = new Base();
+        int result = JCudaDriver.cuMemAlloc(base, lengthBytes);
         if (result != 0) {
             throw new CudaException("cuMemAlloc", result, " of " + lengthBytes + " bytes on " + device);
         }
-        device.remember(allocation);
-        return new DeviceMemory(allocation.base, allocation.base.address(), lengthBytes, allocation);
+        CudaResource allocation = new CudaResource(device, "cuMemFree", () -> {
+            device.unreserve(lengthBytes);
+            return JCudaDriver.cuMemFree(base);
+        });
+        return new DeviceMemory(base, base.address(), lengthBytes, allocation);
     }
 
     /** Returns the address on the device. Memory that {@link CudaDevice#allocate} returns is aligned to 256 bytes. */

@@ -2,6 +2,7 @@ package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.cuda.OperationQueue.Kind;
+import io.modeldisk.aggregator.cuda.OperationQueue.Operation;
 import io.modeldisk.aggregator.device.DeviceShape;
 
 /**
@@ -21,7 +22,7 @@ final class FoldGroup {
     private final CudaEvent copied;
     private final CudaEvent applied;
     private final CudaEvent done;
-    private final long[] copies = new long[MAX_MIRRORS];
+    private final Operation[] copies = new Operation[MAX_MIRRORS];
     private int copyCount;
     private Batch sums;
     private Batch updates;
@@ -72,46 +73,48 @@ final class FoldGroup {
 
     /** Adds an operation. Returns false if it must wait for a later group; nothing has changed then. */
     boolean add(long ticket, Marks marks) {
-        int block = queue.block(ticket);
-        Kind kind = queue.kind(ticket);
-        boolean added = switch (kind) {
-            case FOLD -> marks.mirrored[block] != number && updates().fold(memory.block(block), queue.offset(ticket),
-                gradient(ticket), gradientOffset(ticket), queue.type(ticket), queue.lengthBytes(ticket),
-                queue.scale(ticket), queue.value(ticket));
+        Operation operation = queue.operation(ticket);
+        int block = operation.block;
+        boolean added = switch (operation.kind) {
+            case FOLD -> marks.mirrored[block] != number && updates().fold(memory.block(block), operation.offset,
+                gradient(operation), gradientOffset(operation), operation.type, operation.lengthBytes,
+                operation.scale, operation.value);
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
-                queue.offset(ticket), memory.sum(block), queue.offset(ticket), queue.lengthBytes(ticket),
-                queue.scale(ticket), queue.value(ticket));
+                operation.offset, memory.sum(block), operation.offset, operation.lengthBytes,
+                operation.scale, operation.value);
             // The sums of a group change before its weights.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
-                queue.offset(ticket), gradient(ticket), gradientOffset(ticket), queue.type(ticket),
-                queue.lengthBytes(ticket), queue.value(ticket) == 1);
+                operation.offset, gradient(operation), gradientOffset(operation), operation.type,
+                operation.lengthBytes, operation.value == 1);
             case MIRROR, LOAD_STATE, LOAD_SUM -> copyCount < copies.length;
             case STORE_WEIGHTS, STORE_STATE, STORE_SUM, NOTHING -> true;
         };
         if (added) {
-            note(ticket, kind, block, marks);
+            note(operation, marks);
             last = ticket;
         }
         return added;
     }
 
-    private void note(long ticket, Kind kind, int block, Marks marks) {
+    private void note(Operation operation, Marks marks) {
+        Kind kind = operation.kind;
+        int block = operation.block;
         switch (kind) {
             case FOLD, FOLD_SUM -> {
                 marks.folded[block] = number;
                 after = Math.max(after, marks.mirrored[block]);
                 if (kind == Kind.FOLD) {
-                    copyData(ticket);
+                    copyData(operation);
                 }
             }
-            case ACCUMULATE -> copyData(ticket);
+            case ACCUMULATE -> copyData(operation);
             case MIRROR, LOAD_STATE, LOAD_SUM -> {
-                copies[copyCount++] = ticket;
+                copies[copyCount++] = operation;
                 if (kind == Kind.MIRROR) {
                     marks.mirrored[block] = number;
                 }
             }
-            case STORE_WEIGHTS, STORE_STATE, STORE_SUM -> store(ticket, kind, block);
+            case STORE_WEIGHTS, STORE_STATE, STORE_SUM -> store(operation);
             case NOTHING -> {
             }
         }
@@ -127,23 +130,23 @@ final class FoldGroup {
         return sums;
     }
 
-    private DeviceMemory gradient(long ticket) {
-        return queue.source(ticket) == OperationQueue.COPIED
-            ? memory.gradient(queue.place(ticket))
+    private DeviceMemory gradient(Operation operation) {
+        return operation.source == OperationQueue.COPIED
+            ? memory.gradient(operation.place())
             : memory.arrivals().memory();
     }
 
-    private long gradientOffset(long ticket) {
-        return queue.source(ticket) == OperationQueue.COPIED ? 0 : queue.source(ticket);
+    private long gradientOffset(Operation operation) {
+        return operation.source == OperationQueue.COPIED ? 0 : operation.source;
     }
 
     /** Adds the data of an operation, if the host has it, to the present copy if it follows the data there, or to a new one. */
-    private void copyData(long ticket) {
-        if (queue.source(ticket) != OperationQueue.COPIED) {
+    private void copyData(Operation operation) {
+        if (operation.source != OperationQueue.COPIED) {
             hasArrivals = true;
             return;
         }
-        int place = queue.place(ticket);
+        int place = operation.place();
         boolean follows = runPlaces > 0 && place == runStart + runPlaces
             && runBytes == (long) runPlaces * blockSizeBytes;
         if (!follows) {
@@ -153,7 +156,7 @@ final class FoldGroup {
             runBytes = 0;
         }
         runPlaces++;
-        runBytes += queue.type(ticket).gradientBytes(queue.lengthBytes(ticket));
+        runBytes += operation.type.gradientBytes(operation.lengthBytes);
     }
 
     private void copyRun() {
@@ -162,14 +165,15 @@ final class FoldGroup {
         }
     }
 
-    private void store(long ticket, Kind kind, int block) {
-        int lengthBytes = queue.lengthBytes(ticket);
-        DeviceMemory target = switch (kind) {
+    private void store(Operation operation) {
+        int block = operation.block;
+        int lengthBytes = operation.lengthBytes;
+        DeviceMemory target = switch (operation.kind) {
             case STORE_WEIGHTS -> memory.block(block).weights();
             case STORE_SUM -> memory.sum(block);
-            default -> memory.block(block).state().slice(queue.value(ticket) * lengthBytes, lengthBytes);
+            default -> memory.block(block).state().slice(operation.value * lengthBytes, lengthBytes);
         };
-        streams.toDevice.copyToDevice(memory.push(queue.place(ticket)), target, lengthBytes);
+        streams.toDevice.copyToDevice(memory.push(operation.place()), target, lengthBytes);
     }
 
     /**
@@ -211,12 +215,12 @@ final class FoldGroup {
 
     /** Starts the copy of one operation, or one copy for some that follow each other. Returns their number. */
     private int copyToHost(int first) {
-        long ticket = copies[first];
-        int block = queue.block(ticket);
-        int lengthBytes = queue.lengthBytes(ticket);
-        switch (queue.kind(ticket)) {
+        Operation operation = copies[first];
+        int block = operation.block;
+        int lengthBytes = operation.lengthBytes;
+        switch (operation.kind) {
             case MIRROR -> {
-                return copyMirrors(first, block, queue.value(ticket));
+                return copyMirrors(first, block, operation.value);
             }
             case LOAD_STATE -> streams.toHost.copyToHost(memory.block(block).state(), memory.loaded(), lengthBytes);
             default -> streams.toHost.copyToHost(memory.sum(block), memory.loaded(), lengthBytes);
@@ -230,11 +234,11 @@ final class FoldGroup {
         int count = 0;
         long bytes = 0;
         do {
-            bytes += queue.lengthBytes(copies[first + count]);
+            bytes += copies[first + count].lengthBytes;
             count++;
-        } while (first + count < copyCount && queue.kind(copies[first + count]) == Kind.MIRROR
-            && queue.block(copies[first + count]) == block + count
-            && queue.value(copies[first + count]) == mirrorOffset + bytes && bytes < mirror.segment().byteSize());
+        } while (first + count < copyCount && copies[first + count].kind == Kind.MIRROR
+            && copies[first + count].block == block + count
+            && copies[first + count].value == mirrorOffset + bytes && bytes < mirror.segment().byteSize());
         streams.toHost.copyToHost(memory.weightsFrom(block), mirror, bytes);
         return count;
     }

@@ -27,13 +27,11 @@ final class Kernel extends CudaResource {
     private static final int LOG_BYTES = 8192;
     private static final int LOG_LINES = 3;
 
-    private final CUmodule module;
     private final CUfunction function;
     private final float[] constants;
 
     private Kernel(CudaDevice device, CUmodule module, CUfunction function, float[] constants) {
-        super(device);
-        this.module = module;
+        super(device, "cuModuleUnload", () -> JCudaDriver.cuModuleUnload(module));
         this.function = function;
         this.constants = constants;
     }
@@ -60,7 +58,6 @@ final class Kernel extends CudaResource {
         }
         CUfunction function = new CUfunction();
         Kernel kernel = new Kernel(device, module, function, call.constants());
-        device.remember(kernel);
         result = JCudaDriver.cuModuleGetFunction(function, module, call.entry());
         if (result != 0) {
             CudaException failure = new CudaException("cuModuleGetFunction", result, " for " + call.entry());
@@ -103,15 +100,5 @@ final class Kernel extends CudaResource {
         CudaException.check("cuLaunchKernel",
             JCudaDriver.cuLaunchKernel(function, blocksX, descriptors, 1, THREADS, 1, 1, 0,
                 stream.handle(), parameters, null));
-    }
-
-    @Override
-    int free() {
-        return JCudaDriver.cuModuleUnload(module);
-    }
-
-    @Override
-    String nameOfFree() {
-        return "cuModuleUnload";
     }
 }

@@ -3,6 +3,7 @@ package io.modeldisk.aggregator.cuda;
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.platform.time.NanoClock;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -50,15 +51,34 @@ final class OperationQueue {
         NOTHING
     }
 
-    private final Kind[] kinds;
-    private final int[] blocks;
-    private final int[] offsets;
-    private final int[] lengths;
-    private final float[] scales;
-    private final long[] values;
-    private final long[] sources;
-    private final GradientType[] types;
-    private final boolean[] filled;
+    /** An operation. Its object is used again for later operations in the same place. */
+    static final class Operation {
+        Kind kind;
+        int block;
+        int offset;
+        /** The type of the data. */
+        GradientType type;
+        /** The length of the weights, state or sum that the operation changes or copies. */
+        int lengthBytes;
+        float scale;
+        /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
+        long value;
+        /** Where the gradient begins in the memory for pushes; {@link #COPIED} if the place of the operation has its data. */
+        long source;
+        private final int place;
+        private boolean filled;
+
+        private Operation(int place) {
+            this.place = place;
+        }
+
+        /** Returns the place, which is also that of the data. */
+        int place() {
+            return place;
+        }
+    }
+
+    private final Operation[] operations;
     private final int mask;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
@@ -79,22 +99,15 @@ final class OperationQueue {
 
     /** Creates an empty queue. {@code capacity} is a power of two. */
     OperationQueue(int capacity, NanoClock clock) {
-        this.kinds = new Kind[capacity];
-        this.blocks = new int[capacity];
-        this.offsets = new int[capacity];
-        this.lengths = new int[capacity];
-        this.scales = new float[capacity];
-        this.values = new long[capacity];
-        this.sources = new long[capacity];
-        this.types = new GradientType[capacity];
-        this.filled = new boolean[capacity];
+        this.operations = new Operation[capacity];
+        Arrays.setAll(operations, Operation::new);
         this.mask = capacity - 1;
         this.clock = clock;
     }
 
-    /** Returns the place of an operation. */
-    int place(long ticket) {
-        return (int) ticket & mask;
+    /** Returns the operation with a reserved ticket. */
+    Operation operation(long ticket) {
+        return operations[(int) ticket & mask];
     }
 
     /** Sets what is called after progress, and what is called before a failure is visible. */
@@ -106,12 +119,12 @@ final class OperationQueue {
     /** Takes the next ticket. Waits until its place is free. The caller then calls {@link #fill}. */
     long reserve() {
         while (true) {
-            await(newest + 1 - kinds.length, false);
+            await(newest + 1 - operations.length, false);
             lock.lock();
             try {
                 check();
                 // Another thread may have taken the place.
-                if (newest + 1 - applied <= kinds.length) {
+                if (newest + 1 - applied <= operations.length) {
                     return ++newest;
                 }
             } finally {
@@ -128,18 +141,18 @@ final class OperationQueue {
     void fill(
         long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value,
         long source) {
-        int place = place(ticket);
+        Operation operation = operation(ticket);
         lock.lock();
         try {
-            kinds[place] = kind;
-            blocks[place] = block;
-            offsets[place] = (int) offset;
-            lengths[place] = lengthBytes;
-            scales[place] = scale;
-            values[place] = value;
-            sources[place] = source;
-            types[place] = type;
-            filled[place] = true;
+            operation.kind = kind;
+            operation.block = block;
+            operation.offset = (int) offset;
+            operation.lengthBytes = lengthBytes;
+            operation.scale = scale;
+            operation.value = value;
+            operation.source = source;
+            operation.type = type;
+            operation.filled = true;
             if (asleep) {
                 work.signal();
             }
@@ -148,48 +161,12 @@ final class OperationQueue {
         }
     }
 
-    Kind kind(long ticket) {
-        return kinds[place(ticket)];
-    }
-
-    int block(long ticket) {
-        return blocks[place(ticket)];
-    }
-
-    int offset(long ticket) {
-        return offsets[place(ticket)];
-    }
-
-    /** The type of the data of an operation. */
-    GradientType type(long ticket) {
-        return types[place(ticket)];
-    }
-
-    /** The length of the weights, state or sum that an operation changes or copies. */
-    int lengthBytes(long ticket) {
-        return lengths[place(ticket)];
-    }
-
-    float scale(long ticket) {
-        return scales[place(ticket)];
-    }
-
-    /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
-    long value(long ticket) {
-        return values[place(ticket)];
-    }
-
-    /** Where the gradient of an operation begins in the memory for pushes; {@link #COPIED} if its place has its data. */
-    long source(long ticket) {
-        return sources[place(ticket)];
-    }
-
     /** Returns the last ticket up to which all operations after {@code begun} are described. */
     long lastFilled(long begun) {
         lock.lock();
         try {
             long last = begun;
-            while (last < newest && filled[place(last + 1)]) {
+            while (last < newest && operation(last + 1).filled) {
                 last++;
             }
             return last;
@@ -200,7 +177,7 @@ final class OperationQueue {
 
     /** Notes that the device has begun an operation, whose place is free after it was applied. */
     void begin(long ticket) {
-        filled[place(ticket)] = false;
+        operation(ticket).filled = false;
     }
 
     /** Notes up to which tickets all operations are applied and done. */
@@ -259,7 +236,7 @@ final class OperationQueue {
         try {
             long wakeNs = clock.nanoTime() + (pauseNs == 0 ? IDLE_NS : pauseNs);
             asleep = true;
-            while (!(mayBegin && begun < newest && filled[place(begun + 1)]) && (pauseNs > 0 || !closed)) {
+            while (!(mayBegin && begun < newest && operation(begun + 1).filled) && (pauseNs > 0 || !closed)) {
                 if (!clock.awaitUntil(work, wakeNs)) {
                     return true;
                 }

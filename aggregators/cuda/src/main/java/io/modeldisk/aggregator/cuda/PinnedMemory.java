@@ -12,34 +12,13 @@ import jcuda.driver.JCudaDriver;
 public final class PinnedMemory {
     private final Pointer pointer;
     private final MemorySegment segment;
-    private final Pinning pinning;
+    /** What the driver has pinned, which slices share. */
+    private final CudaResource pinning;
 
-    private PinnedMemory(Pointer pointer, MemorySegment segment, Pinning pinning) {
+    private PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource pinning) {
         this.pointer = pointer;
         this.segment = segment;
         this.pinning = pinning;
-    }
-
-    /** Memory that one call of the driver has pinned. Its slices share it. */
-    private static final class Pinning extends CudaResource {
-        private final Pointer pointer;
-        private final boolean registered;
-
-        Pinning(CudaDevice device, Pointer pointer, boolean registered) {
-            super(device);
-            this.pointer = pointer;
-            this.registered = registered;
-        }
-
-        @Override
-        int free() {
-            return registered ? JCudaDriver.cuMemHostUnregister(pointer) : JCudaDriver.cuMemFreeHost(pointer);
-        }
-
-        @Override
-        String nameOfFree() {
-            return registered ? "cuMemHostUnregister" : "cuMemFreeHost";
-        }
     }
 
     @SuppressWarnings("restricted")
@@ -49,8 +28,7 @@ public final class PinnedMemory {
         if (result != 0) {
             throw new CudaException("cuMemHostAlloc", result, " of " + lengthBytes + " bytes");
         }
-        Pinning pinning = new Pinning(device, pointer, false);
-        device.remember(pinning);
+        CudaResource pinning = new CudaResource(device, "cuMemFreeHost", () -> JCudaDriver.cuMemFreeHost(pointer));
         // A buffer has at most 2 GiB, so that only its address is used.
         MemorySegment start = MemorySegment.ofBuffer(pointer.getByteBuffer(0, 1));
         return new PinnedMemory(pointer, start.reinterpret(lengthBytes), pinning);
@@ -62,8 +40,8 @@ public final class PinnedMemory {
         if (result != 0) {
             throw new CudaException("cuMemHostRegister", result, " of " + memory.byteSize() + " bytes");
         }
-        Pinning pinning = new Pinning(device, pointer, true);
-        device.remember(pinning);
+        CudaResource pinning = new CudaResource(device, "cuMemHostUnregister",
+            () -> JCudaDriver.cuMemHostUnregister(pointer));
         return new PinnedMemory(pointer, memory, pinning);
     }
 
