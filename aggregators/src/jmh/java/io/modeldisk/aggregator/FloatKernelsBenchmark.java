@@ -18,7 +18,7 @@ public class FloatKernelsBenchmark {
     /** Computes {@code weights += gradient}. */
     @Benchmark
     public void add(Gradient gradient, Gigabytes moved) {
-        FloatKernels.add(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes);
+        FloatKernels.scaledAdd(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes, 1);
         moved.add(gradient.bytes);
     }
 

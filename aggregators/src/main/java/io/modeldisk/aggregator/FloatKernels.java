@@ -34,52 +34,30 @@ public final class FloatKernels {
         return machine == null || Boolean.parseBoolean(machine.getVMOption("UseFMA").getValue());
     }
 
-    /** Computes {@code dst += src}. */
-    public static void add(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes) {
-        // A product with 1 is exact, so the factor does not change the result.
-        scaledAdd(dst, dstOffset, src, srcOffset, lengthBytes, 1);
-    }
-
     /** Computes {@code dst += factor * src}. Each result is rounded once, or twice on a processor without fused multiply-add. */
     public static void scaledAdd(
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
         checkRange(dst, dstOffset, lengthBytes);
         checkRange(src, srcOffset, lengthBytes);
-        if (FUSED) {
-            fusedAdd(ofKnownClass(dst), dstOffset, ofKnownClass(src), srcOffset, lengthBytes, factor);
-        } else {
-            separateAdd(ofKnownClass(dst), dstOffset, ofKnownClass(src), srcOffset, lengthBytes, factor);
-        }
+        scaledAdd(ofKnownClass(dst), dstOffset, ofKnownClass(src), srcOffset, lengthBytes, factor, FUSED);
     }
 
-    static void fusedAdd(
-        MemorySegment to, long dstOffset, MemorySegment from, long srcOffset, long lengthBytes, float factor) {
+    static void scaledAdd(
+        MemorySegment to, long dstOffset, MemorySegment from, long srcOffset, long lengthBytes, float factor,
+        boolean fused) {
         FloatVector factors = FloatVector.broadcast(SPECIES, factor);
         long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
         long i = 0;
         for (; i < vectorsEnd; i += VECTOR_BYTES) {
             FloatVector addend = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
             FloatVector sum = FloatVector.fromMemorySegment(SPECIES, to, dstOffset + i, ORDER);
-            addend.fma(factors, sum).intoMemorySegment(to, dstOffset + i, ORDER);
+            FloatVector result = fused ? addend.fma(factors, sum) : addend.mul(factors).add(sum);
+            result.intoMemorySegment(to, dstOffset + i, ORDER);
         }
         for (; i < lengthBytes; i += Float.BYTES) {
-            float sum = Math.fma(from.get(FLOAT, srcOffset + i), factor, to.get(FLOAT, dstOffset + i));
-            to.set(FLOAT, dstOffset + i, sum);
-        }
-    }
-
-    static void separateAdd(
-        MemorySegment to, long dstOffset, MemorySegment from, long srcOffset, long lengthBytes, float factor) {
-        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
-        long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
-        long i = 0;
-        for (; i < vectorsEnd; i += VECTOR_BYTES) {
-            FloatVector addend = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
-            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, to, dstOffset + i, ORDER);
-            addend.mul(factors).add(sum).intoMemorySegment(to, dstOffset + i, ORDER);
-        }
-        for (; i < lengthBytes; i += Float.BYTES) {
-            to.set(FLOAT, dstOffset + i, from.get(FLOAT, srcOffset + i) * factor + to.get(FLOAT, dstOffset + i));
+            float addend = from.get(FLOAT, srcOffset + i);
+            float sum = to.get(FLOAT, dstOffset + i);
+            to.set(FLOAT, dstOffset + i, fused ? Math.fma(addend, factor, sum) : addend * factor + sum);
         }
     }
 

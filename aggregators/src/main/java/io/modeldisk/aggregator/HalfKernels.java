@@ -1,7 +1,6 @@
 package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
@@ -32,8 +31,6 @@ public final class HalfKernels {
     private static final int LANES = INTS.length();
 
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
 
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY = 0x7F80_0000;
@@ -65,14 +62,9 @@ public final class HalfKernels {
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
         MemorySegment to = checked(dst, dstOffset, count * Float.BYTES);
         MemorySegment from = checked(src, srcOffset, count * Short.BYTES);
-        long vectorsEnd = count - count % LANES;
-        long i = 0;
-        for (; i < vectorsEnd; i += LANES) {
-            widened(from, srcOffset + i * Short.BYTES).lanewise(VectorOperators.LSHL, BF16_SHIFT)
-                .intoMemorySegment(to, dstOffset + i * Float.BYTES, ORDER);
-        }
-        for (; i < count; i++) {
-            to.set(INT, dstOffset + i * Float.BYTES, bfloat16ToFloat32(from.get(SHORT, srcOffset + i * Short.BYTES)));
+        for (long i = 0; i < count; i += LANES) {
+            IntVector half = widened(from, srcOffset + i * Short.BYTES, count - i);
+            store(half.lanewise(VectorOperators.LSHL, BF16_SHIFT), to, dstOffset + i * Float.BYTES, count - i);
         }
     }
 
@@ -81,17 +73,12 @@ public final class HalfKernels {
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
         MemorySegment to = checked(dst, dstOffset, count * Short.BYTES);
         MemorySegment from = checked(src, srcOffset, count * Float.BYTES);
-        long vectorsEnd = count - count % LANES;
-        long i = 0;
-        for (; i < vectorsEnd; i += LANES) {
-            IntVector bits = IntVector.fromMemorySegment(INTS, from, srcOffset + i * Float.BYTES, ORDER);
+        for (long i = 0; i < count; i += LANES) {
+            IntVector bits = load(from, srcOffset + i * Float.BYTES, count - i);
             IntVector upper = bits.lanewise(VectorOperators.LSHR, BF16_SHIFT);
             VectorMask<Integer> nan = bits.and(WITHOUT_SIGN).compare(VectorOperators.GT, INFINITY);
             IntVector rounded = bits.add(BF16_HALF).add(upper.and(1)).lanewise(VectorOperators.LSHR, BF16_SHIFT);
-            narrow(rounded.blend(upper.or(BF16_QUIET), nan), to, dstOffset + i * Short.BYTES);
-        }
-        for (; i < count; i++) {
-            to.set(SHORT, dstOffset + i * Short.BYTES, float32ToBfloat16(from.get(INT, srcOffset + i * Float.BYTES)));
+            storeNarrow(rounded.blend(upper.or(BF16_QUIET), nan), to, dstOffset + i * Short.BYTES, count - i);
         }
     }
 
@@ -100,10 +87,8 @@ public final class HalfKernels {
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
         MemorySegment to = checked(dst, dstOffset, count * Float.BYTES);
         MemorySegment from = checked(src, srcOffset, count * Short.BYTES);
-        long vectorsEnd = count - count % LANES;
-        long i = 0;
-        for (; i < vectorsEnd; i += LANES) {
-            IntVector half = widened(from, srcOffset + i * Short.BYTES);
+        for (long i = 0; i < count; i += LANES) {
+            IntVector half = widened(from, srcOffset + i * Short.BYTES, count - i);
             IntVector sign = half.and(F16_SIGN).lanewise(VectorOperators.LSHL, Short.SIZE);
             IntVector shifted = half.and(F16_SIGN - 1).lanewise(VectorOperators.LSHL, F16_SHIFT);
             IntVector normal = shifted.add(F16_REBIAS);
@@ -113,10 +98,7 @@ public final class HalfKernels {
             IntVector bits = normal
                 .blend(normal.add(F16_REBIAS), shifted.compare(VectorOperators.GE, F16_INFINITY << F16_SHIFT))
                 .blend(subnormal, shifted.compare(VectorOperators.LT, F16_FRACTION + 1 << F16_SHIFT));
-            bits.or(sign).intoMemorySegment(to, dstOffset + i * Float.BYTES, ORDER);
-        }
-        for (; i < count; i++) {
-            to.set(INT, dstOffset + i * Float.BYTES, float16ToFloat32(from.get(SHORT, srcOffset + i * Short.BYTES)));
+            store(bits.or(sign), to, dstOffset + i * Float.BYTES, count - i);
         }
     }
 
@@ -125,10 +107,8 @@ public final class HalfKernels {
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long count) {
         MemorySegment to = checked(dst, dstOffset, count * Short.BYTES);
         MemorySegment from = checked(src, srcOffset, count * Float.BYTES);
-        long vectorsEnd = count - count % LANES;
-        long i = 0;
-        for (; i < vectorsEnd; i += LANES) {
-            IntVector bits = IntVector.fromMemorySegment(INTS, from, srcOffset + i * Float.BYTES, ORDER);
+        for (long i = 0; i < count; i += LANES) {
+            IntVector bits = load(from, srcOffset + i * Float.BYTES, count - i);
             IntVector magnitude = bits.and(WITHOUT_SIGN);
             IntVector sign = bits.lanewise(VectorOperators.LSHR, Short.SIZE).and(F16_SIGN);
             IntVector last = magnitude.lanewise(VectorOperators.LSHR, F16_SHIFT);
@@ -141,58 +121,40 @@ public final class HalfKernels {
                 .blend(subnormal, magnitude.compare(VectorOperators.LT, F16_MIN_NORMAL))
                 .blend(F16_INFINITY, magnitude.compare(VectorOperators.GE, F16_OVERFLOW))
                 .blend(last.and(F16_FRACTION).or(F16_QUIET), magnitude.compare(VectorOperators.GT, INFINITY));
-            narrow(half.or(sign), to, dstOffset + i * Short.BYTES);
-        }
-        for (; i < count; i++) {
-            to.set(SHORT, dstOffset + i * Short.BYTES, float32ToFloat16(from.get(INT, srcOffset + i * Float.BYTES)));
+            storeNarrow(half.or(sign), to, dstOffset + i * Short.BYTES, count - i);
         }
     }
 
-    private static IntVector widened(MemorySegment from, long offset) {
-        return (IntVector) ShortVector.fromMemorySegment(SHORTS, from, offset, ORDER)
-            .convertShape(VectorOperators.ZERO_EXTEND_S2I, INTS, 0);
+    // The last vector of a range may have fewer values than lanes. Its other lanes are neither read nor written.
+
+    private static IntVector load(MemorySegment from, long offset, long values) {
+        return values >= LANES
+            ? IntVector.fromMemorySegment(INTS, from, offset, ORDER)
+            : IntVector.fromMemorySegment(INTS, from, offset, ORDER, INTS.indexInRange(0, values));
     }
 
-    private static void narrow(IntVector values, MemorySegment to, long offset) {
-        ((ShortVector) values.convertShape(VectorOperators.I2S, SHORTS, 0)).intoMemorySegment(to, offset, ORDER);
+    private static IntVector widened(MemorySegment from, long offset, long values) {
+        ShortVector halves = values >= LANES
+            ? ShortVector.fromMemorySegment(SHORTS, from, offset, ORDER)
+            : ShortVector.fromMemorySegment(SHORTS, from, offset, ORDER, SHORTS.indexInRange(0, values));
+        return (IntVector) halves.convertShape(VectorOperators.ZERO_EXTEND_S2I, INTS, 0);
     }
 
-    private static int bfloat16ToFloat32(short half) {
-        return half << BF16_SHIFT;
-    }
-
-    private static short float32ToBfloat16(int bits) {
-        int upper = bits >>> BF16_SHIFT;
-        boolean nan = (bits & WITHOUT_SIGN) > INFINITY;
-        return (short) (nan ? upper | BF16_QUIET : bits + BF16_HALF + (upper & 1) >>> BF16_SHIFT);
-    }
-
-    private static int float16ToFloat32(short half) {
-        int sign = (half & F16_SIGN) << Short.SIZE;
-        int shifted = (half & F16_SIGN - 1) << F16_SHIFT;
-        if (shifted < F16_FRACTION + 1 << F16_SHIFT) {
-            float subnormal = Float.intBitsToFloat(shifted + F16_MIN_NORMAL) - Float.intBitsToFloat(F16_MIN_NORMAL);
-            return sign | Float.floatToRawIntBits(subnormal);
-        }
-        return sign | shifted + (shifted >= F16_INFINITY << F16_SHIFT ? 2 * F16_REBIAS : F16_REBIAS);
-    }
-
-    private static short float32ToFloat16(int bits) {
-        int magnitude = bits & WITHOUT_SIGN;
-        int sign = bits >>> Short.SIZE & F16_SIGN;
-        int last = magnitude >>> F16_SHIFT;
-        int half;
-        if (magnitude > INFINITY) {
-            half = last & F16_FRACTION | F16_QUIET;
-        } else if (magnitude >= F16_OVERFLOW) {
-            half = F16_INFINITY;
-        } else if (magnitude < F16_MIN_NORMAL) {
-            half = Float.floatToRawIntBits(Float.intBitsToFloat(magnitude) + F16_SUBNORMAL_MAGIC)
-                - Float.floatToRawIntBits(F16_SUBNORMAL_MAGIC);
+    private static void store(IntVector bits, MemorySegment to, long offset, long values) {
+        if (values >= LANES) {
+            bits.intoMemorySegment(to, offset, ORDER);
         } else {
-            half = magnitude + F16_HALF - F16_REBIAS + (last & 1) >>> F16_SHIFT;
+            bits.intoMemorySegment(to, offset, ORDER, INTS.indexInRange(0, values));
         }
-        return (short) (sign | half);
+    }
+
+    private static void storeNarrow(IntVector bits, MemorySegment to, long offset, long values) {
+        ShortVector halves = (ShortVector) bits.convertShape(VectorOperators.I2S, SHORTS, 0);
+        if (values >= LANES) {
+            halves.intoMemorySegment(to, offset, ORDER);
+        } else {
+            halves.intoMemorySegment(to, offset, ORDER, SHORTS.indexInRange(0, values));
+        }
     }
 
     /**

@@ -43,7 +43,7 @@ class FloatKernelsTest {
     @ParameterizedTest
     @MethodSource("ranges")
     void vectorAddGivesTheSameValuesAsAScalarLoop(Range range) {
-        FloatKernels.add(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes);
+        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, 1);
         assertRangeAloneIs(range, (w, g) -> w + g);
     }
 
@@ -51,7 +51,7 @@ class FloatKernelsTest {
     @MethodSource("ranges")
     void fusedScaledAddRoundsEachResultOnlyOnce(Range range) {
         float factor = -0.3f;
-        FloatKernels.fusedAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
+        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor, true);
         assertRangeAloneIs(range, (w, g) -> Math.fma(g, factor, w));
     }
 
@@ -59,7 +59,7 @@ class FloatKernelsTest {
     @MethodSource("ranges")
     void unfusedScaledAddGivesTheSameValuesAsAScalarLoop(Range range) {
         float factor = -0.3f;
-        FloatKernels.separateAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
+        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor, false);
         assertRangeAloneIs(range, (w, g) -> w + g * factor);
     }
 
@@ -88,32 +88,33 @@ class FloatKernelsTest {
 
     @Test
     void addOfARangeToItselfDoublesTheValues() {
-        FloatKernels.add(dst, 4, dst, 4, 4000);
+        FloatKernels.scaledAdd(dst, 4, dst, 4, 4000, 1);
         assertRangeAloneIs(new Range(4, 4, 4000), (w, _) -> w + w);
     }
 
     @Test
     void rangeBeyondTheSegmentIsRefusedBeforeAnyWrite() {
-        assertThatThrownBy(() -> FloatKernels.add(dst, SEGMENT_BYTES - 64, src, 0, 68))
+        assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, SEGMENT_BYTES - 64, src, 0, 68, 1))
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, src, 4, SEGMENT_BYTES, 2))
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> FloatKernels.scaledCopy(dst, 0, src, -4, 8, 2))
             .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, -4)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, src, 0, -4, 1))
+            .isInstanceOf(IndexOutOfBoundsException.class);
         assertThat(dst.mismatch(before)).isEqualTo(-1);
     }
 
     @Test
     void floatKernelsRefuseALengthThatIsNotAMultipleOfFourBytes() {
-        assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, 6))
+        assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, src, 0, 6, 1))
             .hasMessage("lengthBytes=6 must be a multiple of 4");
     }
 
     @Test
     void floatKernelsRefuseHeapSegments() {
         MemorySegment heap = MemorySegment.ofArray(new float[16]);
-        assertThatThrownBy(() -> FloatKernels.add(heap, 0, src, 0, 64))
+        assertThatThrownBy(() -> FloatKernels.scaledAdd(heap, 0, src, 0, 64, 1))
             .isInstanceOf(UnsupportedOperationException.class);
         assertThatThrownBy(() -> FloatKernels.scaledCopy(dst, 0, heap, 0, 64, 1))
             .isInstanceOf(UnsupportedOperationException.class);
@@ -124,7 +125,8 @@ class FloatKernelsTest {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(64);
         closed.close();
-        assertThatThrownBy(() -> FloatKernels.add(dst, 0, gone, 0, 64)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, gone, 0, 64, 1))
+            .isInstanceOf(IllegalStateException.class);
     }
 
     private interface FloatOperation {
