@@ -4,12 +4,6 @@ import java.nio.ByteBuffer;
 
 /** Asynchronous Message (RFC 7143 section 11.9). */
 public final class AsyncMessagePdu extends ResponsePdu {
-    /** Event: the target asks the initiator to log out. */
-    public static final int LOGOUT_REQUESTED = 1;
-
-    /** Event: the target closes this connection. */
-    public static final int CONNECTION_DROPPED = 2;
-
     /** Event: the target closes all connections of the session. */
     public static final int SESSION_DROPPED = 3;
 
@@ -22,8 +16,7 @@ public final class AsyncMessagePdu extends ResponsePdu {
 
     /** Fills the header with an Asynchronous Message with this event. */
     public AsyncMessagePdu begin(int event) {
-        clear(Opcode.ASYNC_MESSAGE, FLAG_FINAL);
-        initiatorTaskTag(RESERVED_TAG);
+        clear(Opcode.ASYNC_MESSAGE, FLAG_FINAL, RESERVED_TAG);
         header.put(EVENT, (byte) event);
         return this;
     }

@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 public final class DataInPdu extends ResponsePdu {
     private static final int FLAG_STATUS = 0x01;
     private static final int STATUS = 3;
-    private static final int TARGET_TRANSFER_TAG = 20;
     private static final int DATA_SN = 36;
     private static final int BUFFER_OFFSET = 40;
 
@@ -17,8 +16,7 @@ public final class DataInPdu extends ResponsePdu {
 
     /** Fills the header with a Data-In PDU and the position of its data in the data of the task. */
     public DataInPdu begin(int initiatorTaskTag, int dataSn, int bufferOffset, int dataBytes, boolean last) {
-        clear(Opcode.DATA_IN, last ? FLAG_FINAL : 0);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.DATA_IN, last ? FLAG_FINAL : 0, initiatorTaskTag);
         dataSegmentBytes(dataBytes);
         header.putInt(TARGET_TRANSFER_TAG, RESERVED_TAG).putInt(DATA_SN, dataSn).putInt(BUFFER_OFFSET, bufferOffset);
         return this;

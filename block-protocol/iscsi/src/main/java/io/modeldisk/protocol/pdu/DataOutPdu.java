@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 
 /** SCSI Data-Out (RFC 7143 section 11.7). */
 public final class DataOutPdu extends Pdu {
-    private static final int TARGET_TRANSFER_TAG = 20;
     private static final int EXP_STAT_SN = 28;
     private static final int DATA_SN = 36;
     private static final int BUFFER_OFFSET = 40;
@@ -16,9 +15,8 @@ public final class DataOutPdu extends Pdu {
 
     /** Fills the header with a Data-Out PDU that responds to an R2T. The reserved target transfer tag means unsolicited data. */
     public DataOutPdu begin(int initiatorTaskTag, int targetTransferTag, long lunField, int expStatSn) {
-        clear(Opcode.DATA_OUT, 0);
+        clear(Opcode.DATA_OUT, 0, initiatorTaskTag);
         lunField(lunField);
-        initiatorTaskTag(initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, targetTransferTag).putInt(EXP_STAT_SN, expStatSn);
         return this;
     }
@@ -28,11 +26,6 @@ public final class DataOutPdu extends Pdu {
         dataSegmentBytes(dataBytes);
         header.put(1, (byte) (last ? FLAG_FINAL : 0)).putInt(DATA_SN, dataSn).putInt(BUFFER_OFFSET, bufferOffset);
         return this;
-    }
-
-    /** The tag of the R2T that the PDU responds to; the reserved tag for unsolicited data. */
-    public int targetTransferTag() {
-        return header.getInt(TARGET_TRANSFER_TAG);
     }
 
     /** The number of the PDU in its sequence of Data-Out PDUs. */

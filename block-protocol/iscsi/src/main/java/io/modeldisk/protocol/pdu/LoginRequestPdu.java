@@ -4,9 +4,6 @@ import java.nio.ByteBuffer;
 
 /** Login Request (RFC 7143 section 11.12). */
 public final class LoginRequestPdu extends RequestPdu {
-    /** The flag that is set if more text follows in another request. */
-    public static final int FLAG_CONTINUE = 0x40;
-
     private static final int FLAG_TRANSIT = 0x80;
     private static final int VERSION_MIN = 3;
     private static final int ISID_AND_TSIH = 8;
@@ -20,7 +17,7 @@ public final class LoginRequestPdu extends RequestPdu {
     /** Fills the header with a Login Request. Every Login Request is for immediate delivery. */
     public LoginRequestPdu begin(int currentStage, int nextStage, boolean transit) {
         int stages = currentStage << 2 | (transit ? FLAG_TRANSIT | nextStage : 0);
-        clear(Opcode.LOGIN_REQUEST, stages);
+        clear(Opcode.LOGIN_REQUEST, stages, 0);
         setImmediate();
         return this;
     }
@@ -34,11 +31,6 @@ public final class LoginRequestPdu extends RequestPdu {
     /** Returns whether the initiator is ready for the next stage. */
     public boolean transit() {
         return (flags() & FLAG_TRANSIT) != 0;
-    }
-
-    /** Returns whether more text follows in another request. */
-    public boolean continues() {
-        return (flags() & FLAG_CONTINUE) != 0;
     }
 
     /** The current stage of the login. */

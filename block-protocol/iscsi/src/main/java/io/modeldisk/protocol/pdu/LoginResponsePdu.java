@@ -15,8 +15,7 @@ public final class LoginResponsePdu extends ResponsePdu {
 
     /** Fills the header with a Login Response of status success. */
     public LoginResponsePdu begin(int initiatorTaskTag, int currentStage, int nextStage, boolean transit) {
-        clear(Opcode.LOGIN_RESPONSE, currentStage << 2 | (transit ? FLAG_TRANSIT | nextStage : 0));
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.LOGIN_RESPONSE, currentStage << 2 | (transit ? FLAG_TRANSIT | nextStage : 0), initiatorTaskTag);
         return this;
     }
 
@@ -40,11 +39,6 @@ public final class LoginResponsePdu extends ResponsePdu {
     /** Returns whether the target changes to the next stage. */
     public boolean transit() {
         return (flags() & FLAG_TRANSIT) != 0;
-    }
-
-    /** Returns whether more text follows in another response. */
-    public boolean continues() {
-        return (flags() & LoginRequestPdu.FLAG_CONTINUE) != 0;
     }
 
     /** The current stage of the login. */

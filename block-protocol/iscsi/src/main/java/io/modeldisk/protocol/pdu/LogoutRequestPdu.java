@@ -22,9 +22,8 @@ public final class LogoutRequestPdu extends RequestPdu {
 
     /** Fills the header with a Logout Request that closes the session. */
     public LogoutRequestPdu begin(int initiatorTaskTag) {
-        clear(Opcode.LOGOUT_REQUEST, FLAG_FINAL | CLOSE_SESSION);
+        clear(Opcode.LOGOUT_REQUEST, FLAG_FINAL | CLOSE_SESSION, initiatorTaskTag);
         setImmediate();
-        initiatorTaskTag(initiatorTaskTag);
         return this;
     }
 

@@ -22,8 +22,7 @@ public final class LogoutResponsePdu extends ResponsePdu {
 
     /** Fills the header with a Logout Response. */
     public LogoutResponsePdu begin(int initiatorTaskTag, int response) {
-        clear(Opcode.LOGOUT_RESPONSE, FLAG_FINAL);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.LOGOUT_RESPONSE, FLAG_FINAL, initiatorTaskTag);
         header.put(RESPONSE, (byte) response);
         return this;
     }

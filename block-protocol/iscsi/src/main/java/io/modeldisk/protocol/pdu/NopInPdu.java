@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 
 /** NOP-In (RFC 7143 section 11.19). */
 public final class NopInPdu extends ResponsePdu {
-    private static final int TARGET_TRANSFER_TAG = 20;
 
     /** Creates a view of {@code header}. */
     public NopInPdu(ByteBuffer header) {
@@ -13,15 +12,9 @@ public final class NopInPdu extends ResponsePdu {
 
     /** Fills the header with a response to a NOP-Out, or with a ping if {@code initiatorTaskTag} is the reserved tag. */
     public NopInPdu begin(int initiatorTaskTag, int targetTransferTag, long lunField) {
-        clear(Opcode.NOP_IN, FLAG_FINAL);
+        clear(Opcode.NOP_IN, FLAG_FINAL, initiatorTaskTag);
         lunField(lunField);
-        initiatorTaskTag(initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, targetTransferTag);
         return this;
-    }
-
-    /** The tag that the initiator's response must carry; the reserved tag if the target expects no response. */
-    public int targetTransferTag() {
-        return header.getInt(TARGET_TRANSFER_TAG);
     }
 }

@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 
 /** NOP-Out (RFC 7143 section 11.18). */
 public final class NopOutPdu extends RequestPdu {
-    private static final int TARGET_TRANSFER_TAG = 20;
 
     /** Creates a view of {@code header}. */
     public NopOutPdu(ByteBuffer header) {
@@ -13,25 +12,18 @@ public final class NopOutPdu extends RequestPdu {
 
     /** Fills the header with a response to a NOP-In, with the LUN and the target transfer tag of the NOP-In. */
     public NopOutPdu beginAnswer(long lun, int tag) {
-        clear(Opcode.NOP_OUT, FLAG_FINAL);
+        clear(Opcode.NOP_OUT, FLAG_FINAL, RESERVED_TAG);
         setImmediate();
         lunField(lun);
-        initiatorTaskTag(RESERVED_TAG);
         header.putInt(TARGET_TRANSFER_TAG, tag);
         return this;
     }
 
     /** Fills the header with a ping to which the target responds. */
     public NopOutPdu beginPing(int initiatorTaskTag) {
-        clear(Opcode.NOP_OUT, FLAG_FINAL);
+        clear(Opcode.NOP_OUT, FLAG_FINAL, initiatorTaskTag);
         setImmediate();
-        initiatorTaskTag(initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, RESERVED_TAG);
         return this;
-    }
-
-    /** The tag of the NOP-In that this PDU responds to; the reserved tag for a ping. */
-    public int targetTransferTag() {
-        return header.getInt(TARGET_TRANSFER_TAG);
     }
 }

@@ -19,6 +19,10 @@ public class Pdu {
 
     /** The final bit (F) of byte 1. */
     public static final int FLAG_FINAL = 0x80;
+    /** The bit of byte 1 that is set if more text of a login or of a text exchange follows in another PDU. */
+    public static final int FLAG_CONTINUE = 0x40;
+    /** The offset of the target transfer tag in the PDUs that have one. */
+    protected static final int TARGET_TRANSFER_TAG = 20;
 
     private static final int DIGEST_BYTES = 4;
     private static final int OPCODE = 0;
@@ -52,12 +56,12 @@ public class Pdu {
         return header;
     }
 
-    /** Zeroes the header and sets opcode and flags. */
-    protected final void clear(int opcode, int flags) {
+    /** Zeroes the header and sets opcode, flags and initiator task tag. */
+    protected final void clear(int opcode, int flags, int initiatorTaskTag) {
         for (int i = 0; i < BHS_BYTES; i += Long.BYTES) {
             header.putLong(i, 0);
         }
-        header.put(OPCODE, (byte) opcode).put(FLAGS, (byte) flags);
+        header.put(OPCODE, (byte) opcode).put(FLAGS, (byte) flags).putInt(INITIATOR_TASK_TAG, initiatorTaskTag);
     }
 
     /** The opcode without the immediate bit. */
@@ -83,6 +87,11 @@ public class Pdu {
     /** Returns whether the final bit is set. */
     public final boolean isFinal() {
         return (flags() & FLAG_FINAL) != 0;
+    }
+
+    /** Returns whether more text follows in another PDU. */
+    public final boolean continues() {
+        return (flags() & FLAG_CONTINUE) != 0;
     }
 
     /** The length of the additional header segments, in bytes. */
@@ -138,5 +147,10 @@ public class Pdu {
     /** Sets the initiator task tag. */
     public final void initiatorTaskTag(int tag) {
         header.putInt(INITIATOR_TASK_TAG, tag);
+    }
+
+    /** The target transfer tag of a PDU that has one; the reserved tag if the PDU belongs to no transfer or exchange. */
+    public final int targetTransferTag() {
+        return header.getInt(TARGET_TRANSFER_TAG);
     }
 }

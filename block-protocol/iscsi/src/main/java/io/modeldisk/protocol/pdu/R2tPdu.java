@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 
 /** Ready To Transfer (RFC 7143 section 11.8). */
 public final class R2tPdu extends ResponsePdu {
-    private static final int TARGET_TRANSFER_TAG = 20;
     private static final int R2T_SN = 36;
     private static final int BUFFER_OFFSET = 40;
     private static final int DESIRED_DATA_TRANSFER_LENGTH = 44;
@@ -16,18 +15,12 @@ public final class R2tPdu extends ResponsePdu {
 
     /** Fills the header with an R2T for a part of a task's data. */
     public R2tPdu begin(int initiatorTaskTag, int targetTransferTag, int r2tSn, int bufferOffset, int desiredBytes) {
-        clear(Opcode.R2T, FLAG_FINAL);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.R2T, FLAG_FINAL, initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, targetTransferTag)
             .putInt(R2T_SN, r2tSn)
             .putInt(BUFFER_OFFSET, bufferOffset)
             .putInt(DESIRED_DATA_TRANSFER_LENGTH, desiredBytes);
         return this;
-    }
-
-    /** The tag that the Data-Out PDUs of the response carry. */
-    public int targetTransferTag() {
-        return header.getInt(TARGET_TRANSFER_TAG);
     }
 
     /** The offset of the requested part in the data of the task, unsigned. */

@@ -34,8 +34,7 @@ public final class RejectPdu extends ResponsePdu {
 
     /** Fills the header with a Reject for this reason. */
     public RejectPdu begin(int reason) {
-        clear(Opcode.REJECT, FLAG_FINAL);
-        initiatorTaskTag(RESERVED_TAG);
+        clear(Opcode.REJECT, FLAG_FINAL, RESERVED_TAG);
         dataSegmentBytes(BHS_BYTES);
         header.put(REASON, (byte) reason);
         return this;

@@ -34,7 +34,7 @@ public final class ScsiCommandPdu extends RequestPdu {
     }
 
     private ScsiCommandPdu begin(int flags, int expectedBytes) {
-        clear(Opcode.SCSI_COMMAND, flags | ATTRIBUTE_SIMPLE);
+        clear(Opcode.SCSI_COMMAND, flags | ATTRIBUTE_SIMPLE, 0);
         header.putInt(EXPECTED_DATA_TRANSFER_LENGTH, expectedBytes);
         return this;
     }

@@ -22,8 +22,7 @@ public final class ScsiResponsePdu extends ResponsePdu {
 
     /** Fills the header with a SCSI Response and the SCSI status of a command that completed at the target. */
     public ScsiResponsePdu begin(int initiatorTaskTag, int status, int dataInCount) {
-        clear(Opcode.SCSI_RESPONSE, FLAG_FINAL);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.SCSI_RESPONSE, FLAG_FINAL, initiatorTaskTag);
         header.put(STATUS, (byte) status).putInt(EXP_DATA_SN, dataInCount);
         return this;
     }

@@ -10,9 +10,6 @@ public final class TaskManagementRequestPdu extends RequestPdu {
     /** ABORT TASK SET, which aborts all tasks of this nexus on a unit. */
     public static final int ABORT_TASK_SET = 2;
 
-    /** CLEAR ACA, which this target does not support. */
-    public static final int CLEAR_ACA = 3;
-
     /** CLEAR TASK SET, which aborts the tasks of all nexuses on a unit. */
     public static final int CLEAR_TASK_SET = 4;
 
@@ -21,9 +18,6 @@ public final class TaskManagementRequestPdu extends RequestPdu {
 
     /** TARGET WARM RESET, which aborts all tasks of all units. */
     public static final int TARGET_WARM_RESET = 6;
-
-    /** TARGET COLD RESET, which aborts all tasks of all units and closes all sessions. */
-    public static final int TARGET_COLD_RESET = 7;
 
     /** TASK REASSIGN, which continues a task of a lost connection on another connection. */
     public static final int TASK_REASSIGN = 8;
@@ -38,10 +32,9 @@ public final class TaskManagementRequestPdu extends RequestPdu {
 
     /** Fills the header with a request for immediate delivery. */
     public TaskManagementRequestPdu begin(int initiatorTaskTag, int function, long lunField, int referencedTaskTag) {
-        clear(Opcode.TASK_MANAGEMENT_REQUEST, FLAG_FINAL | function);
+        clear(Opcode.TASK_MANAGEMENT_REQUEST, FLAG_FINAL | function, initiatorTaskTag);
         setImmediate();
         lunField(lunField);
-        initiatorTaskTag(initiatorTaskTag);
         header.putInt(REFERENCED_TASK_TAG, referencedTaskTag);
         return this;
     }

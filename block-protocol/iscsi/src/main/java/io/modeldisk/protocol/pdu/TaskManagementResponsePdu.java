@@ -31,8 +31,7 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
 
     /** Fills the header with a Task Management Function Response. */
     public TaskManagementResponsePdu begin(int initiatorTaskTag, int response) {
-        clear(Opcode.TASK_MANAGEMENT_RESPONSE, FLAG_FINAL);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.TASK_MANAGEMENT_RESPONSE, FLAG_FINAL, initiatorTaskTag);
         header.put(RESPONSE, (byte) response);
         return this;
     }

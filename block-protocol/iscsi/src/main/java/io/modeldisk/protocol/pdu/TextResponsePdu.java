@@ -4,8 +4,6 @@ import java.nio.ByteBuffer;
 
 /** Text Response (RFC 7143 section 11.11). */
 public final class TextResponsePdu extends ResponsePdu {
-    private static final int FLAG_CONTINUE = 0x40;
-    private static final int TARGET_TRANSFER_TAG = 20;
 
     /** Creates a view of {@code header}. */
     public TextResponsePdu(ByteBuffer header) {
@@ -26,8 +24,7 @@ public final class TextResponsePdu extends ResponsePdu {
     }
 
     private TextResponsePdu begin(int initiatorTaskTag, int flags, int targetTransferTag) {
-        clear(Opcode.TEXT_RESPONSE, flags);
-        initiatorTaskTag(initiatorTaskTag);
+        clear(Opcode.TEXT_RESPONSE, flags, initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, targetTransferTag);
         return this;
     }
