@@ -8,7 +8,6 @@ import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.protocol.login.chap.SecretsFile;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -76,7 +75,7 @@ final class CoordinatorCommand implements Callable<Integer> {
         if (secrets == null) {
             return null;
         }
-        ChapSecrets known = SecretsFile.read(secrets);
+        ChapSecrets known = ChapSecrets.read(secrets);
         check(known.hasZookeeper(),
             "the secrets file " + secrets + " has no line 'zookeeper NAME SECRET'; add such a line");
         return Coordinators.secret(known);

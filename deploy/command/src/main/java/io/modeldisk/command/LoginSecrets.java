@@ -2,7 +2,6 @@ package io.modeldisk.command;
 
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
-import io.modeldisk.protocol.login.chap.SecretsFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
@@ -26,7 +25,7 @@ final class LoginSecrets {
         if (file == null) {
             return null;
         }
-        ChapSecrets secrets = SecretsFile.read(file);
+        ChapSecrets secrets = ChapSecrets.read(file);
         if (!secrets.hasSelf()) {
             throw new IOException(
                 "the secrets file " + file + " has no line 'self NAME SECRET', which a login needs; add such a line");

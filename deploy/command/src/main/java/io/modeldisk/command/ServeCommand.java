@@ -15,7 +15,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.TargetAddress;
-import io.modeldisk.protocol.login.chap.SecretsFile;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.consistency.NonFinite;
@@ -272,7 +272,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private AccessPolicy access() throws IOException {
-        return new AccessPolicy(secrets == null ? null : SecretsFile.read(secrets), insecure,
+        return new AccessPolicy(secrets == null ? null : ChapSecrets.read(secrets), insecure,
             allowedInitiators.stream().map(InitiatorPattern::new).toList(),
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }

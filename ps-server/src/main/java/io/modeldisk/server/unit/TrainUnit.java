@@ -276,7 +276,7 @@ public final class TrainUnit extends ShardUnit {
             throw new ScsiException(RoundSense.NO_LEARNING_RATE.sense(), "initiator '" + nexus.learner()
                 + "' asked for the learning rate, but the aggregator " + shard().facts().aggregator() + " has none");
         }
-        long round = LearningRateCommand.round(cdb);
+        long round = RoundCdb.existingRound(cdb, "LEARNING RATE");
         float wanted = LearningRateCommand.rate(cdb);
         if (wanted > 0) {
             shard().changeLearningRate(new LearningRate.Change(round, wanted));
@@ -311,7 +311,7 @@ public final class TrainUnit extends ShardUnit {
 
     private byte[] partition(Nexus nexus, Cdb cdb) throws ScsiException {
         requireLearn(nexus);
-        long round = PartitionCommand.round(cdb);
+        long round = RoundCdb.existingRound(cdb, "PARTITION");
         Partition partition = shard().learners().partition(nexus, round);
         if (partition == null) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD), "learner '" + nexus.learner()

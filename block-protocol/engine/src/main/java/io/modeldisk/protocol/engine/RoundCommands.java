@@ -24,7 +24,7 @@ final class RoundCommands {
         }
         if (usage == AbsentCommand.USAGE) {
             command.access = MediumAccess.MARK;
-            command.round = AbsentCommand.round(command.cdb);
+            command.round = RoundCdb.existingRound(command.cdb, "ABSENT");
             command.nonFinite = AbsentCommand.isNonFinite(command.cdb);
             command.moveBytes = Math.toIntExact(rangeBytes(command));
             return true;

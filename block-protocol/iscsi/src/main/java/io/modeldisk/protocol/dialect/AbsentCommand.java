@@ -2,8 +2,6 @@ package io.modeldisk.protocol.dialect;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
-import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
@@ -11,7 +9,7 @@ import java.nio.ByteBuffer;
  * that the learner has already pushed in the round keep their gradient. The others count as pushed, without a gradient. Like
  * PUSH, the command counts once even if it is sent again, and waits if its round is not open yet.
  *
- * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code {@value #OPCODE_TEXT}. Bit 0 of byte 1 is NON_FINITE
+ * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE
  * instead of FINITE: the initiator has left the gradient out because of a NaN or an infinity. An initiator sets the bit in one
  * command for each such gradient, so that the shard counts gradients. A command with 0 logical blocks and this bit only counts.
  *
@@ -34,33 +32,16 @@ public final class AbsentCommand {
     /** The number of bytes that ABSENT returns. */
     public static final int DATA_BYTES = Integer.BYTES;
 
-    static final String OPCODE_TEXT = "CBh";
-
     private AbsentCommand() {}
 
     /** Returns the CDB of a command that only counts a gradient with a NaN or an infinity. */
     public static byte[] countNonFinite(long round) {
-        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).put(RoundCdb.FLAGS_FIELD, (byte) NON_FINITE)
-            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).array();
+        return RoundCdb.cdb(OPCODE, round).put(RoundCdb.FLAGS_FIELD, (byte) NON_FINITE).array();
     }
 
     /** Returns whether the gradient was left out because of a NaN or an infinity. */
     public static boolean isNonFinite(Cdb cdb) {
         return (cdb.u8(RoundCdb.FLAGS_FIELD) & NON_FINITE) != 0;
-    }
-
-    /**
-     * Returns the round in a CDB.
-     *
-     * @throws ScsiException if the round is 0
-     */
-    public static long round(Cdb cdb) throws ScsiException {
-        long round = RoundCdb.round(cdb);
-        if (round == RoundCdb.NO_ROUND) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "ABSENT names round 0; the first round is 1");
-        }
-        return round;
     }
 
     /** Encodes the data that ABSENT returns. */

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * shard differs from a version that the initiator knows. It then returns the {@link ShardCounters}. If the version stays the same
  * for too long, the command ends with BUSY. It needs no right, and the nexus need not be a learner.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 2 to 9 are the known version, big-endian. All other bytes are zero.
+ * <p>In the CDB, byte 0 is C7h, and bytes 2 to 9 are the known version, big-endian. All other bytes are zero.
  * The version {@link #NONE} differs from every version.
  */
 public final class AwaitCommand {
@@ -27,8 +27,6 @@ public final class AwaitCommand {
 
     /** The end of the label of a session that follows the model: the login key {@code X-io.modeldisk.learner}. */
     public static final String FOLLOWER_SUFFIX = "(follower)";
-
-    static final String OPCODE_TEXT = "C7h";
 
     private static final int VERSION = 2;
 

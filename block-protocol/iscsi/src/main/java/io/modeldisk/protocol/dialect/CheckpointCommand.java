@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * The vendor-specific command CHECKPOINT of the train unit of shard 0. CHECKPOINT requests a checkpoint of the model. The command
  * does not wait for the checkpoint: the status shows when the request has been answered.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}. All other bytes are zero. The command returns 8 bytes: the number of the
+ * <p>In the CDB, byte 0 is C4h. All other bytes are zero. The command returns 8 bytes: the number of the
  * request, big-endian.
  */
 public final class CheckpointCommand {
@@ -20,8 +20,6 @@ public final class CheckpointCommand {
 
     /** The number of bytes that CHECKPOINT returns. */
     public static final int DATA_BYTES = Long.BYTES;
-
-    static final String OPCODE_TEXT = "C4h";
 
     private CheckpointCommand() {}
 

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup in sync the primary. The command
  * does not wait: the coordinator names the new primary when it serves.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}. All other bytes are zero. The command returns no data.
+ * <p>In the CDB, byte 0 is C6h. All other bytes are zero. The command returns no data.
  */
 public final class HandOverCommand {
     /** The operation code. */
@@ -16,8 +16,6 @@ public final class HandOverCommand {
 
     /** The bits of the CDB that have a meaning. */
     public static final CdbUsage USAGE = CdbUsage.parse("C6 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
-
-    static final String OPCODE_TEXT = "C6h";
 
     private HandOverCommand() {}
 

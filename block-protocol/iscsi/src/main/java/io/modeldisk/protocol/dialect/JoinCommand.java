@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * The vendor-specific command JOIN of the train unit (LUN 0). JOIN makes the nexus a learner from a certain round on. If the
  * nexus already is a learner and does not request a new membership, JOIN returns the first round of that learner.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
+ * <p>In the CDB, byte 0 is C0h, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
  * earliest round to join at (0: any round). All other bytes are zero. The command returns 32 bytes: the round at which the
  * learner has joined, the random number that identifies this membership, the random number that identifies the history of the
  * shard, and the round after which the shard has started. All numbers are big-endian.
@@ -27,8 +27,6 @@ public final class JoinCommand {
 
     /** The number of bytes that JOIN returns. */
     public static final int DATA_BYTES = 4 * Long.BYTES;
-
-    static final String OPCODE_TEXT = "C0h";
 
     private static final int FLAGS = 1;
     private static final int ANEW = 1;

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  * kept round. PROTOCOL.md describes the rules. All numbers are big-endian. The CDB has 16 bytes:
  *
  * <ul>
- * <li>byte 0: {@value #OPCODE_TEXT}
+ * <li>byte 0: C8h
  * <li>byte 1: the {@link Service}
  * <li>bytes 2 to 4: the first block of the range, as a number within the shard
  * <li>bytes 5 to 7: the number of blocks, at least 1
@@ -32,8 +32,6 @@ public final class KeepRoundCommand {
 
     /** The highest number that the three bytes of a block number or of a number of blocks can hold. */
     public static final int MAX_BLOCKS = 0xFF_FFFF;
-
-    static final String OPCODE_TEXT = "C8h";
 
     private static final int SERVICE_FIELD = 1;
     private static final int RANGE_FIELD = 2;

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * The vendor-specific command LEARNING RATE of the train unit. LEARNING RATE returns the learning rate of a round, and may change
  * it from this round on. An initiator sends a change to all shards.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bytes 2 to 5 are the new rate before the factor of the schedule, as a float32,
+ * <p>In the CDB, byte 0 is CAh, bytes 2 to 5 are the new rate before the factor of the schedule, as a float32,
  * or 0 to change nothing, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The command returns 4 bytes: the
  * learning rate of the round, with the factor of the schedule, as a float32. All numbers are big-endian.
  */
@@ -24,30 +24,13 @@ public final class LearningRateCommand {
     /** The number of bytes that LEARNING RATE returns. */
     public static final int DATA_BYTES = Float.BYTES;
 
-    static final String OPCODE_TEXT = "CAh";
-
     private static final int RATE_FIELD = 2;
 
     private LearningRateCommand() {}
 
     /** Returns the CDB of LEARNING RATE. {@code rate} is 0 if the rate is to stay. */
     public static byte[] cdb(long round, float rate) {
-        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE)
-            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).putFloat(RATE_FIELD, rate).array();
-    }
-
-    /**
-     * Returns the round in a CDB.
-     *
-     * @throws ScsiException if the round is 0
-     */
-    public static long round(Cdb cdb) throws ScsiException {
-        long round = RoundCdb.round(cdb);
-        if (round == 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "LEARNING RATE names round 0; the first round is 1");
-        }
-        return round;
+        return RoundCdb.cdb(OPCODE, round).putFloat(RATE_FIELD, rate).array();
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 
 /**
  * The facts of a model and of one of its shards, which do not change while the shard runs. A shard returns the facts as JSON on
- * VPD page {@value #VPD_PAGE_TEXT}.
+ * VPD page C0h.
  *
  * @param model the model's name
  * @param sizeBytes the size of the whole model, a multiple of 4
@@ -67,8 +67,6 @@ public record ModelFacts(
 
     /** The vendor-specific VPD page that carries the shard's current status as JSON. */
     public static final int STATUS_VPD_PAGE = 0xC1;
-
-    static final String VPD_PAGE_TEXT = "C0h";
 
     /** The prefix of every target's name; the model's name follows. */
     public static final String TARGET_PREFIX = "iqn.2026-11.io.modeldisk:";

@@ -1,16 +1,13 @@
 package io.modeldisk.protocol.dialect;
 
-import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
-import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command PARTITION of the train unit. PARTITION returns the part of the training data that belongs to the
  * nexus in a round. A learner sends PARTITION only to shard 0, so that all learners get the parts of the same partition.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The
+ * <p>In the CDB, byte 0 is C3h, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The
  * command returns 16 bytes: the rank (4 bytes), the number of parts (4 bytes) and the epoch (8 bytes). All numbers are
  * big-endian.
  */
@@ -24,28 +21,11 @@ public final class PartitionCommand {
     /** The number of bytes that PARTITION returns. */
     public static final int DATA_BYTES = 2 * Integer.BYTES + Long.BYTES;
 
-    static final String OPCODE_TEXT = "C3h";
-
     private PartitionCommand() {}
 
     /** Returns the CDB of PARTITION for this round. */
     public static byte[] cdb(long round) {
-        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE)
-            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).array();
-    }
-
-    /**
-     * Returns the round that a CDB asks for.
-     *
-     * @throws ScsiException if the round is 0
-     */
-    public static long round(Cdb cdb) throws ScsiException {
-        long round = RoundCdb.round(cdb);
-        if (round == 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "PARTITION names round 0; the first round is 1");
-        }
-        return round;
+        return RoundCdb.cdb(OPCODE, round).array();
     }
 
     /** Returns the data of PARTITION, encoded from these numbers. */

@@ -9,7 +9,7 @@ import java.util.zip.CRC32C;
  * The vendor-specific command REPLICATE of LUN 2 of a backup. A primary sends REPLICATE before its first records. From then on,
  * the backup accepts records only from this nexus, and only of this epoch.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bytes 2 to 9 are the epoch of the primary, and bytes 10 to 13 are the CRC32C of
+ * <p>In the CDB, byte 0 is C5h, bytes 2 to 9 are the epoch of the primary, and bytes 10 to 13 are the CRC32C of
  * the {@link ModelFacts} of the primary as JSON. All other bytes are zero. The command returns 12 bytes: the position of the last
  * record that the backup has applied, and the maximum length of a batch of records in bytes, a multiple of 4096.
  */
@@ -25,8 +25,6 @@ public final class ReplicateCommand {
 
     /** The number of bytes that REPLICATE returns. */
     public static final int DATA_BYTES = Long.BYTES + Integer.BYTES;
-
-    static final String OPCODE_TEXT = "C5h";
 
     private static final int EPOCH = 2;
     private static final int FACTS = 10;

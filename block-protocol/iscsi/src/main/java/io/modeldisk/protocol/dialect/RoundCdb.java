@@ -2,6 +2,9 @@ package io.modeldisk.protocol.dialect;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific commands PUSH and PULL, which write and read the train unit. Both commands contain a round. All numbers are
@@ -79,6 +82,26 @@ public final class RoundCdb {
     /** Returns the round in a CDB. */
     public static long round(Cdb cdb) {
         return cdb.u64(BLOCKS_FIELD) & MAX_ROUND;
+    }
+
+    /**
+     * Returns the round in the CDB of a command that needs a round.
+     *
+     * @param command the name of the command
+     * @throws ScsiException if the round is 0
+     */
+    public static long existingRound(Cdb cdb, String command) throws ScsiException {
+        long round = round(cdb);
+        if (round == NO_ROUND) {
+            throw new ScsiException(Sense.invalidFieldInCdb(ROUND_FIELD),
+                command + " names round 0; the first round is 1");
+        }
+        return round;
+    }
+
+    /** Returns the CDB of a command of which only the operation code and the round have a meaning. */
+    static ByteBuffer cdb(int opcode, long round) {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) opcode).putLong(BLOCKS_FIELD, blocksAndRound(0, round));
     }
 
     /** Returns the eight bytes of a CDB that start at {@link #BLOCKS_FIELD}: the number of logical blocks and the round. */

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The counters that show the progress of a shard, on VPD page {@value #VPD_PAGE_TEXT}. After its header, the page always has
+ * The counters that show the progress of a shard, on VPD page C2h. After its header, the page always has
  * {@value #BYTES} bytes. A shard returns the page without acquiring the lock of a block, so a learner may read the page in each
  * iteration.
  *
@@ -25,8 +25,6 @@ public record ShardCounters(
 
     /** The length of the page after its 4-byte header, in bytes. */
     public static final int BYTES = 40;
-
-    static final String VPD_PAGE_TEXT = "C2h";
 
     /** The length of the page of a shard of an older version, which has no history. */
     private static final int BYTES_WITHOUT_HISTORY = 32;

@@ -9,7 +9,7 @@ import java.util.Arrays;
  * The vendor-specific command TENSORS of the train unit. TENSORS returns a part of the names and shapes of the model's tensors,
  * which are one text, the same on every shard.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 2 to 9 are the offset of the part in bytes. All other bytes are zero.
+ * <p>In the CDB, byte 0 is C9h, and bytes 2 to 9 are the offset of the part in bytes. All other bytes are zero.
  * The command returns the length of the text (8 bytes), and up to {@value #PART_BYTES} bytes of the text. All numbers are
  * big-endian.
  */
@@ -28,8 +28,6 @@ public final class TensorsCommand {
 
     /** The maximum length of the text: that of the header of a safetensors file. */
     public static final int MAX_TEXT_BYTES = 100_000_000;
-
-    static final String OPCODE_TEXT = "C9h";
 
     private static final int OFFSET_FIELD = 2;
 

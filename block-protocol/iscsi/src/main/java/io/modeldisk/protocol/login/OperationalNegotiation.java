@@ -1,7 +1,9 @@
 package io.modeldisk.protocol.login;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 
 /**
  * Negotiates the operational keys of a session (RFC 7143 sections 6.2 and 13). A target calls {@link #answer} with the offers of
@@ -29,14 +31,9 @@ public final class OperationalNegotiation {
     private boolean declared;
     private String learner;
 
-    /** Starts a negotiation with the limits and preferences in {@code own}; {@code own.peerDataSegmentBytes} is not used. */
-    public OperationalNegotiation(OperationalParameters own) {
-        this(own, false);
-    }
-
     /**
-     * Starts a negotiation with the limits in {@code own}. If {@code overRdma} is true, the login keys for RDMA (RFC 7145) are
-     * also negotiated.
+     * Starts a negotiation with the limits and preferences in {@code own}; {@code own.peerDataSegmentBytes} is not used. If
+     * {@code overRdma} is true, the login keys for RDMA (RFC 7145) are also negotiated.
      */
     public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
@@ -98,7 +95,7 @@ public final class OperationalNegotiation {
             case Key.CHAP_A, Key.CHAP_I, Key.CHAP_C, Key.CHAP_N, Key.CHAP_R -> null;
             case Key.HEADER_DIGEST -> rdma == null ? answerDigest(value, digest -> headerDigest = digest) : NO_DIGEST;
             case Key.DATA_DIGEST -> rdma == null ? answerDigest(value, digest -> dataDigest = digest) : NO_DIGEST;
-            case Key.TASK_REPORTING -> oneOf(value, "RFC3720");
+            case Key.TASK_REPORTING -> List.of(value.split(",")).contains("RFC3720") ? "RFC3720" : Key.REJECT;
             case Key.INITIAL_R2T -> answerInitialR2t(value);
             case Key.IMMEDIATE_DATA -> answerImmediateData(value);
             case Key.DATA_PDU_IN_ORDER, Key.DATA_SEQUENCE_IN_ORDER -> isBoolean(value) ? Key.YES : Key.REJECT;
@@ -109,8 +106,8 @@ public final class OperationalNegotiation {
                 number(value, 0, 31) < 0 ? Key.REJECT : Integer.toString(Math.min(1, number(value, 0, 31)));
             case Key.DEFAULT_TIME2WAIT -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : value;
             case Key.DEFAULT_TIME2RETAIN -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : "0";
-            case Key.MAX_BURST_LENGTH -> answerMaxBurst(value);
-            case Key.FIRST_BURST_LENGTH -> answerFirstBurst(value);
+            case Key.MAX_BURST_LENGTH -> answerLength(value, own.maxBurstBytes(), least -> maxBurstBytes = least);
+            case Key.FIRST_BURST_LENGTH -> answerLength(value, own.firstBurstBytes(), least -> firstBurstBytes = least);
             case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> declareDataSegment(value);
             case Key.LEARNER -> declareLearner(value);
             case Key.RDMA_EXTENSIONS, Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH, Key.TARGET_RECV_DATA_SEGMENT_LENGTH,
@@ -147,22 +144,14 @@ public final class OperationalNegotiation {
         return yesOrNo(immediateData);
     }
 
-    private String answerMaxBurst(String value) {
+    /** Returns the smaller of two lengths, or Reject. */
+    private static String answerLength(String value, int ownBytes, IntConsumer agreed) {
         int offered = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
         if (offered < 0) {
             return Key.REJECT;
         }
-        maxBurstBytes = Math.min(own.maxBurstBytes(), offered);
-        return Integer.toString(maxBurstBytes);
-    }
-
-    private String answerFirstBurst(String value) {
-        int offered = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
-        if (offered < 0) {
-            return Key.REJECT;
-        }
-        firstBurstBytes = Math.min(own.firstBurstBytes(), offered);
-        return Integer.toString(firstBurstBytes);
+        agreed.accept(Math.min(ownBytes, offered));
+        return Integer.toString(Math.min(ownBytes, offered));
     }
 
     private String declareDataSegment(String value) {
@@ -205,8 +194,14 @@ public final class OperationalNegotiation {
                     firstBurstBytes = accepted(key, value, MIN_LENGTH_BYTES, own.firstBurstBytes());
                 case Key.MAX_RECV_DATA_SEGMENT_LENGTH ->
                     peerDataSegmentBytes = accepted(key, value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
-                case Key.HEADER_DIGEST -> headerDigest = accepted(key, value, own.headerDigest());
-                case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
+                case Key.HEADER_DIGEST -> {
+                    acceptedOnly(key, value, own.headerDigest().toString());
+                    headerDigest = own.headerDigest();
+                }
+                case Key.DATA_DIGEST -> {
+                    acceptedOnly(key, value, own.dataDigest().toString());
+                    dataDigest = own.dataDigest();
+                }
                 default -> {
                     // The other keys declare properties of the target, such as TargetAlias, or belong to RDMA.
                     if (rdma != null) {
@@ -242,14 +237,6 @@ public final class OperationalNegotiation {
                 + least + " to " + most);
         }
         return number;
-    }
-
-    private static Digest accepted(String key, String value, Digest offered) throws LoginException {
-        if (!value.equals(offered.toString())) {
-            throw new LoginException(
-                "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
-        }
-        return offered;
     }
 
     /**
@@ -289,15 +276,6 @@ public final class OperationalNegotiation {
     /** The learner's label that the initiator sent; null if the initiator sent no label. */
     public String learner() {
         return learner;
-    }
-
-    private static String oneOf(String offered, String wanted) {
-        for (String value : offered.split(",")) {
-            if (value.equals(wanted)) {
-                return wanted;
-            }
-        }
-        return Key.REJECT;
     }
 
     private static boolean isBoolean(String value) {

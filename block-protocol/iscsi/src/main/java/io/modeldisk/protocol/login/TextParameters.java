@@ -30,32 +30,21 @@ public final class TextParameters {
      */
     public static TextParameters parse(ByteBuffer text) throws LoginException {
         TextParameters parameters = new TextParameters();
-        byte[] bytes = new byte[text.remaining()];
-        text.get(bytes);
-        int start = 0;
-        while (start < bytes.length) {
-            int end = start;
-            while (end < bytes.length && bytes[end] != 0) {
-                end++;
+        // In this charset, each byte is one character, so that lengths are in bytes.
+        for (String pair : StandardCharsets.ISO_8859_1.decode(text).toString().split("\0")) {
+            if (!pair.isEmpty()) {
+                parameters.addPair(pair);
             }
-            if (end > start) {
-                parameters.addPair(bytes, start, end);
-            }
-            start = end + 1;
         }
         return parameters;
     }
 
-    private void addPair(byte[] bytes, int start, int end) throws LoginException {
-        int equals = start;
-        while (equals < end && bytes[equals] != '=') {
-            equals++;
-        }
-        if (equals == start || equals == end) {
+    private void addPair(String pair) throws LoginException {
+        int keyBytes = pair.indexOf('=');
+        if (keyBytes <= 0) {
             throw new LoginException("the peer sent text that does not have the form KEY=VALUE");
         }
-        int keyBytes = equals - start;
-        int valueBytes = end - equals - 1;
+        int valueBytes = pair.length() - keyBytes - 1;
         if (keyBytes > MAX_KEY_BYTES) {
             throw new LoginException(
                 "the peer sent a key of " + keyBytes + " bytes, but the limit is " + MAX_KEY_BYTES + " bytes");
@@ -64,8 +53,9 @@ public final class TextParameters {
             throw new LoginException(
                 "the peer sent a value of " + valueBytes + " bytes, but the limit is " + MAX_VALUE_BYTES + " bytes");
         }
-        String key = new String(bytes, start, keyBytes, StandardCharsets.UTF_8);
-        String value = new String(bytes, equals + 1, valueBytes, StandardCharsets.UTF_8);
+        String key = pair.substring(0, keyBytes);
+        String value = new String(pair.substring(keyBytes + 1).getBytes(StandardCharsets.ISO_8859_1),
+            StandardCharsets.UTF_8);
         if (!KEY_NAME.matcher(key).matches()) {
             throw new LoginException(
                 "the peer sent a key that is not a letter followed by letters, digits and the characters . - + @ _");

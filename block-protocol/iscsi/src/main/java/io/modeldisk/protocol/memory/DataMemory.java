@@ -43,10 +43,6 @@ public final class DataMemory implements AutoCloseable {
      */
     public record OnDevice(int dmaBuf, String noDmaBuf) {}
 
-    private DataMemory(Arena arena, MemorySegment[] slabs, int descriptor, long bytes) {
-        this(arena, slabs, descriptor, bytes, null);
-    }
-
     private DataMemory(Arena arena, MemorySegment[] slabs, int descriptor, long bytes, OnDevice device) {
         this.arena = arena;
         this.slabs = slabs;
@@ -71,7 +67,7 @@ public final class DataMemory implements AutoCloseable {
             arena.close();
             throw e;
         }
-        return new DataMemory(arena, slabs, PRIVATE, bytes);
+        return new DataMemory(arena, slabs, PRIVATE, bytes, null);
     }
 
     /**
@@ -95,7 +91,7 @@ public final class DataMemory implements AutoCloseable {
             SharedMemory.Mapping mapping = SharedMemory.create(bytes, arena);
             long mapped = mapping.segment().byteSize();
             cut(mapping.segment(), mapped, slabs);
-            return new DataMemory(arena, slabs, mapping.descriptor(), mapped);
+            return new DataMemory(arena, slabs, mapping.descriptor(), mapped, null);
         } catch (IOException e) {
             arena.close();
             throw new IOException("cannot allocate " + bytes + " bytes of shareable memory: " + e.getMessage(), e);
@@ -115,7 +111,7 @@ public final class DataMemory implements AutoCloseable {
             long mapped = mapping.segment().byteSize();
             MemorySegment[] slabs = new MemorySegment[slabsFor(mapped)];
             cut(mapping.segment(), mapped, slabs);
-            return new DataMemory(arena, slabs, descriptor, mapped);
+            return new DataMemory(arena, slabs, descriptor, mapped, null);
         } catch (IOException e) {
             arena.close();
             throw e;
@@ -127,7 +123,7 @@ public final class DataMemory implements AutoCloseable {
      * may be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
      */
     public static DataMemory viewOf(MemorySegment... slabs) {
-        return new DataMemory(null, slabs.clone(), PRIVATE, (long) slabs.length << SLAB_SHIFT);
+        return new DataMemory(null, slabs.clone(), PRIVATE, (long) slabs.length << SLAB_SHIFT, null);
     }
 
     /**

@@ -8,18 +8,18 @@ import io.modeldisk.platform.text.PlainText;
  * @param key the sense key, 0 to 15
  * @param asc the additional sense code, 0 to 255
  * @param ascq the additional sense code qualifier, 0 to 255
- * @param field the offset of the wrong byte in the CDB or parameter list, or -1
- * @param inCdb whether {@code field} is in the CDB
+ * @param field the offset of the wrong byte in the CDB, or -1
  * @param bit the number of the wrong bit in the wrong byte, or -1
  * @param information the value of the INFORMATION field, less than 2^32, or -1 if there is none
  */
-public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bit, long information) {
+public record Sense(int key, int asc, int ascq, int field, int bit, long information) {
     /** The length of the fixed-format sense data of {@link #encode}, in bytes. */
     public static final int ENCODED_BYTES = 18;
 
     private static final int FIXED = 0x70;
     private static final int DESCRIPTOR = 0x72;
     private static final int SENSE_KEY_SPECIFIC_VALID = 0x80;
+    private static final int IN_CDB = 0x40;
     private static final int BIT_POINTER_VALID = 0x08;
 
     /** NO SENSE. */
@@ -34,17 +34,11 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** LOGICAL UNIT NOT SUPPORTED. */
     public static final Sense LUN_NOT_SUPPORTED = of(0x5, 0x25, 0x00);
 
-    /** PARAMETER LIST LENGTH ERROR. */
-    public static final Sense PARAMETER_LIST_LENGTH = of(0x5, 0x1A, 0x00);
-
     /** MISCOMPARE DURING VERIFY OPERATION. */
     public static final Sense MISCOMPARE = of(0xE, 0x1D, 0x00);
 
     /** INVALID FIELD IN COMMAND INFORMATION UNIT: the length or direction of the initiator's data does not match the CDB. */
     public static final Sense INVALID_FIELD_IN_COMMAND_UNIT = of(0x5, 0x0E, 0x03);
-
-    /** NOT READY: the logical unit is not ready, and the cause is not reported. */
-    public static final Sense NOT_READY = of(0x2, 0x04, 0x00);
 
     /** ABORTED COMMAND, protocol service CRC error: iSCSI uses this sense for data that is damaged, missing or out of order. */
     public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
@@ -69,7 +63,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
 
     /** Returns a sense without a field pointer. */
     public static Sense of(int key, int asc, int ascq) {
-        return new Sense(key, asc, ascq, -1, true, -1, -1);
+        return new Sense(key, asc, ascq, -1, -1, -1);
     }
 
     /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte. */
@@ -79,17 +73,17 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
 
     /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte and to its most significant wrong bit. */
     public static Sense invalidFieldInCdb(int field, int bit) {
-        return new Sense(0x5, 0x24, 0x00, field, true, bit, -1);
+        return new Sense(0x5, 0x24, 0x00, field, bit, -1);
     }
 
     /** Returns a copy of this sense with a pointer to a byte of the CDB. */
     public Sense at(int cdbByte) {
-        return new Sense(key, asc, ascq, cdbByte, true, bit, information);
+        return new Sense(key, asc, ascq, cdbByte, bit, information);
     }
 
     /** Returns a copy of this sense with a value of the INFORMATION field. */
     public Sense information(long value) {
-        return new Sense(key, asc, ascq, field, inCdb, bit, value);
+        return new Sense(key, asc, ascq, field, bit, value);
     }
 
     /** Returns the fixed-format sense data (SPC-4 4.5.3), which has {@link #ENCODED_BYTES} bytes. */
@@ -118,7 +112,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     }
 
     private int fieldPointerFlags() {
-        return SENSE_KEY_SPECIFIC_VALID | (inCdb ? 0x40 : 0) | (bit >= 0 ? BIT_POINTER_VALID | bit : 0);
+        return SENSE_KEY_SPECIFIC_VALID | IN_CDB | (bit >= 0 ? BIT_POINTER_VALID | bit : 0);
     }
 
     @Override

@@ -27,7 +27,7 @@ public final class NegotiationFuzz {
         } catch (LoginException e) {
             return;
         }
-        OperationalNegotiation negotiation = new OperationalNegotiation(OWN);
+        OperationalNegotiation negotiation = new OperationalNegotiation(OWN, false);
         if ((input[0] & 1) == 0) {
             TextParameters answers = new TextParameters();
             negotiation.answer(text.asMap(), answers, (input[0] & 2) != 0);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OperationalNegotiationTest {
     private static OperationalNegotiation initiator(boolean initialR2t, boolean immediateData) {
         OperationalNegotiation initiator = new OperationalNegotiation(new OperationalParameters(initialR2t,
-            immediateData, 65536, 1 << 20, 8192, 8192, Digest.NONE, Digest.NONE));
+            immediateData, 65536, 1 << 20, 8192, 8192, Digest.NONE, Digest.NONE), false);
         initiator.offers();
         return initiator;
     }

@@ -1,7 +1,10 @@
 package io.modeldisk.protocol.login.chap;
 
+import io.modeldisk.platform.files.OwnerFile;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.Right;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -131,6 +134,19 @@ public final class ChapSecrets {
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
         return new ChapSecrets(selfName, self, Map.copyOf(peers), single.get(ZOOKEEPER),
             ofShard(single.get(REPLICA), selfName, self), ofShard(single.get(STATUS), selfName, self));
+    }
+
+    /**
+     * Reads a secrets file, which is an {@link OwnerFile}.
+     *
+     * @throws IOException if the file is missing or malformed, or if other users can read or write it; the message has a remedy
+     */
+    public static ChapSecrets read(Path file) throws IOException {
+        try {
+            return parse(OwnerFile.read(file, "secrets file"), file.toString());
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the secrets file " + e.getMessage(), e);
+        }
     }
 
     /** Returns the secrets of a shard as the initiator, whose name and secret are in a line that another shard has too. */

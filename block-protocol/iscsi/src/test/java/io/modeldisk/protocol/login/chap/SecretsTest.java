@@ -33,7 +33,7 @@ class SecretsTest {
     @ParameterizedTest
     @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
     void secretsFileThatOnlyItsOwnerCanAccessIsRead(String permissions) throws IOException {
-        ChapSecrets secrets = SecretsFile.read(file(permissions));
+        ChapSecrets secrets = ChapSecrets.read(file(permissions));
         assertThat(secrets.selfName()).isEqualTo("shards");
         assertThat(secrets.self()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
         assertThat(secrets.peer("learner").secret()).isEqualTo(ChapSecret.of("aVeryLongSecretOfIts"));
@@ -43,15 +43,15 @@ class SecretsTest {
     @ValueSource(strings = {"rw-r-----", "rw----r--", "rw--w----", "rw-----w-", "rwxrwxrwx", "rw------x"})
     void secretsFileThatOtherUsersCanAccessIsRefused(String permissions) throws IOException {
         Path file = file(permissions);
-        assertThatThrownBy(() -> SecretsFile.read(file)).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> ChapSecrets.read(file)).isInstanceOf(IOException.class)
             .hasMessageContaining(permissions).hasMessageEndingWith("chmod 600 " + file);
     }
 
     @Test
     void secretsFileThatIsMissingOrADirectoryIsRefused() {
-        assertThatThrownBy(() -> SecretsFile.read(directory.resolve("none"))).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> ChapSecrets.read(directory.resolve("none"))).isInstanceOf(IOException.class)
             .hasMessageContaining("none does not exist");
-        assertThatThrownBy(() -> SecretsFile.read(directory)).hasMessageContaining("is not a regular file");
+        assertThatThrownBy(() -> ChapSecrets.read(directory)).hasMessageContaining("is not a regular file");
     }
 
     @Test
