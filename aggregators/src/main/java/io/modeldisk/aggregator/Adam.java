@@ -1,5 +1,7 @@
 package io.modeldisk.aggregator;
 
+import static io.modeldisk.aggregator.Aggregator.LOGICAL_BLOCK_BYTES;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -8,30 +10,13 @@ import java.lang.foreign.ValueLayout;
  * the state of a block has the number of updates of each logical block, as a 64-bit integer. The moving averages begin at 0, and
  * this number says how far they still are from the true means.
  */
-final class Adam extends Optimizer {
-    private final Formula.Adam formula;
+final class Adam {
+    private Adam() {}
 
-    /** Reads the options. {@code decoupled}: whether the weight decay is no part of the gradient (AdamW). */
-    Adam(AggregatorOptions options, boolean decoupled, float defaultDecay) {
-        super(options, defaultDecay);
-        this.formula = new Formula.Adam(rules(), decoupled, fraction(options, "beta1", 0.9),
-            fraction(options, "beta2", 0.999), epsilon(options, 1e-8f));
-    }
-
-    @Override
-    public Formula formula() {
-        return formula;
-    }
-
-    @Override
-    public int stateBytesPerLogicalBlock() {
-        return 2 * LOGICAL_BLOCK_BYTES + Long.BYTES;
-    }
-
-    @Override
-    void update(
-        MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
-        long lengthBytes, float factor, float rate) {
+    /** Updates a range of the weights of a block: see {@link Optimizer}. */
+    static void update(
+        Formula.Adam formula, MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient,
+        long gradientOffset, long lengthBytes, float factor, float rate) {
         long counters = 2 * weights.byteSize();
         long done = 0;
         while (done < lengthBytes) {
@@ -43,7 +28,7 @@ final class Adam extends Optimizer {
             for (long at = done; at < end; at += LOGICAL_BLOCK_BYTES) {
                 state.set(ValueLayout.JAVA_LONG, counter(counters, offset + at), updates + 1);
             }
-            step(weights, state, offset + done, gradient, gradientOffset + done, end - done, factor, rate,
+            step(formula, weights, state, offset + done, gradient, gradientOffset + done, end - done, factor, rate,
                 updates + 1);
             done = end;
         }
@@ -57,9 +42,9 @@ final class Adam extends Optimizer {
         return counters + offset / LOGICAL_BLOCK_BYTES * Long.BYTES;
     }
 
-    private void step(
-        MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
-        long lengthBytes, float factor, float rate, long updates) {
+    private static void step(
+        Formula.Adam formula, MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient,
+        long gradientOffset, long lengthBytes, float factor, float rate, long updates) {
         OptimizerKernels.adam(
             weights,
             state,
@@ -69,7 +54,7 @@ final class Adam extends Optimizer {
             gradientOffset,
             lengthBytes,
             factor,
-            rules().clipValue(),
+            formula.rules().clipValue(),
             formula.decayOfGradient(),
             formula.shrink(rate),
             formula.rate(rate, updates),

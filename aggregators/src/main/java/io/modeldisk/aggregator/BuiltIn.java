@@ -20,19 +20,20 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
                 (weights, at, gradient, from, lengthBytes, scale) -> {})),
         new BuiltIn("sum", "weights += gradient",
             options -> new Plain(new Formula.Sum(), true, FloatKernels::scaledAdd)),
-        new BuiltIn("sgd", "weights -= lr * gradient; " + options("", 0), Sgd::new),
+        new BuiltIn("sgd", "weights -= lr * gradient; " + options("", 0),
+            options -> new Optimizer(options, 0, Formula.Sgd::new)),
         new BuiltIn("momentum",
             "velocity = momentum * velocity + gradient; weights -= lr * velocity; " + momentumOptions(),
-            options -> new Momentum(options, false)),
+            options -> momentum(options, false)),
         new BuiltIn("nesterov",
             "velocity = momentum * velocity + gradient; weights -= lr * (gradient + momentum * velocity); "
                 + momentumOptions(),
-            options -> new Momentum(options, true)),
+            options -> momentum(options, true)),
         // Duchi et al. 2011
         new BuiltIn("adagrad",
             "squares += gradient^2; weights -= lr * gradient / (sqrt(squares) + eps); "
                 + options("eps (default 1e-10), ", 0),
-            options -> new ScaledBySquares(options, 1, 1, 1e-10f)),
+            options -> scaledBySquares(options, 1, 1, 1e-10f)),
         // Hinton 2012
         new BuiltIn("rmsprop",
             "squares = alpha * squares + (1 - alpha) * gradient^2; weights -= lr * gradient / (sqrt(squares) + eps); "
@@ -42,12 +43,12 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
         new BuiltIn("adam",
             "weights -= lr * m / (sqrt(v) + eps), where m and v are moving averages of gradient and gradient^2, without their"
                 + " initial bias; " + adamOptions(0),
-            options -> new Adam(options, false, 0)),
+            options -> adam(options, false, 0)),
         // Loshchilov and Hutter 2019
         new BuiltIn("adamw",
             "adam, but weights -= lr * weight-decay * weights replaces the decay in the gradient; "
                 + adamOptions(ADAMW_DECAY),
-            options -> new Adam(options, true, ADAMW_DECAY)));
+            options -> adam(options, true, ADAMW_DECAY)));
 
     @Override
     public Aggregator create(AggregatorOptions options) {
@@ -56,7 +57,23 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
 
     private static Aggregator rmsprop(AggregatorOptions options) {
         double alpha = Optimizer.fraction(options, "alpha", 0.99);
-        return new ScaledBySquares(options, (float) alpha, (float) (1 - alpha), 1e-8f);
+        return scaledBySquares(options, (float) alpha, (float) (1 - alpha), 1e-8f);
+    }
+
+    private static Aggregator scaledBySquares(AggregatorOptions options, float keep, float add, float epsilon) {
+        return new Optimizer(options, 0,
+            rules -> new Formula.ScaledBySquares(rules, keep, add, Optimizer.epsilon(options, epsilon)));
+    }
+
+    private static Aggregator momentum(AggregatorOptions options, boolean nesterov) {
+        return new Optimizer(options, 0, rules -> new Formula.Momentum(rules,
+            (float) Optimizer.fraction(options, "momentum", 0.9), nesterov));
+    }
+
+    private static Aggregator adam(AggregatorOptions options, boolean decoupled, float defaultDecay) {
+        return new Optimizer(options, defaultDecay,
+            rules -> new Formula.Adam(rules, decoupled, Optimizer.fraction(options, "beta1", 0.9),
+                Optimizer.fraction(options, "beta2", 0.999), Optimizer.epsilon(options, 1e-8f)));
     }
 
     private static String momentumOptions() {

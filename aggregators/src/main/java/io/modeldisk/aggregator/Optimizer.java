@@ -2,30 +2,34 @@ package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
- * An aggregator with a learning rate, with clipping and with weight decay. The formulas of the subclasses are those of the
- * optimizers of PyTorch, so the weights agree with PyTorch except for rounding.
+ * An aggregator with a learning rate, with clipping and with weight decay. The formulas are those of the optimizers of PyTorch,
+ * so the weights agree with PyTorch except for rounding.
  *
  * <p>The state of a block has one array for each value that the optimizer remembers of a weight. Each array has the layout of the
  * weights.
  */
-abstract class Optimizer implements Aggregator {
+final class Optimizer implements Aggregator {
     private final LearningRate learningRate;
     private final GradientRules rules;
+    private final Formula formula;
 
     /**
-     * Reads the options that all optimizers have.
+     * Reads the options that all optimizers have, and then those of a formula.
      *
+     * @param formula reads the options of the formula with these rules, and returns it
      * @throws IllegalArgumentException if an option is missing or out of range
      */
-    Optimizer(AggregatorOptions options, float defaultDecay) {
+    Optimizer(AggregatorOptions options, float defaultDecay, Function<GradientRules, Formula> formula) {
         float rate = options.floatOption("lr");
         if (rate <= 0) {
             throw new IllegalArgumentException("lr=" + rate + " must be above 0");
         }
         this.learningRate = new LearningRate(rate, Schedule.of(options));
         this.rules = GradientRules.of(options, defaultDecay);
+        this.formula = formula.apply(rules);
     }
 
     /** Reads an option that must be at least 0 and less than 1. The distance from 1 must be exact. */
@@ -48,22 +52,32 @@ abstract class Optimizer implements Aggregator {
     }
 
     @Override
-    public final LearningRate learningRate() {
+    public LearningRate learningRate() {
         return learningRate;
     }
 
     /** The norm of a part of a gradient is not the norm of the gradient. */
     @Override
-    public final boolean needsWholeRounds() {
+    public boolean needsWholeRounds() {
         return rules.clipNorm() != Float.POSITIVE_INFINITY;
     }
 
-    final GradientRules rules() {
-        return rules;
+    @Override
+    public Formula formula() {
+        return formula;
     }
 
     @Override
-    public final void aggregate(
+    public int stateBytesPerLogicalBlock() {
+        return switch (formula) {
+            case Formula.Momentum _,Formula.ScaledBySquares _ -> LOGICAL_BLOCK_BYTES;
+            case Formula.Adam _ -> 2 * LOGICAL_BLOCK_BYTES + Long.BYTES;
+            default -> 0;
+        };
+    }
+
+    @Override
+    public void aggregate(
         BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
         Objects.checkFromIndexSize(offset, lengthBytes, block.weights().byteSize());
         Objects.checkFromIndexSize(gradientOffset, lengthBytes, gradient.byteSize());
@@ -88,7 +102,24 @@ abstract class Optimizer implements Aggregator {
      * @param factor the factor of the gradient
      * @param rate the learning rate, at least 0
      */
-    abstract void update(
+    private void update(
         MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
-        long lengthBytes, float factor, float rate);
+        long lengthBytes, float factor, float rate) {
+        switch (formula) {
+            case Formula.Sgd _ when rules.changeNothing() ->
+                FloatKernels.scaledAdd(weights, offset, gradient, gradientOffset, lengthBytes, -rate * factor);
+            case Formula.Sgd _ ->
+                OptimizerKernels.sgd(weights, offset, gradient, gradientOffset, lengthBytes, factor, rules, rate);
+            case Formula.Momentum momentum ->
+                OptimizerKernels.momentum(weights, state, offset, gradient, gradientOffset, lengthBytes, factor, rules,
+                    rate, momentum.momentum(), momentum.nesterov());
+            case Formula.ScaledBySquares squares ->
+                OptimizerKernels.scaledBySquares(weights, state, offset, gradient, gradientOffset, lengthBytes, factor,
+                    rules, rate, squares.keep(), squares.add(), squares.epsilon());
+            case Formula.Adam adam -> Adam.update(adam, weights, state, offset, gradient, gradientOffset, lengthBytes,
+                factor, rate);
+            case Formula.Nothing _,Formula.Assign _,Formula.Sum _ ->
+                throw new IllegalStateException("the formula " + formula + " is not that of an optimizer");
+        }
+    }
 }

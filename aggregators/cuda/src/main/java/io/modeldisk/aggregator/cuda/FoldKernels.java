@@ -3,18 +3,16 @@ package io.modeldisk.aggregator.cuda;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Formula;
 import io.modeldisk.aggregator.LearningRate;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * An aggregator on a device: its kernels, and a fixed number of batches. A batch applies many gradients with one launch. After
- * the start, no Java object is allocated. Thread-safe.
+ * the start, no Java object is allocated. The device frees kernels and batches when it is closed. Thread-safe.
  *
  * <p>The results are those of the CPU's aggregator, bit for bit, except for the payload of a NaN. If the host's processor cannot
  * fuse a product and a sum, its results are rounded twice, and differ.
  */
-public final class FoldKernels implements AutoCloseable {
+public final class FoldKernels {
     /** The most ranges of a batch: the limit of a launch. */
     public static final int MAX_FOLDS = 65535;
 
@@ -24,7 +22,6 @@ public final class FoldKernels implements AutoCloseable {
     private final Formula formula;
     private final LearningRate learningRate;
     private final int stateArrays;
-    private final Deque<Runnable> opened = new ArrayDeque<>();
     private final ArrayBlockingQueue<Batch> free;
 
     /** The work of a batch. */
@@ -42,8 +39,7 @@ public final class FoldKernels implements AutoCloseable {
      * @param foldsPerBatch the most ranges of a batch, from 1 to {@value #MAX_FOLDS}
      * @param batches the number of batches that exist, at least 1
      * @throws IllegalArgumentException if the aggregator is not available on a GPU, or if a number is out of range
-     * @throws CudaException if a call of the driver has failed, for example because the driver refuses the PTX; nothing stays
-     *     open then
+     * @throws CudaException if a call of the driver has failed, for example because the driver refuses the PTX
      */
     public FoldKernels(CudaDevice device, Aggregator aggregator, int foldsPerBatch, int batches) {
         this(device, aggregator, foldsPerBatch, batches, MAX_GROUPS);
@@ -61,39 +57,25 @@ public final class FoldKernels implements AutoCloseable {
         this.free = new ArrayBlockingQueue<>(batches);
         KernelCall call = KernelCall.of(formula);
         this.stateArrays = call == null ? 0 : call.stateArrays();
-        try {
-            createBatches(device, call, foldsPerBatch, batches, maxGroups);
-        } catch (RuntimeException e) {
-            CudaDevice.closeAfter(e, this);
-            throw e;
-        }
+        createBatches(device, call, foldsPerBatch, batches, maxGroups);
     }
 
     private void createBatches(CudaDevice device, KernelCall call, int foldsPerBatch, int batches, int maxGroups) {
         KernelCall norm = KernelCall.ofNorm(formula);
-        Kernel normKernel = norm == null ? null : load(device, norm);
+        Kernel normKernel = norm == null ? null : Kernel.load(device, norm);
         Kernel[] kernels = new Kernel[Work.values().length];
-        kernels[Work.FOLD.ordinal()] = call == null ? null : load(device, call);
-        kernels[Work.ACCUMULATE.ordinal()] = load(device, KernelCall.ACCUMULATE);
+        kernels[Work.FOLD.ordinal()] = call == null ? null : Kernel.load(device, call);
+        kernels[Work.ACCUMULATE.ordinal()] = Kernel.load(device, KernelCall.ACCUMULATE);
         long bytes = deviceBytes(foldsPerBatch, 1);
         DeviceMemory descriptors = device.allocate(batches * bytes);
-        opened.push(descriptors::free);
         PinnedMemory staging = device.allocatePinned(batches * bytes);
-        opened.push(staging::free);
         for (int i = 0; i < batches; i++) {
             CudaEvent done = device.newEvent();
-            opened.push(done::close);
             free.add(
                 new Batch(this, kernels, normKernel, staging.slice(i * bytes, bytes),
                     descriptors.slice(i * bytes, bytes), done,
                     maxGroups));
         }
-    }
-
-    private Kernel load(CudaDevice device, KernelCall call) {
-        Kernel kernel = Kernel.load(device, call);
-        opened.push(kernel::close);
-        return kernel;
     }
 
     /**
@@ -140,25 +122,5 @@ public final class FoldKernels implements AutoCloseable {
 
     void free(Batch batch) {
         free.add(batch);
-    }
-
-    /**
-     * Waits for the work of the device, and frees the kernels and the memory of the batches.
-     *
-     * @throws CudaException if a call of the driver has failed, the first of them; everything is freed nevertheless
-     */
-    @Override
-    public void close() {
-        CudaException failure = null;
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().run();
-            } catch (CudaException e) {
-                failure = CudaDevice.first(failure, e);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
     }
 }

@@ -38,8 +38,8 @@ class CudaFaultsTest {
     private static void useAll() throws InterruptedException {
         try (Arena arena = Arena.ofShared();
             Aggregator adam = Aggregators.parse("adam:lr=1");
-            CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM);
-            FoldKernels kernels = new FoldKernels(device, adam, 1, 1)) {
+            CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+            FoldKernels kernels = new FoldKernels(device, adam, 1, 1);
             CudaStream stream = device.newStream();
             CudaStream mirrors = device.newStream();
             CudaEvent folded = device.newEvent();
