@@ -16,8 +16,7 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * Calls of the RDMA connection manager that DiSNI lacks: the status and private data of an event, the name and features of a
- * device, and the acceptance of a connection with private data. The libdisni of modeldisk exports functions for these calls. With
- * another libdisni, the results are empty.
+ * device, and the acceptance of a connection with private data. The libdisni of modeldisk exports functions for these calls.
  *
  * <p>Thread-safe, but only one thread may read an event channel.
  */
@@ -53,7 +52,7 @@ public final class ConnectionDetails {
 
     @SuppressWarnings("restricted")
     private static MethodHandle handle(SymbolLookup symbols, String name, FunctionDescriptor type) {
-        return symbols.find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type)).orElse(null);
+        return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), type);
     }
 
     /** Returns the only object of this class, which all threads of the process share. */
@@ -67,9 +66,6 @@ public final class ConnectionDetails {
 
     /** Returns the details of the last event of a channel. Only the thread that reads the channel may call this method. */
     public Event lastEvent(RdmaEventChannel channel) {
-        if (lastEvent == null) {
-            return new Event(0, new byte[0]);
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment data = arena
@@ -82,12 +78,8 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Accepts a connection. The private data is not sent if libdisni does not export the function for this call. */
+    /** Accepts a connection. */
     public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
-        if (accept == null) {
-            id.accept(parameters);
-            return;
-        }
         int error;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
@@ -101,11 +93,8 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Returns whether the library and the device of an identifier support {@link WorkRequests#SEND_WITH_INVALIDATE}. */
+    /** Returns whether the device of an identifier supports {@link WorkRequests#SEND_WITH_INVALIDATE}. */
     public boolean canInvalidate(RdmaCmId id) {
-        if (canInvalidate == null) {
-            return false;
-        }
         try {
             return (int) canInvalidate.invokeExact(handleOf(id)) != 0;
         } catch (Throwable e) {
@@ -113,14 +102,8 @@ public final class ConnectionDetails {
         }
     }
 
-    /**
-     * Returns the name of the device of an identifier. The name is empty if the identifier has no device, or if libdisni does not
-     * export the function for this call.
-     */
+    /** Returns the name of the device of an identifier. The name is empty if the identifier has no device. */
     public String deviceName(RdmaCmId id) {
-        if (deviceName == null) {
-            return "";
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(MAX_NAME_BYTES);
             deviceName.invokeExact(handleOf(id), name, MAX_NAME_BYTES);

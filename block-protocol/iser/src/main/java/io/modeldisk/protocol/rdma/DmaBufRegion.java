@@ -22,10 +22,9 @@ final class DmaBufRegion extends NatIbvMr {
     private static final int MESSAGE_BYTES = 256;
 
     @SuppressWarnings("restricted")
-    private static final MethodHandle REGISTER = RdmaLibrary.symbols().find("modeldisk_rdma_register_dma_buf")
-        .map(symbol -> Linker.nativeLinker().downcallHandle(symbol, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
-            JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT)))
-        .orElse(null);
+    private static final MethodHandle REGISTER = Linker.nativeLinker().downcallHandle(
+        RdmaLibrary.symbols().findOrThrow("modeldisk_rdma_register_dma_buf"), FunctionDescriptor.of(JAVA_LONG,
+            JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
 
     private DmaBufRegion(long region, IbvPd domain, long address, int bytes, int accessFlags, int[] keys)
         throws IOException {
@@ -41,9 +40,6 @@ final class DmaBufRegion extends NatIbvMr {
      */
     static DmaBufRegion register(IbvPd domain, int dmaBuf, long address, int bytes, int accessFlags)
         throws IOException {
-        if (REGISTER == null) {
-            throw new IOException("the installed libdisni cannot register a dma-buf");
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keys = arena.allocate(JAVA_INT, 3);
             MemorySegment message = arena.allocate(MESSAGE_BYTES);

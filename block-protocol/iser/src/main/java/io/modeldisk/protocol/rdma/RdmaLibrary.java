@@ -16,21 +16,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 
 /**
- * Loads libdisni, the native part of DiSNI. The library is in this jar, unless the system property {@value #PROPERTY} names
- * another library.
+ * Loads libdisni, the native part of DiSNI, from this jar. This libdisni has functions besides the native methods of DiSNI.
  *
  * <p>DiSNI loads the library with {@code System.loadLibrary}, which searches only {@code java.library.path}. However, a library
  * with global symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178), and then needs no
  * path. This class therefore opens libdisni with global symbols before DiSNI loads it.
  */
 final class RdmaLibrary {
-    /**
-     * The system property that selects the library. {@code installed} selects the library on {@code java.library.path}. Any other
-     * value is the path of a libdisni.
-     */
-    static final String PROPERTY = "modeldisk.rdma.library";
-
-    private static final String INSTALLED = "installed";
     private static final String RESOURCE = "libdisni.so";
     private static final int RTLD_NOW = 2;
     private static final int RTLD_GLOBAL = 0x100;
@@ -64,8 +56,7 @@ final class RdmaLibrary {
     }
 
     /**
-     * Returns a lookup of the functions in libdisni. If the library could not be loaded, the lookup finds no function. Only the
-     * libdisni of modeldisk has functions besides the native methods of DiSNI.
+     * Returns a lookup of the functions in libdisni. If the library could not be loaded, the lookup finds no function.
      */
     static SymbolLookup symbols() {
         return Loaded.ONCE.symbols;
@@ -76,30 +67,19 @@ final class RdmaLibrary {
             throw new IOException(
                 "DiSNI cannot access sun.nio.ch; start Java with --add-exports java.base/sun.nio.ch=ALL-UNNAMED");
         }
-        String wanted = System.getProperty(PROPERTY);
-        SymbolLookup symbols;
-        if (INSTALLED.equals(wanted)) {
-            symbols = null;
-        } else if (wanted != null) {
-            symbols = open(Path.of(wanted));
-        } else {
-            symbols = openBundled();
+        SymbolLookup symbols = openBundled();
+        if (RdmaVerbs.getVersion() == 0) {
+            throw new IOException("DiSNI cannot use the libdisni of this jar: the library has a wrong version");
         }
-        int version = RdmaVerbs.getVersion();
-        if (version == 0) {
-            throw new IOException("DiSNI cannot use the libdisni of "
-                + (wanted == null ? "this jar" : PROPERTY + "=" + wanted)
-                + ": the library is not on java.library.path, or has a wrong version");
-        }
-        return symbols == null ? SymbolLookup.loaderLookup() : symbols;
+        return symbols;
     }
 
     private static SymbolLookup openBundled() throws IOException {
         try (InputStream library = RdmaLibrary.class.getResourceAsStream(RESOURCE)) {
             if (library == null) {
                 throw new IOException(
-                    "modeldisk was built without libdisni, because the verbs headers were missing; start Java with -D"
-                        + PROPERTY + "=" + INSTALLED + " to use an installed libdisni");
+                    "modeldisk was built without libdisni, because the verbs headers were missing; on Debian, install"
+                        + " libibverbs-dev and librdmacm-dev, and build modeldisk again");
             }
             Path copy = Files.createTempFile("libdisni", ".so");
             try {
