@@ -3,6 +3,7 @@ package io.modeldisk.server.fake;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
@@ -46,7 +47,8 @@ public final class FakeTask implements IoTask {
 
     /** Returns the nexus of an initiator with this name. */
     public static Nexus nexus(String name) {
-        return new Nexus("iqn.2026-11.test:" + name, 1, "iqn.2026-11.io.modeldisk:test", name);
+        return new Nexus("iqn.2026-11.test:" + name, 1, "iqn.2026-11.io.modeldisk:test", name, Right.ALL, null,
+            null);
     }
 
     /** Fills the data with one value. */

@@ -18,11 +18,6 @@ import java.util.Set;
  */
 public record Nexus(
     String initiatorName, long isid, String targetName, String learner, Set<Right> rights, String user, String host) {
-    /** Creates a nexus with all rights and without a user. */
-    public Nexus(String initiatorName, long isid, String targetName, String learner) {
-        this(initiatorName, isid, targetName, learner, Right.ALL, null, null);
-    }
-
     /** Whether the user of this nexus has a right. */
     public boolean may(Right right) {
         return rights.contains(right);

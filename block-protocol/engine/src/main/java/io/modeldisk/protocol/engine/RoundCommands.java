@@ -3,16 +3,13 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
-import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 
 /** Decodes the vendor-specific commands PUSH, PULL, ABSENT and AWAIT VERSION for logical units that support them. */
 final class RoundCommands {
-    private static final int BLOCK = LogicalBlock.BYTES;
-
     private RoundCommands() {}
 
     /** Sets the round of a command and the data that the command moves. Returns false for any other command. */
@@ -49,18 +46,8 @@ final class RoundCommands {
 
     /** Checks the range of a PUSH, PULL or ABSENT, and sets the start of the range. Returns the length of the range in bytes. */
     private static long rangeBytes(DecodedCommand command) throws ScsiException {
-        int blocks = RoundCdb.blocks(command.cdb);
-        if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.BLOCKS_FIELD),
-                "a transfer of " + blocks + " blocks exceeds the limit of " + ScsiCommands.MAX_TRANSFER_BLOCKS);
-        }
-        long lba = RoundCdb.lba(command.cdb);
-        long capacity = command.unit.sizeBytes() / BLOCK;
-        if (lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
-            throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(RoundCdb.LBA_FIELD),
-                "a range of " + blocks + " blocks at LBA " + lba + " exceeds the capacity of " + capacity + " blocks");
-        }
-        command.offset = lba * BLOCK;
-        return (long) blocks * BLOCK;
+        Cdb cdb = command.cdb;
+        return ScsiCommands.rangeBytes(command, RoundCdb.lba(cdb), RoundCdb.LBA_FIELD, RoundCdb.blocks(cdb),
+            RoundCdb.BLOCKS_FIELD, ScsiCommands.MAX_TRANSFER_BLOCKS);
     }
 }

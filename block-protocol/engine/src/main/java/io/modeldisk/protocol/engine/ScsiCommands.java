@@ -135,15 +135,19 @@ final class ScsiCommands {
      */
     static long rangeBytes(DecodedCommand command, long maxBlocks) throws ScsiException {
         Cdb cdb = command.cdb;
-        long blocks = cdb.blocks();
+        return rangeBytes(command, cdb.lba(), cdb.lbaField(), cdb.blocks(), cdb.blocksField(), maxBlocks);
+    }
+
+    /** Checks a range in the same way. The fields are the offsets of LBA and length in the CDB. */
+    static long rangeBytes(DecodedCommand command, long lba, int lbaField, long blocks, int blocksField, long maxBlocks)
+        throws ScsiException {
         if (blocks > maxBlocks) {
-            throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
+            throw new ScsiException(Sense.invalidFieldInCdb(blocksField),
                 "a range of " + blocks + " blocks exceeds the limit of " + maxBlocks);
         }
         long capacity = command.unit.sizeBytes() / BLOCK;
-        long lba = cdb.lba();
         if (lba < 0 || lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
-            throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(cdb.lbaField()),
+            throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(lbaField),
                 "a range of " + blocks + " blocks at LBA " + Long.toUnsignedString(lba) + " exceeds the capacity of "
                     + capacity + " blocks");
         }

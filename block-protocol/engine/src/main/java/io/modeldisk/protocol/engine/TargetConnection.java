@@ -153,7 +153,7 @@ final class TargetConnection implements Runnable {
 
     /** Registers the session of a login that is about to succeed. Returns the registered session. */
     Session establish(Session wanted) throws IOException {
-        session = server.establish(wanted);
+        session = server.sessions().establish(wanted);
         return session;
     }
 
@@ -280,7 +280,7 @@ final class TargetConnection implements Runnable {
             case PING -> schedule.offer(ping);
             case DISCONNECT -> {
                 if (!closed) {
-                    server.silent(session, silentNs);
+                    server.sessions().silent(session, silentNs);
                     closeFor("the peer did not respond to a ping");
                 }
             }

@@ -255,19 +255,13 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Registers a session whose login is about to succeed. Returns the registered session. */
-    Session establish(Session wanted) throws IOException {
-        return sessions.establish(wanted);
+    SessionTable sessions() {
+        return sessions;
     }
 
     /** Records that a connection has logged in. */
     void loggedIn(PendingLogins.Login login) {
         logins.remove(login);
-    }
-
-    /** Notifies the target that the peer of a session was silent for too long. The caller then closes the session. */
-    void silent(Session session, long silentNs) {
-        sessions.silent(session, silentNs);
     }
 
     /** Removes a closed connection and its session. */

@@ -207,7 +207,7 @@ class TargetAccessTest {
 
     @Test
     void initiatorOutsideTheAllowListIsRefused() throws IOException {
-        serve(AccessPolicy.THIS_MACHINE.withInitiators(List.of(new InitiatorPattern("iqn.test:a*"))));
+        serve(new AccessPolicy(null, false, List.of(new InitiatorPattern("iqn.test:a*")), List.of()));
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0202);
         assertThat(connect().login(1, 3, "InitiatorName=iqn.test:abc", TARGET).loginStatus()).isZero();
     }
@@ -262,7 +262,7 @@ class TargetAccessTest {
 
     @Test
     void connectionFromAnAddressOutsideTheAllowListIsClosed() throws IOException {
-        serve(AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8"))));
+        serve(new AccessPolicy(null, false, List.of(), List.of(AddressRange.parse("10.0.0.0/8"))));
         assertThat(connect().isClosedByTarget()).isTrue();
     }
 

@@ -48,16 +48,6 @@ public record AccessPolicy(
         return new AccessPolicy(null, true, initiators, addresses);
     }
 
-    /** Returns a copy of this policy that admits only these initiators. */
-    public AccessPolicy withInitiators(List<InitiatorPattern> allowed) {
-        return new AccessPolicy(secrets, insecure, allowed, addresses);
-    }
-
-    /** Returns a copy of this policy that admits only these addresses. */
-    public AccessPolicy withAddresses(List<AddressRange> allowed) {
-        return new AccessPolicy(secrets, insecure, initiators, allowed);
-    }
-
     /**
      * Checks that this policy is strict enough for a listen address.
      *

@@ -44,11 +44,6 @@ final class AbsentIser implements IserProvider {
         }
 
         @Override
-        public boolean needsShareableMemory() {
-            return false;
-        }
-
-        @Override
         public InitiatorDatamover connect(
             InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock)
             throws IOException {

@@ -14,7 +14,9 @@ public interface InitiatorPortal {
     }
 
     /** Whether a task's data must lie in memory that another process can map. */
-    boolean needsShareableMemory();
+    default boolean needsShareableMemory() {
+        return false;
+    }
 
     /** Whether memory must be registered with a device before data is transferred. The registration takes time. */
     default boolean needsPreparedMemory() {

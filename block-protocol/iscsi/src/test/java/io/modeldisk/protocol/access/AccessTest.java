@@ -69,8 +69,8 @@ class AccessTest {
 
     @Test
     void listOfAllowedAddressesDoesNotReplaceAuthentication() {
-        AccessPolicy listed = AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8")))
-            .withInitiators(List.of(new InitiatorPattern("iqn.a:*")));
+        AccessPolicy listed = new AccessPolicy(null, false, List.of(new InitiatorPattern("iqn.a:*")),
+            List.of(AddressRange.parse("10.0.0.0/8")));
         assertThatThrownBy(() -> listed.checkListen(new InetSocketAddress("0.0.0.0", 0)))
             .hasMessageContaining("can be reached from other machines without authentication");
         assertThat(listed.admits("iqn.a:b")).isTrue();

@@ -14,7 +14,6 @@ import java.util.List;
  */
 public final class RdmaDomain {
     private final IbvPd domain;
-    private final String deviceName;
     private final int completionVectors;
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final long device;
@@ -24,7 +23,6 @@ public final class RdmaDomain {
 
     RdmaDomain(RdmaCmId id, long device) throws IOException {
         this.device = device;
-        this.deviceName = ConnectionDetails.shared().deviceName(id);
         this.completionVectors = Math.max(1, id.getVerbs().getNumCompVectors());
         this.domain = id.getVerbs().allocPd();
     }
@@ -44,11 +42,6 @@ public final class RdmaDomain {
     /** Removes a user of the domain. Returns whether the domain has no user left. */
     boolean unuse() {
         return --users == 0;
-    }
-
-    /** Returns the name of the device, or an empty string if libdisni does not export the function for the name. */
-    public String deviceName() {
-        return deviceName;
     }
 
     /**

@@ -43,16 +43,9 @@ final class FrameStream {
         socket.shutdown(UnixSocket.SHUT_WR);
     }
 
-    /**
-     * Keeps the socket open until {@link #release}, even after {@link #close}. Returns false if the socket is already closed.
-     */
-    boolean hold() {
-        return socket.enter();
-    }
-
-    /** Ends the effect of {@link #hold}, so that {@link #close} can close the socket. */
-    void release() {
-        socket.leave();
+    /** The socket. A caller that enters it keeps it open after {@link #close}. */
+    UnixSocket socket() {
+        return socket;
     }
 
     /** Closes the socket as soon as no call is in progress. The peer then sees the end of the stream. */

@@ -49,7 +49,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         // The session starts the receiving thread next. The socket stays open until release(), when that thread has stopped.
-        held = stream.hold();
+        held = stream.socket().enter();
     }
 
     @Override
@@ -141,7 +141,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
         in.closeDescriptors();
         if (held) {
             held = false;
-            stream.release();
+            stream.socket().leave();
         }
     }
 }

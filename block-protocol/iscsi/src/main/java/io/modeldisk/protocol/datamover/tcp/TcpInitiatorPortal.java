@@ -21,11 +21,6 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     }
 
     @Override
-    public boolean needsShareableMemory() {
-        return false;
-    }
-
-    @Override
     public InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         if (address.isUnresolved()) {

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.datamover.iser;
 
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.rdma.MemoryRights;
 import io.modeldisk.protocol.rdma.QueuePair;
@@ -31,8 +32,11 @@ abstract class IserDatamover {
         return true;
     }
 
+    /** Returns parameters with which the immediate data of a command fits into one message. The target fetches all other data. */
     public final OperationalParameters limited(OperationalParameters wishes) {
-        return IserMessage.limited(wishes);
+        int longest = IserMessage.DATA_SEGMENT_BYTES;
+        return new OperationalParameters(true, wishes.immediateData(), Math.min(wishes.firstBurstBytes(), longest),
+            wishes.maxBurstBytes(), longest, longest, Digest.NONE, Digest.NONE);
     }
 
     public final void enable(OperationalParameters agreed) {

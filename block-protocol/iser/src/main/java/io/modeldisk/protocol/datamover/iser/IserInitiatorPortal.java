@@ -23,11 +23,6 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
     }
 
     @Override
-    public boolean needsShareableMemory() {
-        return false;
-    }
-
-    @Override
     public boolean needsPreparedMemory() {
         return true;
     }

@@ -2,8 +2,6 @@ package io.modeldisk.protocol.datamover.iser;
 
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.ProtocolException;
-import io.modeldisk.protocol.login.Digest;
-import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
@@ -38,13 +36,6 @@ final class IserMessage extends Work {
     private final Pdu pdu;
     private final ScsiCommandPdu command;
     private final ByteBuffer data;
-
-    /** Returns parameters with which the immediate data of a command fits into one message. The target fetches all other data. */
-    static OperationalParameters limited(OperationalParameters wishes) {
-        return new OperationalParameters(true, wishes.immediateData(),
-            Math.min(wishes.firstBurstBytes(), DATA_SEGMENT_BYTES), wishes.maxBurstBytes(),
-            DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, Digest.NONE, Digest.NONE);
-    }
 
     /** Creates a message at an offset of {@code memory}. */
     IserMessage(DataMemory memory, long offset, int length, String name, boolean arrives) {
