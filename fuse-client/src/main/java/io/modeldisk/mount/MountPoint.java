@@ -4,6 +4,7 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
@@ -109,8 +110,7 @@ final class MountPoint {
         try {
             return FutureWait.isDoneWithin(dead, DEAD_TIMEOUT, NanoClock.SYSTEM) && dead.join();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it mounted " + path, e);
+            throw Interruption.whileIt("mounted " + path);
         }
     }
 
@@ -147,8 +147,7 @@ final class MountPoint {
         } catch (CompletionException e) {
             throw new IOException(path + " was mounted, but cannot be read: " + e.getCause().getMessage(), e);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it mounted " + path, e);
+            throw Interruption.whileIt("mounted " + path);
         }
     }
 
@@ -176,8 +175,7 @@ final class MountPoint {
                 clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it unmounted " + path, e);
+            throw Interruption.whileIt("unmounted " + path);
         }
     }
 }

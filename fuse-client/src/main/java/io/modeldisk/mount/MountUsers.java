@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -70,8 +71,7 @@ final class MountUsers {
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it unmounted " + directory, e);
+            throw Interruption.whileIt("unmounted " + directory);
         }
     }
 

@@ -8,6 +8,8 @@ import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -16,7 +18,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -41,7 +42,7 @@ final class BackgroundExchange implements AutoCloseable {
     private final NanoClock clock;
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     // The condition {@code work} wakes workers when a step can start.
     // The condition {@code ended} wakes callers when a push or a pull has ended.
     private final Condition work = lock.newCondition();
@@ -76,8 +77,7 @@ final class BackgroundExchange implements AutoCloseable {
      * @throws IllegalStateException if the previous exchange has not ended, or this object is closed
      */
     void start(ExchangeJob next) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (!progress.hasEnded() || closed) {
                 throw new IllegalStateException(closed
                     ? "an exchange cannot start after close()"
@@ -99,8 +99,6 @@ final class BackgroundExchange implements AutoCloseable {
             failure = null;
             failureTaken = false;
             work.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -149,9 +147,7 @@ final class BackgroundExchange implements AutoCloseable {
                 ended.await();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException(
-                "the thread was interrupted while it waited for an exchange with the shards");
+            throw Interruption.whileIt("waited for an exchange with the shards");
         } finally {
             learnerWaits &= !hurry;
             lock.unlock();
@@ -161,57 +157,42 @@ final class BackgroundExchange implements AutoCloseable {
 
     /** Returns the failure of the last exchange. Returns null after a success, or if an earlier call has returned the failure. */
     IOException takeFailure() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             IOException taken = failureTaken ? null : failure;
             failureTaken = true;
             return taken;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns the failure of the last exchange, or null if the exchange succeeded. */
     IOException failure() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return failure;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Cancels the pull. The push continues. */
     void cancelPull() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             pullCancelled = true;
             progress.stopPull();
             pullCancellation.cancel();
             exchangeStopped();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether no exchange is in progress. */
     boolean hasEnded() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return progress.hasEnded();
-        } finally {
-            lock.unlock();
         }
     }
 
     private void cancelPush() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             progress.stop();
             pushCancellation.cancel();
             exchangeStopped();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -250,8 +231,7 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     private boolean awaitEndUntil(long deadlineNs) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (!progress.hasEnded() && clock.nanoTime() - deadlineNs < 0) {
                 clock.awaitUntil(ended, deadlineNs);
             }
@@ -259,28 +239,22 @@ final class BackgroundExchange implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Cancels the exchange and stops the workers. An exchange that does not end within 3 s keeps its buffer sets. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             closed = true;
             work.signalAll();
-        } finally {
-            lock.unlock();
         }
         end(0);
     }
 
     /** Waits until a step can start and stores the step in {@code step}. Returns the job of the step, or null after close. */
     ExchangeJob awaitStep(Step step) throws InterruptedException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (true) {
                 long delayNs = progress.pull() == Pull.WAITING ? pullDelayNs() : Pacing.NEVER;
                 if (delayNs <= 0) {
@@ -299,8 +273,6 @@ final class BackgroundExchange implements AutoCloseable {
                     work.await();
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -328,8 +300,7 @@ final class BackgroundExchange implements AutoCloseable {
      * @return whether the step has found that the gradient is refused
      */
     boolean stepEnded(Step step, long pushedBytes, IOException failed) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             Push pushBefore = progress.push();
             Pull pullBefore = progress.pull();
             boolean pushedBefore = progress.isPushed();
@@ -363,8 +334,6 @@ final class BackgroundExchange implements AutoCloseable {
                 work.signalAll();
             }
             return refused;
-        } finally {
-            lock.unlock();
         }
     }
 

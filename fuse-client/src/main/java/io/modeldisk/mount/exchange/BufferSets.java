@@ -69,31 +69,25 @@ final class BufferSets {
 
     /** Replies to a request with weights. Returns false without a reply if the weights cannot be read now. */
     boolean read(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long stamp = lock.lockShared(request.cancellation());
-        try {
+        try (CancellableLock.Held _ = lock.shared(request.cancellation())) {
             boolean readable = active.isReadable();
             if (readable) {
                 touched = true;
                 request.reply(active.weights(), offset, lengthBytes);
             }
             return readable;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
     /** Copies the data of a request into the gradient. Returns false without a copy if the set is lent. */
     boolean write(long offset, int lengthBytes, DataRequest request) throws IOException {
-        long stamp = lock.lockShared(request.cancellation());
-        try {
+        try (CancellableLock.Held _ = lock.shared(request.cancellation())) {
             boolean writable = !active.isLent();
             if (writable) {
                 touched = true;
                 active.outgoing().write(offset, lengthBytes, request.memory(), request.memoryOffset());
             }
             return writable;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
@@ -130,25 +124,19 @@ final class BufferSets {
 
     /** Lends the active set to an exchange. */
     void lend(Cancellation cancellation) throws IOException {
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             active.lend();
             touched = false;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
     /** Discards the gradients of all sets, and lends the sets. Returns the bytes of the active set that were discarded. */
     long dropAndLend() {
-        long stamp = lock.lockExclusive();
         long droppedBytes;
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             droppedBytes = active.outgoing().drop();
             active.lend();
             touched = false;
-        } finally {
-            lock.unlock(stamp);
         }
         if (areTwo()) {
             other.outgoing().drop();
@@ -159,35 +147,26 @@ final class BufferSets {
 
     /** Discards the gradient of the active set. Returns the bytes that were written and not pushed. */
     long drop() {
-        long stamp = lock.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             touched = false;
             return active.outgoing().drop();
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
     /** Makes the other set the active set. */
     void swap(Cancellation cancellation) throws IOException {
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             BufferSet before = active;
             active = other;
             other = before;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
     /** Replaces each set that is still lent, because an exchange may still use its memory. The exchange frees the memory. */
     void replaceLent() {
-        long stamp = lock.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             active = unlessLent(active);
             other = areTwo() ? unlessLent(other) : null;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
@@ -212,11 +191,8 @@ final class BufferSets {
 
     /** Calls {@code action} with the active set while no read or write is in progress. */
     void alone(Consumer<BufferSet> action) {
-        long stamp = lock.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             action.accept(active);
-        } finally {
-            lock.unlock(stamp);
         }
     }
 

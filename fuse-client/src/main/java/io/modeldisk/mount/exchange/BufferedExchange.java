@@ -99,8 +99,7 @@ public final class BufferedExchange implements Exchange {
     }
 
     private void prepare(boolean writes, boolean maps, Cancellation cancellation) throws IOException {
-        long mine = turn.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             // The last open may have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
@@ -108,8 +107,6 @@ public final class BufferedExchange implements Exchange {
             background.start(sets.lendForOpen(model, writes, maps, cancellation));
             learner.opened(writes, maps, writes ? model.nextRound() : 0);
             times.computationBegins(writes);
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -141,13 +138,10 @@ public final class BufferedExchange implements Exchange {
         if (exists && now.number() == number) {
             return now.show(gradient);
         }
-        long mine = turn.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             BufferSet set = sets.set(number);
             set.allocate(model, gradient);
             return set.show(gradient);
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -182,8 +176,7 @@ public final class BufferedExchange implements Exchange {
 
     /** Waits until the weights may be read. A learner in this process calls this method once after {@link #prepare}. */
     public void awaitWeights(Cancellation cancellation) throws IOException {
-        long mine = turn.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             if (sets.active().isLent()) {
                 background.awaitEnd(cancellation);
             }
@@ -192,15 +185,18 @@ public final class BufferedExchange implements Exchange {
             }
             times.computationBegins(learner.learning);
             milestone(cancellation);
-        } finally {
-            turn.unlock(mine);
         }
     }
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
         long calledNs = times.fsyncCalled();
-        long mine = turn.lockExclusive(cancellation);
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
+            synchronizeAlone(calledNs, cancellation);
+        }
+    }
+
+    private void synchronizeAlone(long calledNs, Cancellation cancellation) throws IOException {
         try {
             cancellation.keep();
             checkWeights(cancellation);
@@ -221,8 +217,6 @@ public final class BufferedExchange implements Exchange {
                 swapIfTwo(cancellation);
                 learner.iteration++;
             }
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -317,7 +311,12 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public Dropped drop(Cancellation cancellation) throws IOException {
-        long mine = turn.lockExclusive(cancellation);
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
+            return dropAlone(cancellation);
+        }
+    }
+
+    private Dropped dropAlone(Cancellation cancellation) throws IOException {
         try {
             if (!learner.learning) {
                 throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
@@ -339,8 +338,6 @@ public final class BufferedExchange implements Exchange {
             counters.failed(e);
             rollback.startOver(e, times, cancellation);
             return Dropped.NOTHING;
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -362,14 +359,11 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public void refresh(Cancellation cancellation) throws IOException {
-        long mine = turn.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             // The weights of a learner change only at its own fsync.
             if (!learner.learning) {
                 foreground.pull(cancellation);
             }
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -380,20 +374,16 @@ public final class BufferedExchange implements Exchange {
             return;
         }
         background.awaitPushed(cancellation);
-        long mine = turn.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             if (learner.learning) {
                 previous.checkPushed(onRollback);
             }
-        } finally {
-            turn.unlock(mine);
         }
     }
 
     @Override
     public void abandon() {
-        long mine = turn.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = turn.exclusive()) {
             learner.left();
             foreground.forget();
             if (!background.end(DRAIN_TIMEOUT_NS)) {
@@ -411,8 +401,6 @@ public final class BufferedExchange implements Exchange {
                     + " {} bytes of its gradient are lost", lostBytes);
             }
             milestones.reached(null);
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -441,16 +429,13 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public void resume(ExchangeImage image) throws IOException {
-        long mine = turn.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = turn.exclusive()) {
             adopt(image);
             times.computationBegins(learner.learning);
             if (learner.learning && sets.areTwo()) {
                 // With one set, the fsync that has begun the exchange repeats it.
                 previous.resume(learner.iteration);
             }
-        } finally {
-            turn.unlock(mine);
         }
     }
 
@@ -491,12 +476,9 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public void close() {
-        long mine = turn.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = turn.exclusive()) {
             background.close();
             sets.close();
-        } finally {
-            turn.unlock(mine);
         }
     }
 }

@@ -67,14 +67,11 @@ public final class ModelUse {
 
     /** Records that a file was opened for reading. */
     Opened openForReading(Cancellation cancellation) throws IOException {
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             if (handles == 0) {
                 exchange.prepare(false, cancellation);
             }
             handles++;
-        } finally {
-            lock.unlock(stamp);
         }
         return new Opened(false);
     }
@@ -87,8 +84,7 @@ public final class ModelUse {
     Opened openForLearner(String file, Preparation preparation, Cancellation cancellation) throws IOException {
         // The previous learner must have left before the next learner joins.
         releases.await(cancellation);
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             if (learners > 0 && !learnersFile.equals(file)) {
                 throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
                     + " open for writing; a learner uses either model or mapped/control");
@@ -99,8 +95,6 @@ public final class ModelUse {
             }
             handles++;
             learners = learners + 1;
-        } finally {
-            lock.unlock(stamp);
         }
         return new Opened(true);
     }
@@ -111,15 +105,12 @@ public final class ModelUse {
      * @param writable whether the file was opened for writing
      */
     Opened resume(boolean writable, String file) {
-        long stamp = lock.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             handles++;
             if (writable) {
                 learners = learners + 1;
                 learnersFile = file;
             }
-        } finally {
-            lock.unlock(stamp);
         }
         return new Opened(writable);
     }
@@ -145,16 +136,13 @@ public final class ModelUse {
     }
 
     private void released(boolean writable) {
-        long stamp = lock.lockExclusive();
-        try {
+        try (CancellableLock.Held _ = lock.exclusive()) {
             handles--;
             learners = learners - (writable ? 1 : 0);
             if (writable && learners == 0) {
                 exchange.abandon();
                 leave();
             }
-        } finally {
-            lock.unlock(stamp);
         }
     }
 

@@ -1,12 +1,12 @@
 package io.modeldisk.mount.file;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Counts the handles that a process has closed and the kernel has not released yet. The kernel sends the release only after
@@ -17,7 +17,7 @@ final class PendingReleases {
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, changed);
     // Writes of this field are guarded by {@code lock}.
@@ -29,12 +29,9 @@ final class PendingReleases {
 
     /** Changes the number of pending releases by 1 or -1. */
     void add(int change) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             count += change;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -44,20 +41,13 @@ final class PendingReleases {
             return;
         }
         long deadlineNs = clock.nanoTime() + TIMEOUT_NS;
-        cancellation.register(wake);
-        lock.lock();
-        try {
+        try (Cancellation.Registration _ = cancellation.registered(wake); ScopedLock.Held _ = lock.hold()) {
             boolean inTime = true;
             while (inTime && count > 0 && !cancellation.isCancelled()) {
                 inTime = clock.awaitUntil(changed, deadlineNs);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException(
-                "the thread was interrupted while it waited for the release of a closed file");
-        } finally {
-            lock.unlock();
-            cancellation.unregister(wake);
+            throw Interruption.whileIt("waited for the release of a closed file");
         }
     }
 }

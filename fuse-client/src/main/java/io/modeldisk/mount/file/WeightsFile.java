@@ -78,11 +78,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
     @Override
     public void clear(Cancellation cancellation) throws IOException {
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             written = new DirtyBlocks(size.bytes());
-        } finally {
-            lock.unlock(stamp);
         }
         // After a truncate(2), no close follows.
         if (handles.get() == 0) {
@@ -99,13 +96,10 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         try {
             writeZeros(cancellation);
         } catch (IOException e) {
-            long stamp = lock.lockExclusive();
-            try {
+            try (CancellableLock.Held _ = lock.exclusive()) {
                 if (written == pending) {
                     written = null;
                 }
-            } finally {
-                lock.unlock(stamp);
             }
             throw e;
         }
@@ -132,8 +126,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         if (written == null) {
             return;
         }
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             DirtyBlocks done = written;
             if (done == null) {
                 return;
@@ -147,8 +140,6 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
                 done.mark(at, bytes);
             }
             written = null;
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
@@ -168,12 +159,9 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     private void writeWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
         long bytes = LogicalBlock.up(lengthBytes);
         Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
-        long stamp = lock.lockShared(request.cancellation());
-        try {
+        try (CancellableLock.Held _ = lock.shared(request.cancellation())) {
             model.write(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
             wrote(offset, bytes);
-        } finally {
-            lock.unlock(stamp);
         }
     }
 
@@ -181,8 +169,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         Cancellation cancellation = request.cancellation();
         long start = LogicalBlock.down(offset);
         long end = LogicalBlock.up(offset + lengthBytes);
-        long stamp = lock.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             readBlock(start, 0, cancellation);
             if (end - start > LogicalBlock.BYTES) {
                 readBlock(end - LogicalBlock.BYTES, end - LogicalBlock.BYTES - start, cancellation);
@@ -190,8 +177,6 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             Memories.copy(request.memory(), request.memoryOffset(), patch, offset - start, lengthBytes);
             model.write(start, patch, 0, end - start, cancellation);
             wrote(start, end - start);
-        } finally {
-            lock.unlock(stamp);
         }
     }
 

@@ -3,6 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SocketMessage;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -97,8 +98,7 @@ public final class UserMount implements Unmounter {
                     + HELPER_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it unmounted " + directory, e);
+            throw Interruption.whileIt("unmounted " + directory);
         }
         if (process.exitValue() != 0) {
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

@@ -103,8 +103,7 @@ public final class VersionFile implements MountedFile {
     @Override
     public FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
         throws IOException {
-        long stamp = opening.lockExclusive(cancellation);
-        try {
+        try (CancellableLock.Held _ = opening.exclusive(cancellation)) {
             Content content = instance == 0 ? null : ofInode(instance);
             content = content == null ? shared(cancellation) : content;
             content = content == null ? read(sinceNs, cancellation) : content;
@@ -114,8 +113,6 @@ public final class VersionFile implements MountedFile {
                 inode.handles++;
             }
             return new Handle(content, instance);
-        } finally {
-            opening.unlock(stamp);
         }
     }
 

@@ -28,31 +28,31 @@ final class CancellableLockTest {
     private final List<Thread> threads = new ArrayList<>();
 
     private interface Locking {
-        long lock(CancellableLock lock) throws IOException;
+        CancellableLock.Held lock(CancellableLock lock) throws IOException;
     }
 
     /** The two ways to lock exclusively. */
     enum Exclusive implements Locking {
         CANCELLABLE {
             @Override
-            public long lock(CancellableLock lock) throws IOException {
-                return lock.lockExclusive(Cancellation.NONE);
+            public CancellableLock.Held lock(CancellableLock lock) throws IOException {
+                return lock.exclusive(Cancellation.NONE);
             }
         },
         UNINTERRUPTIBLE {
             @Override
-            public long lock(CancellableLock lock) {
-                return lock.lockExclusive();
+            public CancellableLock.Held lock(CancellableLock lock) {
+                return lock.exclusive();
             }
         }
     }
 
-    private CompletableFuture<Long> start(boolean exclusive, Cancellation cancellation) {
-        return start(each -> exclusive ? each.lockExclusive(cancellation) : each.lockShared(cancellation));
+    private CompletableFuture<CancellableLock.Held> start(boolean exclusive, Cancellation cancellation) {
+        return start(each -> exclusive ? each.exclusive(cancellation) : each.shared(cancellation));
     }
 
-    private CompletableFuture<Long> start(Locking way) {
-        CompletableFuture<Long> locked = new CompletableFuture<>();
+    private CompletableFuture<CancellableLock.Held> start(Locking way) {
+        CompletableFuture<CancellableLock.Held> locked = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().daemon().start(() -> {
             try {
                 locked.complete(way.lock(lock));
@@ -68,46 +68,46 @@ final class CancellableLockTest {
         await("the threads wait", () -> threads.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
     }
 
-    private static long get(CompletableFuture<Long> locked) throws Exception {
+    private static CancellableLock.Held get(CompletableFuture<CancellableLock.Held> locked) throws Exception {
         return locked.get(10, TimeUnit.SECONDS);
     }
 
     @Test
-    void unlockWakesAllThreadsThatWaitForSharedAccess() throws Exception {
-        long stamp = lock.lockExclusive();
-        CompletableFuture<Long> one = start(false, Cancellation.NONE);
-        CompletableFuture<Long> two = start(false, Cancellation.NONE);
+    void closeWakesAllThreadsThatWaitForSharedAccess() throws Exception {
+        CancellableLock.Held stamp = lock.exclusive();
+        CompletableFuture<CancellableLock.Held> one = start(false, Cancellation.NONE);
+        CompletableFuture<CancellableLock.Held> two = start(false, Cancellation.NONE);
         awaitAllWaiting();
-        lock.unlock(stamp);
-        lock.unlock(get(one));
-        lock.unlock(get(two));
+        stamp.close();
+        get(one).close();
+        get(two).close();
     }
 
     @Test
     void cancelledThreadStopsWaitingForTheLock() {
-        long stamp = lock.lockExclusive();
+        CancellableLock.Held stamp = lock.exclusive();
         Cancellation cancellation = new Cancellation();
-        CompletableFuture<Long> waits = start(true, cancellation);
+        CompletableFuture<CancellableLock.Held> waits = start(true, cancellation);
         awaitAllWaiting();
         cancellation.cancel();
         assertThatThrownBy(() -> get(waits)).isInstanceOf(ExecutionException.class)
             .hasCauseInstanceOf(CancelledException.class);
-        lock.unlock(stamp);
+        stamp.close();
     }
 
     @ParameterizedTest
     @EnumSource
     void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess(Exclusive way) throws Exception {
-        long shared = lock.lockShared(Cancellation.NONE);
-        CompletableFuture<Long> alone = start(way);
+        CancellableLock.Held shared = lock.shared(Cancellation.NONE);
+        CompletableFuture<CancellableLock.Held> alone = start(way);
         awaitAllWaiting();
-        CompletableFuture<Long> later = start(false, Cancellation.NONE);
+        CompletableFuture<CancellableLock.Held> later = start(false, Cancellation.NONE);
         awaitAllWaiting();
-        lock.unlock(shared);
-        long stamp = get(alone);
+        shared.close();
+        CancellableLock.Held stamp = get(alone);
         assertThat(later).isNotDone();
-        lock.unlock(stamp);
-        lock.unlock(get(later));
+        stamp.close();
+        get(later).close();
     }
 
     @ParameterizedTest
@@ -123,7 +123,7 @@ final class CancellableLockTest {
         readers.forEach(Thread::start);
         try {
             await("both readers have the lock", () -> inside.get() == 2);
-            lock.unlock(get(start(way)));
+            get(start(way)).close();
         } finally {
             ended.set(true);
         }
@@ -136,7 +136,7 @@ final class CancellableLockTest {
     private void overlap(Supplier<Thread> other, AtomicInteger inside, AtomicBoolean ended) {
         while (!ended.get()) {
             try {
-                long stamp = lock.lockShared(Cancellation.NONE);
+                CancellableLock.Held stamp = lock.shared(Cancellation.NONE);
                 inside.incrementAndGet();
                 while (!inside.compareAndSet(2, 1)) {
                     if (ended.get() || other.get().getState() == Thread.State.WAITING) {
@@ -144,7 +144,7 @@ final class CancellableLockTest {
                         break;
                     }
                 }
-                lock.unlock(stamp);
+                stamp.close();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -153,25 +153,25 @@ final class CancellableLockTest {
 
     @Test
     void uninterruptibleWaitForExclusiveAccessContinuesAfterAnInterrupt() throws Exception {
-        long shared = lock.lockShared(Cancellation.NONE);
-        CompletableFuture<Long> alone = start(Exclusive.UNINTERRUPTIBLE);
+        CancellableLock.Held shared = lock.shared(Cancellation.NONE);
+        CompletableFuture<CancellableLock.Held> alone = start(Exclusive.UNINTERRUPTIBLE);
         awaitAllWaiting();
         threads.getFirst().interrupt();
-        lock.unlock(shared);
-        lock.unlock(get(alone));
+        shared.close();
+        get(alone).close();
     }
 
     @Test
     void cancelledWaitForExclusiveAccessWakesThreadsThatWaitForSharedAccess() throws Exception {
-        long shared = lock.lockShared(Cancellation.NONE);
+        CancellableLock.Held shared = lock.shared(Cancellation.NONE);
         Cancellation cancellation = new Cancellation();
         start(true, cancellation);
         awaitAllWaiting();
-        CompletableFuture<Long> later = start(false, Cancellation.NONE);
+        CompletableFuture<CancellableLock.Held> later = start(false, Cancellation.NONE);
         awaitAllWaiting();
         cancellation.cancel();
-        lock.unlock(get(later));
-        lock.unlock(shared);
+        get(later).close();
+        shared.close();
     }
 
     @Test
@@ -191,11 +191,11 @@ final class CancellableLockTest {
 
     private void enter(boolean exclusive, AtomicInteger inside) {
         try {
-            long stamp = exclusive ? lock.lockExclusive(Cancellation.NONE) : lock.lockShared(Cancellation.NONE);
+            CancellableLock.Held stamp = exclusive ? lock.exclusive(Cancellation.NONE) : lock.shared(Cancellation.NONE);
             int others = inside.getAndAdd(exclusive ? 1_000 : 1);
             Thread.yield();
             inside.addAndGet(exclusive ? -1_000 : -1);
-            lock.unlock(stamp);
+            stamp.close();
             assertThat(others).isLessThan(exclusive ? 1 : 1_000);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

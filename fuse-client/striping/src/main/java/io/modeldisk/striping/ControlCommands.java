@@ -2,13 +2,13 @@ package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -69,8 +69,7 @@ final class ControlCommands {
             ended.complete(End.CANCELLED);
             session.wakeAcquirers();
         };
-        cancellation.register(waiter);
-        try {
+        try (Cancellation.Registration _ = cancellation.registered(waiter)) {
             IoRequest request = session.acquire(cancellation::isCancelled);
             if (request == null) {
                 throw new CancelledException();
@@ -91,12 +90,9 @@ final class ControlCommands {
             return end;
         } catch (InterruptedException e) {
             session.disconnect();
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for " + session.shard());
+            throw Interruption.whileIt("waited for " + session.shard());
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
-        } finally {
-            cancellation.unregister(waiter);
         }
     }
 

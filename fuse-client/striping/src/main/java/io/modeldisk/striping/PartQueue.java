@@ -1,11 +1,11 @@
 package io.modeldisk.striping;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongToIntFunction;
 
@@ -27,7 +27,7 @@ final class PartQueue {
     private final NanoClock clock;
     private final PartRounds rounds;
     private final LongToIntFunction partBytes;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
 
     // Guarded by {@code lock}.
@@ -62,31 +62,24 @@ final class PartQueue {
 
     /** Begins a call with a range of {@code bytes} bytes. All parts of the previous call must be free. */
     void begin(long bytes) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             length = bytes;
             next = 0;
             moved = 0;
             state = state.to(CallState.ATTACHED);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Ends the call. If a command may still be in flight, no other call may begin. */
     void end() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             state = state.to(CallState.ENDED);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns the next part to send; null if no part can be sent now. */
     Part next() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (!waiting.isEmpty()) {
                 return clock.nanoTime() - retryAtNs >= 0 ? waiting.pop() : null;
             }
@@ -96,8 +89,6 @@ final class PartQueue {
             Part part = free.pop().begin(next, partBytes.applyAsInt(next));
             next += part.bytes;
             return part;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -109,26 +100,20 @@ final class PartQueue {
         if (bytes == part.bytes) {
             return true;
         }
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (part.offset + part.bytes != next) {
                 return false;
             }
             part.bytes = bytes;
             next = part.offset + bytes;
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Records that a part could not be sent. {@link #next} returns the part again after a pause. */
     void sendLater(Part part, long pauseNs) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             putBack(part, pauseNs);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -139,21 +124,15 @@ final class PartQueue {
 
     /** Adds a part to the parts in flight; see {@link InFlightParts#add}. */
     boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return inFlight.add(part, shard, session, request);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Removes a part from the parts in flight because its command was not sent. */
     void removeInFlight(int shard, IoRequest request) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             inFlight.remove(shard, request);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -164,27 +143,21 @@ final class PartQueue {
      * @return false if the call still needs a thread
      */
     boolean detach(BooleanSupplier stop) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             boolean detaches = next == length && !needsThread() && !stop.getAsBoolean();
             if (detaches) {
                 state = state.to(CallState.DETACHED);
             }
             return detaches;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Records that the command of a part has succeeded. Returns whether the calling thread has attached the call. */
     boolean moved(int shard, IoRequest request) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             moved++;
             end(inFlight.remove(shard, request), true);
             return signalIfNeeded();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -193,12 +166,9 @@ final class PartQueue {
      * the call.
      */
     boolean dropped(int shard, IoRequest request) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             end(inFlight.remove(shard, request), false);
             return signalIfNeeded();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -207,14 +177,11 @@ final class PartQueue {
      * Returns whether the calling thread has attached the call.
      */
     boolean lost(int shard, IoRequest request) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             Part part = inFlight.remove(shard, request);
             part.doubtful = true;
             putBack(part, 0);
             return signalIfNeeded();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -223,14 +190,11 @@ final class PartQueue {
      * calling thread has attached the call.
      */
     boolean refused(int shard, IoRequest request, long pauseNs) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             Part part = inFlight.remove(shard, request);
             part.doubtful = false;
             putBack(part, pauseNs);
             return signalIfNeeded();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -258,11 +222,8 @@ final class PartQueue {
 
     /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread has attached a detached call instead. */
     boolean wake() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return signalOrAttach();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -273,15 +234,12 @@ final class PartQueue {
      * @return the number of parts that were moved since {@link #begin}
      */
     long await(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             boolean retries = !waiting.isEmpty();
             if (!stop.getAsBoolean() && (retries || !inFlight.isEmpty())) {
                 clock.awaitUntil(changed, retries && retryAtNs - deadlineNs < 0 ? retryAtNs : deadlineNs);
             }
             return moved;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -290,8 +248,7 @@ final class PartQueue {
         long deadlineNs = clock.nanoTime() + timeoutNs;
         boolean interrupted = false;
         boolean inTime = true;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (!inFlight.isEmpty() && inTime) {
                 try {
                     inTime = clock.awaitUntil(changed, deadlineNs);
@@ -299,42 +256,31 @@ final class PartQueue {
                     interrupted = true;
                 }
             }
-        } finally {
-            lock.unlock();
         }
         return interrupted;
     }
 
     /** Returns whether the whole range was moved. */
     boolean isDone() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return next == length && isIdle();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether no part is in flight and no part waits to be sent again. */
     boolean isIdle() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return inFlight.isEmpty() && waiting.isEmpty();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Drops the parts that wait to be sent again, because the call has failed. */
     void endWaiting() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (!waiting.isEmpty()) {
                 end(waiting.pop(), false);
             }
             rounds.failed();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -348,12 +294,9 @@ final class PartQueue {
 
     /** Returns the command in flight at an index from 0 to {@link #capacity} - 1; null if the index is free. */
     Carrier carrier(int index) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             Part part = inFlight.at(index);
             return part == null ? null : new Carrier(part.session, part.request, part.tag);
-        } finally {
-            lock.unlock();
         }
     }
 }

@@ -2,13 +2,13 @@ package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Repeats an attempt after a lost connection or BUSY, with growing pauses, until the attempt succeeds or the reconnect timeout
@@ -20,7 +20,7 @@ final class Reconnection {
 
     private final NanoClock clock;
     private final long timeoutNs;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition cancelled = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, cancelled);
     /**
@@ -97,20 +97,14 @@ final class Reconnection {
 
     private void pause(Cancellation cancellation) throws IOException {
         long endNs = clock.nanoTime() + pauseNs;
-        cancellation.register(waiter);
-        lock.lock();
-        try {
+        try (Cancellation.Registration _ = cancellation.registered(waiter); ScopedLock.Held _ = lock.hold()) {
             boolean over = false;
             while (!over) {
                 cancellation.check();
                 over = !clock.awaitUntil(cancelled, endNs);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited to reconnect");
-        } finally {
-            lock.unlock();
-            cancellation.unregister(waiter);
+            throw Interruption.whileIt("waited to reconnect");
         }
     }
 }

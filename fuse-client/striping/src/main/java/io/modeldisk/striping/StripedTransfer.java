@@ -1,6 +1,7 @@
 package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.AbsentCommand;
@@ -12,7 +13,6 @@ import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -290,8 +290,7 @@ final class StripedTransfer {
         try {
             return parts.await(deadlineNs, stop);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for the shards");
+            throw Interruption.whileIt("waited for the shards");
         }
     }
 

@@ -1,19 +1,19 @@
 package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.logging.log4j.LogManager;
@@ -30,7 +30,7 @@ final class TransferPool {
     private final NanoClock clock;
     private final Function<Consumer<StripedTransfer>, StripedTransfer> maker;
     private final ShardId shard;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition returned = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, returned);
     // Guarded by {@code lock}.
@@ -62,20 +62,15 @@ final class TransferPool {
 
     /** Acquires a transfer if one is free; null otherwise. The caller releases it with {@link #giveBack}. */
     StripedTransfer poll() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return free.poll();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Acquires a transfer, and waits until one is free. The caller releases it with {@link #giveBack}. */
     StripedTransfer take(Cancellation cancellation) throws IOException {
         long deadlineNs = clock.nanoTime() + waitNs;
-        cancellation.register(waiter);
-        lock.lock();
-        try {
+        try (Cancellation.Registration _ = cancellation.registered(waiter); ScopedLock.Held _ = lock.hold()) {
             boolean inTime = true;
             while (free.isEmpty()) {
                 cancellation.check();
@@ -89,26 +84,19 @@ final class TransferPool {
             }
             return free.pop();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for another call to return");
-        } finally {
-            lock.unlock();
-            cancellation.unregister(waiter);
+            throw Interruption.whileIt("waited for another call to return");
         }
     }
 
     /** Releases a transfer. The pool replaces the transfer if one of its commands may still be in flight. */
     void giveBack(StripedTransfer used) {
         StripedTransfer next = used.isIdle() ? used : maker.apply(this::giveBack);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (next != used) {
                 all[Arrays.asList(all).indexOf(used)] = next;
             }
             free.push(next);
             returned.signal();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -139,11 +127,8 @@ final class TransferPool {
 
     private void checkDeadlines() {
         StripedTransfer[] now;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             now = all.clone();
-        } finally {
-            lock.unlock();
         }
         for (StripedTransfer each : now) {
             each.checkDeadline();

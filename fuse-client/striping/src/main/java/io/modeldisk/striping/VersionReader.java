@@ -2,6 +2,7 @@ package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.KeepRoundCommand;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Answer;
@@ -12,7 +13,6 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -316,7 +316,7 @@ final class VersionReader {
             // Readers that wait for each other must not try again at the same time.
             clock.sleep(call.pauseNs / 2 + ThreadLocalRandom.current().nextLong(call.pauseNs), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            throw interrupted();
+            throw Interruption.whileIt("waited to read one version of the model");
         }
         call.pauseNs = Math.min(LONGEST_PAUSE_NS, 2 * call.pauseNs);
     }
@@ -333,11 +333,5 @@ final class VersionReader {
 
     private ShardException timeout(String reason) {
         return new ShardException(ShardException.Kind.ROUND_TIMEOUT, firstShard, firstShard + ": " + reason);
-    }
-
-    private static InterruptedIOException interrupted() {
-        Thread.currentThread().interrupt();
-        return new InterruptedIOException(
-            "the thread was interrupted while it waited to read one version of the model");
     }
 }

@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /** The state of a session after its login, and the number of its running threads. Thread-safe. */
@@ -24,7 +24,7 @@ final class SessionLife {
     }
 
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     // Changed only by a thread that holds {@code lock}.
     private volatile State state = State.OPEN;
@@ -41,16 +41,13 @@ final class SessionLife {
 
     /** Changes the state to {@code next}. Returns false if the session is already in this state or in a later state. */
     boolean advance(State next) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (state.compareTo(next) >= 0) {
                 return false;
             }
             state = next;
             changed.signalAll();
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -72,12 +69,9 @@ final class SessionLife {
     }
 
     private void count(int more) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             threads += more;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -88,16 +82,13 @@ final class SessionLife {
 
     private boolean await(BooleanSupplier condition, long timeoutNs) throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeoutNs;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (!condition.getAsBoolean()) {
                 if (!clock.awaitUntil(changed, deadlineNs)) {
                     return condition.getAsBoolean();
                 }
             }
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 }

@@ -1,11 +1,11 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final NanoClock clock;
     private final IoRequest[] requests;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition room = lock.newCondition();
 
     // Guarded by {@code lock}.
@@ -50,11 +50,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
 
     /** Returns a request for a command if the target accepts a command now; null otherwise. */
     IoRequest tryTake() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return take();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -99,23 +96,17 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     /** Frees a request that was not sent, and the command number that was reserved for it. */
     void giveBack(IoRequest request) {
         request.move(IoRequest.State.HELD, IoRequest.State.FREE);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             reserved--;
             addFree(request);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Frees the request of a command that has completed or failed. */
     void ended(IoRequest request) {
         request.move(IoRequest.State.ENDED, IoRequest.State.FREE);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             addFree(request);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -127,11 +118,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
 
     /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so that they check {@code stop} again. */
     void wakeAll() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             room.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -140,11 +128,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
      * request.
      */
     int awaitedProgress() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return waiters == 0 ? 0 : progress | 1 << 31;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -157,8 +142,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     /** Records the command window of a PDU from the target. */
     void window(ResponsePdu response) {
         int max = response.maxCmdSn();
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (max - maxCmdSn > 0) {
                 boolean wasClosed = reserved - maxCmdSn > 0;
                 maxCmdSn = max;
@@ -167,18 +151,13 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
                     room.signalAll();
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     void close() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             closed = true;
             room.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 

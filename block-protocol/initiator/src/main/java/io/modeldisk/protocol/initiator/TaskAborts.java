@@ -1,20 +1,20 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import java.io.IOException;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** Aborts commands of a session (ABORT TASK, RFC 7143 section 11.5), one at a time. Thread-safe. */
 final class TaskAborts {
     private final InitiatorDatamover datamover;
     private final NanoClock clock;
     private final long timeoutNs;
-    private final ReentrantLock turn = new ReentrantLock();
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock turn = new ScopedLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition answer = lock.newCondition();
 
     // Guarded by {@code lock}.
@@ -40,13 +40,10 @@ final class TaskAborts {
      * @param sessionEnded true if the session is closed; false if the target has responded
      */
     void answered(boolean sessionEnded) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             answered = true;
             over |= sessionEnded;
             answer.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -75,23 +72,20 @@ final class TaskAborts {
     }
 
     private void begin() {
-        lock.lock();
-        answered = over;
-        lock.unlock();
+        try (ScopedLock.Held _ = lock.hold()) {
+            answered = over;
+        }
     }
 
     private boolean awaitAnswer() throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeoutNs;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (!answered) {
                 if (!clock.awaitUntil(answer, deadlineNs)) {
                     return answered;
                 }
             }
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
@@ -38,8 +38,7 @@ public final class UnitReadiness {
         try {
             return ended.get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for TEST UNIT READY");
+            throw Interruption.whileIt("waited for TEST UNIT READY");
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         }

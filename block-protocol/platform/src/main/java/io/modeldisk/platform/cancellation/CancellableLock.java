@@ -1,5 +1,6 @@
 package io.modeldisk.platform.cancellation;
 
+import io.modeldisk.platform.threads.Interruption;
 import java.io.InterruptedIOException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,76 +18,81 @@ public final class CancellableLock {
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
     // Writes of both counters are guarded by {@code queue}. A thread increments a counter before its last attempt to acquire
-    // this lock. The method {@code unlock} reads the counter after it has released this lock. So either the attempt succeeds,
-    // or {@code unlock} wakes the thread.
+    // this lock. The method {@code close} reads the counter after it has released this lock. So either the attempt succeeds,
+    // or {@code close} wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;
 
-    /** Acquires the lock for shared access. Returns the stamp for {@link #unlock}. */
-    public long lockShared(Cancellation cancellation) throws InterruptedIOException {
-        long stamp = waitingExclusive == 0 ? lock.tryReadLock() : 0;
-        return stamp != 0 ? stamp : await(false, cancellation);
-    }
+    private final Held shared = new Held(false);
+    private final Held exclusive = new Held(true);
 
-    /** Acquires the lock for exclusive access. Returns the stamp for {@link #unlock}. */
-    public long lockExclusive(Cancellation cancellation) throws InterruptedIOException {
-        long stamp = lock.tryWriteLock();
-        return stamp != 0 ? stamp : await(true, cancellation);
-    }
+    /** The lock in the hands of a thread. */
+    public final class Held implements AutoCloseable {
+        private final boolean alone;
 
-    /** Acquires the lock for exclusive access. Nothing cancels or interrupts the wait. Returns the stamp for {@link #unlock}. */
-    public long lockExclusive() {
-        long stamp = lock.tryWriteLock();
-        return stamp != 0 ? stamp : awaitExclusive();
-    }
+        private Held(boolean alone) {
+            this.alone = alone;
+        }
 
-    /** Releases the lock. */
-    public void unlock(long stamp) {
-        lock.unlock(stamp);
-        if (waiting > 0) {
-            wakeWaiting.wake();
+        /** Releases the lock. */
+        @Override
+        public void close() {
+            if (!(alone ? lock.tryUnlockWrite() : lock.tryUnlockRead())) {
+                throw new IllegalMonitorStateException("the lock is not held");
+            }
+            if (waiting > 0) {
+                wakeWaiting.wake();
+            }
         }
     }
 
-    private long await(boolean exclusive, Cancellation cancellation) throws InterruptedIOException {
+    /** Acquires the lock for shared access. The caller closes the result. */
+    public Held shared(Cancellation cancellation) throws InterruptedIOException {
+        return tryLock(false) ? shared : await(shared, cancellation);
+    }
+
+    /** Acquires the lock for exclusive access. The caller closes the result. */
+    public Held exclusive(Cancellation cancellation) throws InterruptedIOException {
+        return tryLock(true) ? exclusive : await(exclusive, cancellation);
+    }
+
+    /** Acquires the lock for exclusive access. Nothing cancels or interrupts the wait. The caller closes the result. */
+    public Held exclusive() {
+        if (tryLock(true)) {
+            return exclusive;
+        }
+        queue.lock();
+        try {
+            count(true, 1);
+            while (!tryLock(true)) {
+                unlocked.awaitUninterruptibly();
+            }
+            return exclusive;
+        } finally {
+            endWait(true);
+            queue.unlock();
+        }
+    }
+
+    private Held await(Held wanted, Cancellation cancellation) throws InterruptedIOException {
         cancellation.register(wakeWaiting);
         queue.lock();
         try {
-            count(exclusive, 1);
-            long stamp = tryLock(exclusive);
-            while (stamp == 0) {
+            count(wanted.alone, 1);
+            while (!tryLock(wanted.alone)) {
                 if (cancellation.isCancelled()) {
                     throw new CancelledException(
                         "the call was interrupted while it waited for another request on the same file");
                 }
                 unlocked.await();
-                stamp = tryLock(exclusive);
             }
-            return stamp;
+            return wanted;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException(
-                "the thread was interrupted while it waited for another request on the same file");
+            throw Interruption.whileIt("waited for another request on the same file");
         } finally {
-            endWait(exclusive);
+            endWait(wanted.alone);
             queue.unlock();
             cancellation.unregister(wakeWaiting);
-        }
-    }
-
-    private long awaitExclusive() {
-        queue.lock();
-        try {
-            count(true, 1);
-            long stamp = lock.tryWriteLock();
-            while (stamp == 0) {
-                unlocked.awaitUninterruptibly();
-                stamp = lock.tryWriteLock();
-            }
-            return stamp;
-        } finally {
-            endWait(true);
-            queue.unlock();
         }
     }
 
@@ -98,11 +104,8 @@ public final class CancellableLock {
         }
     }
 
-    private long tryLock(boolean exclusive) {
-        if (exclusive) {
-            return lock.tryWriteLock();
-        }
-        return waitingExclusive == 0 ? lock.tryReadLock() : 0;
+    private boolean tryLock(boolean alone) {
+        return alone ? lock.tryWriteLock() != 0 : waitingExclusive == 0 && lock.tryReadLock() != 0;
     }
 
     private void count(boolean exclusive, int change) {

@@ -9,15 +9,10 @@ import java.util.concurrent.locks.Lock;
  * around the wait checks {@link #isCancelled}:
  *
  * <pre>{@code
- * cancellation.register(waiter);
- * lock.lock();
- * try {
+ * try (Cancellation.Registration _ = cancellation.registered(waiter); ScopedLock.Held _ = lock.hold()) {
  *     while (!done && !cancellation.isCancelled()) {
  *         changed.await();
  *     }
- * } finally {
- *     lock.unlock();
- *     cancellation.unregister(waiter);
  * }
  * }</pre>
  *
@@ -47,6 +42,15 @@ public final class Cancellation {
     // Guarded by {@code this}.
     private boolean kept;
     private boolean abandoned;
+
+    /** A registered waiter, until it is closed. */
+    public record Registration(Cancellation cancellation, Waiter waiter) implements AutoCloseable {
+        /** Removes the waiter; see {@link Cancellation#unregister}. */
+        @Override
+        public void close() {
+            cancellation.unregister(waiter);
+        }
+    }
 
     /** Returns a waiter that signals all threads that wait on the condition. */
     public static Waiter signalling(Lock lock, Condition condition) {
@@ -131,6 +135,12 @@ public final class Cancellation {
             }
             waiters[waiterCount++] = waiter;
         }
+    }
+
+    /** Registers a waiter until the result is closed; see {@link #register}. */
+    public Registration registered(Waiter waiter) {
+        register(waiter);
+        return new Registration(this, waiter);
     }
 
     /**

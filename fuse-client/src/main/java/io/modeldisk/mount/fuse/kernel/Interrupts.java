@@ -2,6 +2,8 @@ package io.modeldisk.mount.fuse.kernel;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -10,7 +12,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Delivers FUSE interrupts. If the interrupted request is in progress, cancels the request. If the request is parked, replies to
@@ -34,7 +35,7 @@ final class Interrupts {
     private final List<RequestSlot> slots;
     private final Lanes lanes;
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition ended = lock.newCondition();
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, ended);
     // The numbers of the requests whose interrupt arrived before they began; 0 in free entries. Guarded by this.
@@ -104,19 +105,13 @@ final class Interrupts {
         if (!isAbandoned(node)) {
             return;
         }
-        cancellation.register(wake);
-        lock.lock();
-        try {
+        try (Cancellation.Registration _ = cancellation.registered(wake); ScopedLock.Held _ = lock.hold()) {
             while (isAbandoned(node)) {
                 cancellation.check();
                 ended.await();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for an interrupted request");
-        } finally {
-            lock.unlock();
-            cancellation.unregister(wake);
+            throw Interruption.whileIt("waited for an interrupted request");
         }
     }
 

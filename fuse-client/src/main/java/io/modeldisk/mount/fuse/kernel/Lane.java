@@ -1,10 +1,10 @@
 package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -25,7 +25,7 @@ final class Lane {
     private final Runnable beforeWait;
     private final AtomicInteger running = new AtomicInteger();
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition room = lock.newCondition();
     // Guarded by {@code lock}.
     private final Deque<ParkedRequest> parked = new ArrayDeque<>();
@@ -87,8 +87,7 @@ final class Lane {
         if (parkedCount == 0) {
             return null;
         }
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             for (ParkedRequest request : parked) {
                 if (request.unique() == unique) {
                     parked.remove(request);
@@ -97,8 +96,6 @@ final class Lane {
                 }
             }
             return null;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -119,8 +116,7 @@ final class Lane {
      */
     private boolean park(RequestSlot slot) {
         int bytes = slot.request().lengthBytes();
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (parkedBytes > 0 && parkedBytes + bytes > parkedBytesLimit) {
                 logFull();
                 beforeWait.run();
@@ -133,21 +129,16 @@ final class Lane {
             parkedBytes += bytes;
             parkedCount = parked.size();
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 
     private ParkedRequest poll() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             ParkedRequest request = parked.poll();
             if (request != null) {
                 removed(request);
             }
             return request;
-        } finally {
-            lock.unlock();
         }
     }
 

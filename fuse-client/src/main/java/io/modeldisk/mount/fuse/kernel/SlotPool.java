@@ -1,9 +1,9 @@
 package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The slots of a session that hold no request. There are enough slots that a thread waits for a slot only if started requests
@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SlotPool {
     private final int size;
     private final Runnable whenComplete;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition returned = lock.newCondition();
     // Guarded by {@code lock}.
     private final ArrayDeque<RequestSlot> free;
@@ -30,37 +30,28 @@ final class SlotPool {
 
     /** Removes and returns a slot; null if no slot is free. */
     RequestSlot poll() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return free.poll();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Waits until a slot is free, and removes and returns it. */
     RequestSlot take() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             while (free.isEmpty()) {
                 returned.awaitUninterruptibly();
             }
             return free.pop();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns a slot to the pool. */
     void giveBack(RequestSlot slot) {
         boolean complete;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             free.push(slot);
             returned.signal();
             complete = free.size() == size;
-        } finally {
-            lock.unlock();
         }
         if (complete) {
             whenComplete.run();
@@ -69,11 +60,8 @@ final class SlotPool {
 
     /** Returns whether all slots are in the pool. */
     boolean isComplete() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return free.size() == size;
-        } finally {
-            lock.unlock();
         }
     }
 }

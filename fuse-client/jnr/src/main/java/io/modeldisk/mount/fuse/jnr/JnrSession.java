@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MemoryFiles;
 import io.modeldisk.mount.fuse.SessionEnd;
 import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -69,8 +70,7 @@ final class JnrSession implements FuseSession {
                     + START_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while it mounted " + directory, e);
+            throw Interruption.whileIt("mounted " + directory);
         }
         if (!fileSystem.started().isDone()) {
             throw new IOException(
