@@ -75,7 +75,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         this.model = new ModelFile(shards, exchange, use, probe);
         this.report = new StatusReport(context, exchange, use);
         this.traceEvents = new TraceEvents(trace, shards.learner(), shards.facts().model(),
-            context.exchange.schemeName());
+            context.exchange.toString());
         List<MountedFile> all = new ArrayList<>(List.of(model, weights, new VersionNumberFile(versionWatch),
             new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text())));
         if (!shards.follows()) {
@@ -130,7 +130,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             readOnly=%b
             files=%d-%08x
             """, shards.facts().model(), shards.facts().sizeBytes(), shards.facts().shards(), shards.dtype(),
-            context.exchange.schemeName(), shards.follows(), files.size(), names.hashCode()),
+            context.exchange, shards.follows(), files.size(), names.hashCode()),
             image(0).toBytes().length, obstacle);
     }
 

@@ -91,7 +91,7 @@ public final class ModelMount implements AutoCloseable {
         }
         mountPoint.ensureFree();
         long bufferBytes = context.exchange.bufferBytes(context.remoteModel.trainBytes());
-        BufferMemory.require(bufferBytes, context.exchange.schemeName(), MemoryLimit.ofThisProcess());
+        BufferMemory.require(bufferBytes, context.exchange.toString(), MemoryLimit.ofThisProcess());
     }
 
     private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {

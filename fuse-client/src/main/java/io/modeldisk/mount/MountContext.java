@@ -121,7 +121,7 @@ public final class MountContext {
         require(directory != null, "the directory of the mount is not set");
         require(source != null && !source.isEmpty(), "source=" + source + " must not be empty");
         require(remoteModel != null, "the remote model of the mount is not set");
-        require(!remoteModel.follows() || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange.schemeName()
+        require(!remoteModel.follows() || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange
             + " is for learners: a read-only mount needs exchange=direct, because it has no gradient to push");
         require(dataRequests > FuseOptions.WORKER_THREADS && dataRequests <= DATA_REQUESTS_LIMIT, "dataRequests="
             + dataRequests + " must be above " + FuseOptions.WORKER_THREADS + " and at most " + DATA_REQUESTS_LIMIT);
@@ -132,8 +132,8 @@ public final class MountContext {
     @Override
     public String toString() {
         return "directory=" + directory + " learner=" + remoteModel.learner() + " follows=" + remoteModel.follows()
-            + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName() + " onRollback="
-            + onRollback.optionName() + " binding=" + binding.name() + " datamover=" + datamover + " tuning=" + tuning
+            + " exchange=" + exchange + " pull=" + pull + " onRollback="
+            + onRollback + " binding=" + binding.name() + " datamover=" + datamover + " tuning=" + tuning
             + " access=" + access;
     }
 

@@ -245,7 +245,7 @@ final class MountCommand implements Callable<Integer> {
                 "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
-                readOnly ? ", read-only" : "", scheme.schemeName(), remote.dtype(),
+                readOnly ? ", read-only" : "", scheme, remote.dtype(),
                 datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                 server.suffix());
             // In the background, the ready line comes last, so that the script sees that nothing has failed.
@@ -280,7 +280,7 @@ final class MountCommand implements Callable<Integer> {
             // The value may come from the command line, the environment or the settings file.
             boolean given = spec.commandLine().getParseResult().hasMatchedOption(option)
                 || !Objects.equals(values.get(i), option.defaultValue());
-            if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.schemeName()))) {
+            if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
                 throw new ParameterException(spec.commandLine(), option.longestName() + " " + values.get(i)
                     + " is for learners: a mount with --read-only only follows the model; leave the option out");
             }

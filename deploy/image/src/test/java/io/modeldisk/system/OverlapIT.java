@@ -130,7 +130,7 @@ final class OverlapIT {
                 TimeUnit.MILLISECONDS.sleep(300);
                 exchange.written(0, SIZE_BYTES);
                 exchange.synchronize(Cancellation.NONE);
-                return exchange.counters().lastBubbleMs() > 0 && exchange.weightsInUse().version() > 0
+                return exchange.counters().bubbles().last() > 0 && exchange.weightsInUse().version() > 0
                     && !exchange.forecast().orElseThrow().isDuplex();
             });
         exchange.flush(Cancellation.NONE);

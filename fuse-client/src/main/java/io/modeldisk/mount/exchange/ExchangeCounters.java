@@ -3,7 +3,6 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -13,24 +12,16 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ExchangeCounters {
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
-    private final LongAdder pushNs = new LongAdder();
-    private final LongAdder pullNs = new LongAdder();
+    private final Series pushes = new Series();
+    private final Series pulls = new Series();
+    private final Series fsyncs = new Series();
+    private final Series stalls = new Series();
+    private final Series bubbles = new Series();
+    private final Series ages = new Series();
+    private final Series staleness = new Series();
     private final LongAdder iterations = new LongAdder();
-    private final LongAdder stallNs = new LongAdder();
-    private final LongAdder bubbleNs = new LongAdder();
-    private final LongAdder bubbles = new LongAdder();
-    private final LongAdder ageNs = new LongAdder();
-    private final LongAdder ages = new LongAdder();
-    private final DoubleAdder staleness = new DoubleAdder();
-    private final LongAdder stalenesses = new LongAdder();
     private final LongAdder rollbacks = new LongAdder();
     private final LongAdder roundsTakenBack = new LongAdder();
-    private volatile long lastStallNs;
-    private volatile long lastBubbleNs;
-    private volatile double lastStaleness = Double.NaN;
-    private volatile long lastPushNs;
-    private volatile long lastPullNs;
-    private volatile long lastSynchronizeNs;
     private final LongAdder failures = new LongAdder();
     private volatile String lastError = "";
     private Exception lastFailure;
@@ -38,47 +29,19 @@ public final class ExchangeCounters {
 
     void pushed(long bytes, long durationNs) {
         pushedBytes.add(bytes);
-        pushNs.add(durationNs);
-        lastPushNs = durationNs;
+        pushes.addNs(durationNs);
     }
 
     void pulled(long bytes, long durationNs) {
         pulledBytes.add(bytes);
-        pullNs.add(durationNs);
-        lastPullNs = durationNs;
+        pulls.addNs(durationNs);
     }
 
     void synchronizedIn(long durationNs, boolean pushed) {
-        lastSynchronizeNs = durationNs;
+        fsyncs.addNs(durationNs);
         if (pushed) {
             iterations.increment();
         }
-    }
-
-    /** Records the time that the learner waited in an fsync. */
-    void stalled(long durationNs) {
-        stallNs.add(durationNs);
-        lastStallNs = durationNs;
-    }
-
-    /** Records the delay of a pull, which may be 0. */
-    void bubble(long durationNs) {
-        bubbleNs.add(durationNs);
-        bubbles.increment();
-        lastBubbleNs = durationNs;
-    }
-
-    /** Records the age of the weights when the learner begins to compute on them. */
-    void age(long durationNs) {
-        ageNs.add(durationNs);
-        ages.increment();
-    }
-
-    /** Records the number of rounds by which the weights are outdated when the learner begins to compute on them. */
-    void staleness(double rounds) {
-        staleness.add(rounds);
-        stalenesses.increment();
-        lastStaleness = rounds;
     }
 
     /**
@@ -138,79 +101,53 @@ public final class ExchangeCounters {
         return iterations.sum();
     }
 
-    /** Returns the duration of all pushes in milliseconds. */
-    public double pushMs() {
-        return ms(pushNs.sum());
+    /** Returns the durations of the pushes in milliseconds. */
+    public Series pushes() {
+        return pushes;
     }
 
-    /** Returns the duration of all pulls in milliseconds. */
-    public double pullMs() {
-        return ms(pullNs.sum());
+    /** Returns the durations of the pulls in milliseconds. */
+    public Series pulls() {
+        return pulls;
     }
 
-    /** Returns the duration of the last push in milliseconds. */
-    public double lastPushMs() {
-        return ms(lastPushNs);
+    /** Returns the durations of the successful fsyncs in milliseconds. */
+    public Series fsyncs() {
+        return fsyncs;
     }
 
-    /** Returns the duration of the last pull in milliseconds. */
-    public double lastPullMs() {
-        return ms(lastPullNs);
+    /** Returns the times in milliseconds that the learner has waited in fsync. */
+    public Series stalls() {
+        return stalls;
     }
 
-    /** Returns the duration of the last successful fsync in milliseconds. */
-    public double lastSynchronizeMs() {
-        return ms(lastSynchronizeNs);
+    /** Returns the delays of the pulls in milliseconds, which may be 0. */
+    public Series bubbles() {
+        return bubbles;
     }
 
-    /** Returns the total time in milliseconds that the learner has waited in fsync. */
-    public double stallMs() {
-        return ms(stallNs.sum());
+    /** Returns the ages in milliseconds of the weights when the learner began to compute on them. */
+    public Series ages() {
+        return ages;
     }
 
-    /** Returns the time in milliseconds that the learner waited in the last fsync. */
-    public double lastStallMs() {
-        return ms(lastStallNs);
-    }
-
-    /** Returns the delay of all pulls in milliseconds. */
-    public double bubbleMs() {
-        return ms(bubbleNs.sum());
-    }
-
-    /** Returns the delay of the last pull in milliseconds. */
-    public double lastBubbleMs() {
-        return ms(lastBubbleNs);
-    }
-
-    /** Returns the mean delay of all pulls in milliseconds. */
-    public double meanBubbleMs() {
-        return ms(bubbleNs.sum()) / Math.max(1, bubbles.sum());
-    }
-
-    /** Returns the mean age in milliseconds of the weights when the learner began to compute on them. */
-    public double meanAgeMs() {
-        return ms(ageNs.sum()) / Math.max(1, ages.sum());
-    }
-
-    /** Returns the number of rounds by which the weights were outdated when the last computation began; NaN if unknown. */
-    public double lastStaleness() {
-        return lastStaleness;
-    }
-
-    /** Returns the mean number of rounds by which weights were outdated; NaN if unknown. */
-    public double meanStaleness() {
-        return stalenesses.sum() == 0 ? Double.NaN : staleness.sum() / stalenesses.sum();
+    /** Returns the numbers of rounds by which the weights were outdated when the learner began to compute on them. */
+    public Series staleness() {
+        return staleness;
     }
 
     /** Returns the mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */
     public double pushGbPerSecond() {
-        return (double) pushedBytes.sum() / Math.max(1, pushNs.sum());
+        return gbPerSecond(pushedBytes, pushes);
     }
 
     /** Returns the mean rate of all pulls, in 10<sup>9</sup> bytes per second of pulling; 0 before the first pull. */
     public double pullGbPerSecond() {
-        return (double) pulledBytes.sum() / Math.max(1, pullNs.sum());
+        return gbPerSecond(pulledBytes, pulls);
+    }
+
+    private static double gbPerSecond(LongAdder bytes, Series durationsMs) {
+        return bytes.sum() / Math.max(1, durationsMs.sum() * TimeUnit.MILLISECONDS.toNanos(1));
     }
 
     /** Returns the number of failures. */
@@ -221,9 +158,5 @@ public final class ExchangeCounters {
     /** Returns the message of the last failure, or an empty text if no call has failed. */
     public String lastError() {
         return lastError;
-    }
-
-    private static double ms(long ns) {
-        return ns / (double) TimeUnit.MILLISECONDS.toNanos(1);
     }
 }

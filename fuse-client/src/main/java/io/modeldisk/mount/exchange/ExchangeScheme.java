@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.RemoteModel;
 import java.util.Arrays;
@@ -24,24 +25,14 @@ public enum ExchangeScheme {
         this.sets = sets;
     }
 
-    /**
-     * Returns the scheme with this name, such as {@code sync}.
-     *
-     * @throws IllegalArgumentException if no scheme has this name; the message lists the valid names
-     */
+    /** Returns the scheme with this name, such as {@code sync}. */
     public static ExchangeScheme named(String name) {
-        for (ExchangeScheme scheme : values()) {
-            if (scheme.schemeName().equals(name)) {
-                return scheme;
-            }
-        }
-        throw new IllegalArgumentException("exchange=" + name + " must be one of "
-            + Arrays.stream(values()).map(ExchangeScheme::schemeName).collect(Collectors.joining(", ")));
+        return EnumNames.parse(ExchangeScheme.class, "exchange", name);
     }
 
-    /** Returns the name in command-line options, such as {@code sync}. */
-    public String schemeName() {
-        return name().toLowerCase(Locale.ROOT);
+    @Override
+    public String toString() {
+        return EnumNames.of(this);
     }
 
     /** Returns the size of a learner's buffers for a model of this size. */

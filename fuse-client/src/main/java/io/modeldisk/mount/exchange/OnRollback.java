@@ -1,10 +1,8 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
 
 /**
  * What a learner sees after its gradient was discarded, because a shard has gone back to earlier weights, or has forgotten the
@@ -16,24 +14,14 @@ public enum OnRollback {
     /** No call fails. The learner continues from the weights of the shards. */
     CONTINUE;
 
-    /**
-     * Returns the value with this name, such as {@code fail}.
-     *
-     * @throws IllegalArgumentException if there is no such value; the message lists the valid names
-     */
+    /** Returns the value with this name, such as {@code fail}. */
     public static OnRollback named(String name) {
-        for (OnRollback each : values()) {
-            if (each.optionName().equals(name)) {
-                return each;
-            }
-        }
-        throw new IllegalArgumentException("onRollback=" + name + " must be one of "
-            + Arrays.stream(values()).map(OnRollback::optionName).collect(Collectors.joining(", ")));
+        return EnumNames.parse(OnRollback.class, "onRollback", name);
     }
 
-    /** Returns the name in command-line options, such as {@code fail}. */
-    public String optionName() {
-        return name().toLowerCase(Locale.ROOT);
+    @Override
+    public String toString() {
+        return EnumNames.of(this);
     }
 
     /** Returns whether a call has failed because a shard has gone back, or has forgotten the learner. */

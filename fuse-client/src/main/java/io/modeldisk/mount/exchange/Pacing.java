@@ -71,7 +71,7 @@ final class Pacing {
         }
         double rounds = probe.ask().roundsSince(version);
         if (!Double.isNaN(rounds)) {
-            counters.staleness(rounds);
+            counters.staleness().add(rounds);
         }
     }
 
@@ -95,7 +95,7 @@ final class Pacing {
      */
     void pullBegins(long iteration, long pushEndedNs, long nowNs) {
         if (overlaps) {
-            counters.bubble(nowNs - pushEndedNs);
+            counters.bubbles().addNs(nowNs - pushEndedNs);
             trace.add(Phase.BUBBLE, iteration, pushEndedNs, nowNs);
         }
     }

@@ -57,8 +57,8 @@ final class ModelAttributes {
             case VERSION -> version();
             case STALENESS -> staleness();
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
-            case BUBBLE -> Optional.of(number(exchange.counters().lastBubbleMs()));
-            case STALL -> Optional.of(number(exchange.counters().lastStallMs()));
+            case BUBBLE -> Optional.of(number(exchange.counters().bubbles().last()));
+            case STALL -> Optional.of(number(exchange.counters().stalls().last()));
             case ROLLBACKS -> Optional.of(Long.toString(exchange.counters().rollbacks()));
             case RANK -> partition(Partition::rank);
             case PARTITIONS -> partition(Partition::of);

@@ -3,19 +3,23 @@ package io.modeldisk.striping;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
  * Runs commands without bulk data on LUN 0, such as INQUIRY, JOIN and SYNCHRONIZE CACHE, and waits until they complete. The
- * session's command timeout limits the wait. Thread-safe if concurrent calls store their data in different parts of the memory.
+ * session's command timeout limits the wait. One command with parameter data runs at a time, because the data arrives in the same
+ * part of the memory; others wait. Thread-safe.
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;
@@ -31,26 +35,53 @@ final class ControlCommands {
     }
 
     private final DataMemory memory;
+    private final int offset;
+    private final ScopedLock lock = new ScopedLock();
+    // Guarded by {@code lock}.
+    private boolean closed;
 
-    ControlCommands(DataMemory memory) {
+    /** Creates commands whose parameter data arrives at this offset of the memory, in its first slab. */
+    ControlCommands(DataMemory memory, int offset) {
         this.memory = memory;
+        this.offset = offset;
     }
 
     /**
      * Runs a command. Sends the command again if the shard responds with a unit attention or with TASK ABORTED.
      *
-     * @param offset the offset in the memory where the parameter data is stored
-     * @param bytes the maximum number of bytes of parameter data
-     * @return false if the shard is BUSY
+     * @param bytes the maximum number of bytes of parameter data; a shard of an older version returns fewer
+     * @return the parameter data, with zeros for bytes that the shard has not returned; null if the shard is BUSY
      * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
      *     before it repeats the call
      * @throws CancelledException if the call was cancelled; this method has then aborted the command if it was already sent
      */
-    boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
+    byte[] run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
+        if (bytes == 0) {
+            return runUntilEnd(session, cdb, 0, cancellation) ? new byte[0] : null;
+        }
+        try (ScopedLock.Held _ = lock.hold()) {
+            if (closed) {
+                throw new ShardException(ShardException.Kind.CLOSED, session.shard(),
+                    session.shard() + ": the caller has closed the model");
+            }
+            MemorySegment data = memory.slab(0).asSlice(offset, bytes).fill((byte) 0);
+            return runUntilEnd(session, cdb, bytes, cancellation) ? data.toArray(ValueLayout.JAVA_BYTE) : null;
+        }
+    }
+
+    /** Waits until the command in progress has ended. No later command uses the memory. */
+    void close() {
+        try (ScopedLock.Held _ = lock.hold()) {
+            closed = true;
+        }
+    }
+
+    private boolean runUntilEnd(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation)
+        throws IOException {
         byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);
         ShardException[] failure = new ShardException[1];
         for (int i = 0; i <= MAX_ATTENTIONS; i++) {
-            End end = runOnce(session, padded, offset, bytes, cancellation, failure);
+            End end = runOnce(session, padded, bytes, cancellation, failure);
             if (end == End.GOOD || end == End.BUSY) {
                 return end == End.GOOD;
             }
@@ -62,7 +93,7 @@ final class ControlCommands {
     }
 
     private End runOnce(
-        IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation, ShardException[] failure)
+        IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation, ShardException[] failure)
         throws IOException {
         CompletableFuture<End> ended = new CompletableFuture<>();
         Cancellation.Waiter waiter = () -> {

@@ -10,6 +10,7 @@ import io.modeldisk.protocol.dialect.AbsentCommand;
 import io.modeldisk.protocol.dialect.AwaitCommand;
 import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.HandOverCommand;
+import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.KeepRoundCommand;
 import io.modeldisk.protocol.dialect.LearningRateCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -30,9 +31,9 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,30 +41,17 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The two sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
- * joined; {@link ShardMembership} keeps this session. The observer's session carries all other commands, such as INQUIRY and
- * reads of LUN 1. A new session of the same nexus replaces a lost session. Each login goes to the process that serves the shard
- * then. After {@link #expect}, every login checks that the
- * target is the expected shard. Thread-safe.
+ * The sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
+ * joined; {@link ShardMembership} keeps this session. The reader's session reads one version of the weights. The observer's
+ * session carries all other commands, such as INQUIRY and reads of LUN 1. A new session of the same nexus replaces a lost session.
+ * Each login goes to the process that serves the shard then. After {@link #expect}, every login checks that the target is the
+ * expected shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardClient.class);
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int PAGE_BYTES = 65536;
-    /**
-     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the
-     * data of JOIN, of PARTITION and of AWAIT VERSION, the facts for the login of the reader of versions, and the data of KEEP
-     * ROUND.
-     */
-    private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
-    private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
-    private static final int JOIN_OFFSET = 3 * PAGE_BYTES;
-    private static final int PARTITION_OFFSET = JOIN_OFFSET + 4096;
-    private static final int AWAIT_OFFSET = PARTITION_OFFSET + 4096;
-    private static final int AWAIT_BYTES = 4096;
-    private static final int READER_FACTS_OFFSET = 4 * PAGE_BYTES;
-    private static final int KEEP_OFFSET = 5 * PAGE_BYTES;
-    private static final int SCRATCH_BYTES = KEEP_OFFSET + 4096;
+    /** The memory for the parameter data of a command. */
+    private static final int DATA_BYTES = 65536;
     /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
     static final int MIN_OBSERVER_COMMANDS = 2;
     /** The last bits of the ISIDs of a process, which has up to three sessions with a shard. The observer has 0. */
@@ -72,29 +60,17 @@ final class ShardClient implements AutoCloseable {
 
     private final StripedModelContext context;
     private final int index;
-    private final long observerIsid = Isid.random();
-    private final long readerIsid = observerIsid | READER;
     private final DataMemory scratch;
-    private final ControlCommands commands;
+    /** The commands in the observer's session. Those that wait for another version have memory of their own. */
+    private final ControlCommands observing;
+    private final ControlCommands awaiting;
+    private final ControlCommands asking;
+    /** The commands in the learner's session, and in the session of the reader of versions. */
+    private final ControlCommands learning;
+    private final ControlCommands reading;
+    private final Line observer;
+    private final Line versionReader;
     private final ShardMembership membership;
-    /**
-     * The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires {@code page} first.
-     */
-    private final Object page = new Object();
-    /** The lock of the bytes of {@link #scratch} that receive the data of PARTITION. */
-    private final Object partitioning = new Object();
-    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that waits. */
-    private final Object awaiting = new Object();
-    /** The lock of the bytes of {@link #scratch} that receive the data of an AWAIT VERSION that does not wait. */
-    private final Object asking = new Object();
-    /** The lock of changes of {@link #versionReader}. */
-    private final Object reading = new Object();
-    /** The lock of the bytes of {@link #scratch} that receive the data of KEEP ROUND. */
-    private final Object keeping = new Object();
-    private volatile IscsiSession versionReader;
-    /** The lock of changes of {@link #observer}. */
-    private final Object observing = new Object();
-    private volatile IscsiSession observer;
     /** The sessions that may still be open, each with its place. */
     private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
     /** Whether the process that served the shard has told that it stops, and no login has succeeded since then. */
@@ -112,10 +88,58 @@ final class ShardClient implements AutoCloseable {
         this.index = index;
         InetSocketAddress portal = context.locator.portal(index);
         this.place = new Place(portal, id(portal), route(context.datamover, portal));
-        this.scratch = DataMemory.allocateShareable(SCRATCH_BYTES);
-        this.commands = new ControlCommands(scratch);
-        this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner,
-            observerIsid | LEARNER);
+        this.scratch = DataMemory.allocateShareable(5 * DATA_BYTES);
+        this.observing = new ControlCommands(scratch, 0);
+        this.awaiting = new ControlCommands(scratch, DATA_BYTES);
+        this.asking = new ControlCommands(scratch, 2 * DATA_BYTES);
+        this.learning = new ControlCommands(scratch, 3 * DATA_BYTES);
+        this.reading = new ControlCommands(scratch, 4 * DATA_BYTES);
+        long isid = Isid.random();
+        this.observer = new Line(isid, context.observer(), observing);
+        this.versionReader = new Line(isid | READER, context.learner + "(reader)", reading);
+        this.membership = new ShardMembership(this, context.learner, isid | LEARNER);
+    }
+
+    /** A session that is opened when it is needed, and replaced by a new one after it was lost. */
+    private final class Line {
+        private final long isid;
+        private final String label;
+        private final ControlCommands commands;
+        private volatile IscsiSession session;
+
+        Line(long isid, String label, ControlCommands commands) {
+            this.isid = isid;
+            this.label = label;
+            this.commands = commands;
+        }
+
+        /** Returns the session. Logs in if it is not open, and then, if it reads, checks that the target serves its units. */
+        synchronized IscsiSession session(boolean reads) throws IOException {
+            checkNotClosed();
+            if (session == null || !session.isOpen()) {
+                close();
+                session = logIn(isid, label, commands);
+                if (reads) {
+                    byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
+                    run("TEST UNIT READY", commands, session, testUnitReady, 0, Cancellation.NONE);
+                }
+            }
+            return session;
+        }
+
+        void flush() {
+            IscsiSession open = session;
+            if (open != null) {
+                open.flush();
+            }
+        }
+
+        synchronized void close() {
+            if (session != null) {
+                session.close();
+                session = null;
+            }
+        }
     }
 
     private ShardId id(InetSocketAddress portal) {
@@ -195,18 +219,22 @@ final class ShardClient implements AutoCloseable {
     }
 
     /**
-     * Logs in, checks that the target is the expected shard, and returns the session.
+     * Logs in as the learner, checks that the target is the expected shard, and returns the session.
      *
      * @throws ShardException if the target is another shard or belongs to another model
      */
     IscsiSession logIn(long isid, String label) throws IOException {
+        return logIn(isid, label, learning);
+    }
+
+    private IscsiSession logIn(long isid, String label, ControlCommands commands) throws IOException {
         checkNotClosed();
         Place now = locate();
         SessionContext settings = context.session(index, now.portal(), now.route())
             .initiator(context.initiatorName(), isid)
             .learner(label)
             .onFarewell(this::stops);
-        if (isid == observerIsid) {
+        if (commands == observing) {
             settings.queueDepth(
                 Math.max(MIN_OBSERVER_COMMANDS, context.sizes(now.route()).queueDepth()));
         }
@@ -220,7 +248,7 @@ final class ShardClient implements AutoCloseable {
             }
             if (expected != null) {
                 ShardCheck.checkAgain(now.id(),
-                    ModelFacts.fromJson(readPage(session, ModelFacts.VPD_PAGE, factsOffset(isid))),
+                    ModelFacts.fromJson(readPage(commands, session, ModelFacts.VPD_PAGE)),
                     expected,
                     context.locator.shardCount());
             }
@@ -242,30 +270,14 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    private int factsOffset(long isid) {
-        if (isid == readerIsid) {
-            return READER_FACTS_OFFSET;
-        }
-        return isid == observerIsid ? OBSERVER_FACTS_OFFSET : LEARNER_FACTS_OFFSET;
-    }
-
     /** Returns the session that reads one version of the weights. Logs in if the session is not open. */
     IscsiSession versionReader() throws IOException {
-        synchronized (reading) {
-            checkNotClosed();
-            if (versionReader == null || !versionReader.isOpen()) {
-                if (versionReader != null) {
-                    versionReader.close();
-                }
-                versionReader = logIn(readerIsid, context.learner + "(reader)");
-            }
-            return versionReader;
-        }
+        return versionReader.session(false);
     }
 
     /** Returns the observer's session. Logs in if the session is not open. */
     IscsiSession observer() throws IOException {
-        return observer(false);
+        return observer.session(false);
     }
 
     /**
@@ -273,24 +285,7 @@ final class ShardClient implements AutoCloseable {
      * serves its logical units at this address: a standby accepts logins too.
      */
     IscsiSession reader() throws IOException {
-        return observer(true);
-    }
-
-    private IscsiSession observer(boolean reads) throws IOException {
-        synchronized (observing) {
-            checkNotClosed();
-            if (observer == null || !observer.isOpen()) {
-                if (observer != null) {
-                    observer.close();
-                }
-                observer = logIn(observerIsid, context.observer());
-                byte[] testUnitReady = {(byte) ScsiCommand.TEST_UNIT_READY.opcode()};
-                if (reads) {
-                    run("TEST UNIT READY", observer, testUnitReady, 0, 0, Cancellation.NONE);
-                }
-            }
-            return observer;
-        }
+        return observer.session(true);
     }
 
     private void checkNotClosed() throws ShardException {
@@ -305,21 +300,13 @@ final class ShardClient implements AutoCloseable {
         if (learner != null) {
             learner.flush();
         }
-        IscsiSession other = observer;
-        if (other != null) {
-            other.flush();
-        }
-        IscsiSession reader = versionReader;
-        if (reader != null) {
-            reader.flush();
-        }
+        observer.flush();
+        versionReader.flush();
     }
 
     /** Returns the contents of a vendor-specific VPD page. */
     byte[] vpdPage(int code) throws IOException {
-        synchronized (page) {
-            return readPage(observer(), code, 0);
-        }
+        return readPage(observing, observer(), code);
     }
 
     /** Returns the address of the host of a live learner, as the shard reports it; null if the shard has no such learner. */
@@ -335,15 +322,13 @@ final class ShardClient implements AutoCloseable {
 
     /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */
     long requestCheckpoint() throws IOException {
-        synchronized (page) {
-            return CheckpointCommand.request(run("CHECKPOINT", observer(), CheckpointCommand.cdb(), 0,
-                CheckpointCommand.DATA_BYTES, Cancellation.NONE));
-        }
+        return CheckpointCommand.request(run("CHECKPOINT", observing, observer(), CheckpointCommand.cdb(),
+            CheckpointCommand.DATA_BYTES, Cancellation.NONE));
     }
 
     /** Lets the shard count a gradient that was refused because of a NaN or an infinity. */
     void countNonFinite(IscsiSession session, long round) throws IOException {
-        commands.run(session, AbsentCommand.countNonFinite(round), 0, 0, Cancellation.NONE);
+        learning.run(session, AbsentCommand.countNonFinite(round), 0, Cancellation.NONE);
     }
 
     /**
@@ -353,64 +338,61 @@ final class ShardClient implements AutoCloseable {
      * @return the learning rate of the round
      */
     float learningRate(long round, float rate) throws IOException {
-        synchronized (page) {
-            return LearningRateCommand.rate(run("LEARNING RATE", observer(), LearningRateCommand.cdb(round, rate), 0,
-                LearningRateCommand.DATA_BYTES, Cancellation.NONE));
-        }
+        return LearningRateCommand.rate(run("LEARNING RATE", observing, observer(),
+            LearningRateCommand.cdb(round, rate), LearningRateCommand.DATA_BYTES, Cancellation.NONE));
     }
 
     /** Sends KEEP ROUND for a range of blocks of the shard. */
     KeepRoundCommand.Answer keepRound(
         KeepRoundCommand.Service service, int firstBlock, int blocks, long round, Cancellation cancellation)
         throws IOException {
-        synchronized (keeping) {
-            return KeepRoundCommand.Answer.fromBytes(run("KEEP ROUND", versionReader(),
-                KeepRoundCommand.cdb(service, firstBlock, blocks, round), KEEP_OFFSET, KeepRoundCommand.DATA_BYTES,
-                cancellation));
-        }
+        return KeepRoundCommand.Answer.fromBytes(run("KEEP ROUND", reading, versionReader(),
+            KeepRoundCommand.cdb(service, firstBlock, blocks, round), KeepRoundCommand.DATA_BYTES, cancellation));
     }
 
     /** Returns the names and shapes of the tensors of the model. */
     byte[] tensors() throws IOException {
-        synchronized (page) {
-            ByteArrayOutputStream text = new ByteArrayOutputStream();
-            long total = Long.MAX_VALUE;
-            while (text.size() < total) {
-                scratch.slab(0).asSlice(0, TensorsCommand.DATA_BYTES).fill((byte) 0);
-                ByteBuffer answer = ByteBuffer.wrap(run("TENSORS", observer(), TensorsCommand.cdb(text.size()), 0,
-                    TensorsCommand.DATA_BYTES, Cancellation.NONE));
-                total = answer.getLong();
-                if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
-                    throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
-                        id() + ": TENSORS returned a text of " + total + " bytes");
-                }
-                byte[] part = new byte[(int) Math.min(TensorsCommand.PART_BYTES, total - text.size())];
-                answer.get(part);
-                text.write(part);
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        long total = Long.MAX_VALUE;
+        while (text.size() < total) {
+            ByteBuffer answer = ByteBuffer.wrap(run("TENSORS", observing, observer(),
+                TensorsCommand.cdb(text.size()), TensorsCommand.DATA_BYTES, Cancellation.NONE));
+            total = answer.getLong();
+            if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
+                throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
+                    id() + ": TENSORS returned a text of " + total + " bytes");
             }
-            return text.toByteArray();
+            byte[] part = new byte[(int) Math.min(TensorsCommand.PART_BYTES, total - text.size())];
+            answer.get(part);
+            text.write(part);
         }
+        return text.toByteArray();
     }
 
     /** Asks the shard to make a backup the primary. */
     void requestHandOver() throws IOException {
-        synchronized (page) {
-            run("HAND OVER", observer(), HandOverCommand.cdb(), 0, 0, Cancellation.NONE);
-        }
+        run("HAND OVER", observing, observer(), HandOverCommand.cdb(), 0, Cancellation.NONE);
     }
 
-    /** Sends a command and returns its parameter data, which arrives at {@code offset} of {@link #scratch}. */
-    private byte[] run(String name, IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
-        throws IOException {
-        if (!commands.run(session, cdb, offset, bytes, cancellation)) {
+    /** Sends JOIN in the learner's session. */
+    JoinCommand.Answer join(IscsiSession session, long earliestRound, boolean anew) throws IOException {
+        return JoinCommand.answer(run("JOIN", learning, session, JoinCommand.cdb(earliestRound, anew),
+            JoinCommand.DATA_BYTES, Cancellation.NONE));
+    }
+
+    /** Sends a command and returns its parameter data. */
+    private byte[] run(String name, ControlCommands commands, IscsiSession session, byte[] cdb, int bytes,
+        Cancellation cancellation) throws IOException {
+        byte[] data = commands.run(session, cdb, bytes, cancellation);
+        if (data == null) {
             throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": " + name + " failed with BUSY");
         }
-        return scratch.slab(0).asSlice(offset, bytes).toArray(ValueLayout.JAVA_BYTE);
+        return data;
     }
 
-    private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
+    private byte[] readPage(ControlCommands commands, IscsiSession session, int code) throws IOException {
         byte[] content = VpdPage.content(code,
-            run("INQUIRY", session, VpdPage.cdb(code), offset, VpdPage.DATA_BYTES, Cancellation.NONE));
+            run("INQUIRY", commands, session, VpdPage.cdb(code), VpdPage.DATA_BYTES, Cancellation.NONE));
         if (content == null) {
             throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
                 id().address()
@@ -421,10 +403,8 @@ final class ShardClient implements AutoCloseable {
 
     /** Sends PARTITION. Returns the part of the training data that belongs to the nexus of the session in a round. */
     Partition partition(IscsiSession session, long round, Cancellation cancellation) throws IOException {
-        synchronized (partitioning) {
-            return PartitionCommand.partition(round, run("PARTITION", session, PartitionCommand.cdb(round),
-                PARTITION_OFFSET, PartitionCommand.DATA_BYTES, cancellation));
-        }
+        return PartitionCommand.partition(round, run("PARTITION", learning, session, PartitionCommand.cdb(round),
+            PartitionCommand.DATA_BYTES, cancellation));
     }
 
     /**
@@ -435,18 +415,12 @@ final class ShardClient implements AutoCloseable {
         // Another process may serve the shard by now, so the session is checked as for a read.
         IscsiSession session = reader();
         boolean waits = known != AwaitCommand.NONE;
-        int offset = waits ? AWAIT_OFFSET : AWAIT_OFFSET + AWAIT_BYTES;
-        synchronized (waits ? awaiting : asking) {
-            checkNotClosed();
-            if (commands.run(session, AwaitCommand.cdb(known), offset, ShardCounters.BYTES, cancellation)) {
-                return ShardCounters.fromBytes(
-                    scratch.slab(0).asSlice(offset, ShardCounters.BYTES).toArray(ValueLayout.JAVA_BYTE));
-            }
-        }
-        if (!waits) {
+        byte[] data = (waits ? awaiting : asking).run(session, AwaitCommand.cdb(known), ShardCounters.BYTES,
+            cancellation);
+        if (data == null && !waits) {
             throw new ShardException(ShardException.Kind.BUSY, id(), id() + ": AWAIT VERSION failed with BUSY");
         }
-        return null;
+        return data == null ? null : ShardCounters.fromBytes(data);
     }
 
     /**
@@ -457,7 +431,7 @@ final class ShardClient implements AutoCloseable {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
         NanoClock clock = context.clock();
         long deadlineNs = clock.nanoTime() + context.waitTimeout.toNanos();
-        while (!commands.run(session, cdb, 0, 0, cancellation)) {
+        while (learning.run(session, cdb, 0, cancellation) == null) {
             if (clock.nanoTime() - deadlineNs > 0) {
                 throw PartRounds.roundTimeout(id(), context.waitTimeout.toNanos());
             }
@@ -468,30 +442,10 @@ final class ShardClient implements AutoCloseable {
     public void close() {
         closed = true;
         membership.leave();
-        synchronized (observing) {
-            if (observer != null) {
-                observer.close();
-                observer = null;
-            }
-        }
-        synchronized (reading) {
-            if (versionReader != null) {
-                versionReader.close();
-                versionReader = null;
-            }
-        }
-        // Another thread may still wait for a VPD page, or the data of PARTITION, AWAIT VERSION or KEEP ROUND. The wait fails
-        // because the session is closed. The other thread then releases the lock that it holds.
-        synchronized (page) {
-            synchronized (partitioning) {
-                synchronized (awaiting) {
-                    synchronized (asking) {
-                        synchronized (keeping) {
-                            scratch.close();
-                        }
-                    }
-                }
-            }
-        }
+        observer.close();
+        versionReader.close();
+        // Another thread may still wait for the data of a command. The wait fails because the session is closed.
+        List.of(observing, awaiting, asking, learning, reading).forEach(ControlCommands::close);
+        scratch.close();
     }
 }

@@ -1,12 +1,9 @@
 package io.modeldisk.striping;
 
-import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 
 /**
  * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
@@ -15,9 +12,6 @@ import java.lang.foreign.ValueLayout;
  */
 final class ShardMembership {
     private final ShardClient shard;
-    private final ControlCommands commands;
-    private final DataMemory memory;
-    private final int memoryOffset;
     private final String label;
 
     // Guarded by {@code this}.
@@ -38,13 +32,8 @@ final class ShardMembership {
      */
     private volatile IscsiSession agreed;
 
-    /** Creates a membership that uses {@link JoinCommand#DATA_BYTES} bytes of the memory for the data of JOIN. */
-    ShardMembership(ShardClient shard, ControlCommands commands, DataMemory memory, int memoryOffset, String label,
-        long isid) {
+    ShardMembership(ShardClient shard, String label, long isid) {
         this.shard = shard;
-        this.commands = commands;
-        this.memory = memory;
-        this.memoryOffset = memoryOffset;
         this.label = label;
         this.isid = isid;
     }
@@ -79,18 +68,11 @@ final class ShardMembership {
             agreed = null;
             logIn();
         }
-        // A shard of an older version returns fewer bytes.
-        memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).fill((byte) 0);
         try {
-            if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
-                Cancellation.NONE)) {
-                throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
-            }
+            answer = shard.join(session, earliestRound, anew);
         } catch (ShardException e) {
             throw e.kind() == ShardException.Kind.NAME_IN_USE ? nameInUse(e) : e;
         }
-        answer = JoinCommand.answer(
-            memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Returns the refusal of a JOIN with the host that has the name, because only the person who knows the host can help. */

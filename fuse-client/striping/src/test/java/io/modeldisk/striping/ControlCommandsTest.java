@@ -25,7 +25,7 @@ class ControlCommandsTest {
     private static final byte[] SYNCHRONIZE_CACHE = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
 
     private final DataMemory memory = DataMemory.allocate(4096);
-    private final ControlCommands commands = new ControlCommands(memory);
+    private final ControlCommands commands = new ControlCommands(memory, 0);
     private final AtomicInteger received = new AtomicInteger();
     private volatile int status;
     private ScriptedTarget target;
@@ -61,7 +61,7 @@ class ControlCommandsTest {
     }
 
     private boolean run() throws Exception {
-        return commands.run(session, SYNCHRONIZE_CACHE, 0, 0, Cancellation.NONE);
+        return commands.run(session, SYNCHRONIZE_CACHE, 0, Cancellation.NONE) != null;
     }
 
     @Test

@@ -73,8 +73,7 @@ class SessionsImageTest {
             .check();
         Images.fieldsOf(BitRanges.class).imaged("words").notImaged("given to the constructor", "size").check();
         Images.fieldsOf(ShardMembership.class).imagedAs(SessionsImage.Membership.class)
-            .notImaged("given to the constructor, and the same in each process of a mount", "shard", "commands",
-                "memory", "memoryOffset", "label")
+            .notImaged("given to the constructor, and the same in each process of a mount", "shard", "label")
             .notImaged("the next process logs in and sends JOIN again", "session", "answer", "agreed")
             .check();
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
@@ -10,9 +11,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
 
 /**
  * The datamover that an initiator uses for a target, and the reason for the choice.
@@ -35,25 +33,14 @@ public record Route(InitiatorPortal portal, String reason) {
         /** Uses iSER over an RDMA device only. */
         ISER;
 
-        /**
-         * Returns the preference with this name, such as {@code auto}.
-         *
-         * @throws IllegalArgumentException if no preference has this name; the message lists the names
-         */
+        /** Returns the preference with this name, such as {@code auto}. */
         public static Preference named(String name) {
-            for (Preference preference : values()) {
-                if (preference.toString().equals(name)) {
-                    return preference;
-                }
-            }
-            throw new IllegalArgumentException("datamover=" + name + " must be one of "
-                + Arrays.stream(values()).map(Preference::toString).collect(Collectors.joining(", ")));
+            return EnumNames.parse(Preference.class, "datamover", name);
         }
 
-        /** Returns the name that users write, such as {@code auto}. */
         @Override
         public String toString() {
-            return name().toLowerCase(Locale.ROOT);
+            return EnumNames.of(this);
         }
     }
 

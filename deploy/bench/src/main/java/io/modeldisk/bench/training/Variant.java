@@ -28,7 +28,7 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
     /** The text that {@link #parse} converts to this variant. */
     public String variantName() {
         return exchange == ExchangeScheme.OVERLAP
-            ? exchange.schemeName() + ":" + pull.policyName()
-            : exchange.schemeName();
+            ? exchange + ":" + pull
+            : exchange.toString();
     }
 }
