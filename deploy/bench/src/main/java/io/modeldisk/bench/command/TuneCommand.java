@@ -72,7 +72,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
                 found.put(datamover.toString(), tuner.tune(datamover));
             }
             Progress.show("");
-            System.out.print(tuner.report());
+            System.out.print(tuner.report().text());
         }
         Path file = out == null ? Tuning.defaultFile() : out;
         new Tuning("of " + file, found).write(file);

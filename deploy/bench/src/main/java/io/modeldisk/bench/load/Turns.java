@@ -38,10 +38,10 @@ public final class Turns {
      * @param least the least number of requests of a run
      * @return the measurements of all rounds for each variant, in the order of the variants
      */
-    public Map<String, List<Measured>> measure(long least, Map<String, Run> variants) throws IOException {
-        List<String> names = List.copyOf(variants.keySet());
+    public <K> Map<K, List<Measured>> measure(long least, Map<K, Run> variants) throws IOException {
+        List<K> names = List.copyOf(variants.keySet());
         long[] requests = new long[names.size()];
-        Map<String, List<Measured>> found = new LinkedHashMap<>();
+        Map<K, List<Measured>> found = new LinkedHashMap<>();
         for (int i = 0; i < requests.length; i++) {
             requests[i] = warmUp(least, variants.get(names.get(i)));
             found.put(names.get(i), new ArrayList<>());

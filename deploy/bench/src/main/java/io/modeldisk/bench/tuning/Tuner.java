@@ -1,10 +1,16 @@
 package io.modeldisk.bench.tuning;
 
+import io.modeldisk.bench.load.Measured;
 import io.modeldisk.bench.load.Progress;
+import io.modeldisk.bench.load.Requester;
+import io.modeldisk.bench.load.Turns;
+import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Table;
+import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -14,11 +20,13 @@ import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.Map;
+import java.util.function.IntFunction;
+import org.HdrHistogram.Histogram;
 
 /**
  * Finds the best transfer sizes of a datamover on this machine. For each candidate, the tuner pushes and pulls a whole model,
@@ -33,12 +41,20 @@ public final class Tuner {
         256 << 10);
     /** The maximum size of the data segment of an iSER message. */
     private static final int ISER_MESSAGE_BYTES = 8 << 10;
-    private static final double GIGA = 1e9;
     private static final int PUSHES_A_ROUND = 64;
+    /** The minimum ratio of a candidate's throughput to that of the built-in size. A smaller gain may be noise. */
+    private static final double LEAST_GAIN = 1.05;
+    private static final String EAGER = "sent with the command";
+    private static final String FETCHED = "fetched by the shard";
 
     private final BenchShard shard;
-    private final int rounds;
-    private final StringBuilder report = new StringBuilder();
+    private final Turns turns;
+    private final long bytes;
+    private final Report report = new Report("tune");
+    private final Table throughput = report.table("throughput", "Throughput of pushes and pulls of the whole model",
+        "datamover", "size", "value");
+    private final Table latency = report.table("latency", "Median latency of one push at a time", "datamover", "push");
+    private int learners;
 
     /**
      * Creates a tuner that uses a shard with the aggregator null.
@@ -47,159 +63,130 @@ public final class Tuner {
      */
     public Tuner(BenchShard shard, int rounds) {
         this.shard = shard;
-        this.rounds = rounds;
+        // A run is one exchange of the model, or one series of pushes.
+        this.turns = new Turns(rounds, 0);
+        this.bytes = shard.facts().bytesOfShard();
     }
 
-    /** The measurements so far, as text. */
-    public String report() {
-        return report.toString();
+    /** The measurements so far. */
+    public Report report() {
+        return report;
     }
 
     /** Finds the best transfer sizes for a datamover. */
     public TransferSizes tune(Route.Preference datamover) throws IOException {
         TransferSizes sizes = TransferSizes.DEFAULTS;
-        Progress.show(datamover + ": request sizes");
-        List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
-        sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
-        line(datamover + ", throughput by request size", requests, bytes -> ByteSize.exact(bytes),
-            sizes.requestBytes());
-        Progress.show(datamover + ": queue depths");
-        List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
-        sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
-        line(datamover + ", throughput by requests in flight", depths, Integer::toString, sizes.queueDepth());
+        sizes = sizes.withRequestBytes(
+            fastest(datamover, "request size", REQUESTS, sizes.requestBytes(), sizes::withRequestBytes, ByteSize::new));
+        sizes = sizes.withQueueDepth(
+            fastest(datamover, "requests in flight", DEPTHS, sizes.queueDepth(), sizes::withQueueDepth,
+                depth -> depth));
+        String eager = "";
         if (Tuning.sendsEagerly(datamover.toString())) {
-            Progress.show(datamover + ": eager pushes");
             sizes = sizes.withEagerBytes(eagerBytes(datamover));
+            eager = ", data of writes up to " + ByteSize.exact(sizes.eagerBytes()) + " is sent with the command";
         }
+        report.note(datamover + ": requests of " + ByteSize.exact(sizes.requestBytes()) + ", " + sizes.queueDepth()
+            + " in flight" + eager);
         return sizes;
     }
 
+    /** A measurement of a connection to the shard. */
     @FunctionalInterface
-    private interface Setting {
-        TransferSizes with(int value);
+    private interface Exchange {
+        Measured run(StripedModel model, DataMemory memory) throws IOException;
     }
 
-    /** The connection of one candidate to the shard. */
-    private final class Connection implements AutoCloseable {
-        private final StripedModel model;
-        private final DataMemory memory;
-        private final long bytes = shard.facts().bytesOfShard();
-
-        Connection(Route.Preference datamover, TransferSizes sizes, int number) throws IOException {
-            model = StripedModel.connect(new StripedModelContext(
-                new ModelAddress(List.of(shard.portal()), shard.facts().model()))
-                .learner("tune-" + ProcessHandle.current().pid() + "-" + number)
-                .datamover(datamover).sizes(_ -> sizes));
-            try {
-                memory = model.allocate(bytes);
-            } catch (IOException | RuntimeException e) {
-                model.close();
-                throw e;
-            }
-        }
-
-        /** Pushes and pulls the whole model. Returns the throughput in bytes per second. */
-        double exchange() throws IOException {
-            long begun = System.nanoTime();
-            model.push(0, memory, 0, bytes, Cancellation.NONE);
-            model.pull(0, memory, 0, bytes, Cancellation.NONE);
-            return 2e9 * bytes / (System.nanoTime() - begun);
-        }
-
-        /** Sends pushes one at a time. Returns the median latency of a push in nanoseconds. */
-        double push(int pushBytes) throws IOException {
-            long[] nanos = new long[PUSHES_A_ROUND];
-            for (int i = 0; i < nanos.length; i++) {
-                long offset = (long) i * pushBytes % bytes;
-                long begun = System.nanoTime();
-                model.push(offset, memory, offset, pushBytes, Cancellation.NONE);
-                nanos[i] = System.nanoTime() - begun;
-            }
-            Arrays.sort(nanos);
-            return nanos[nanos.length / 2];
-        }
-
-        @Override
-        public void close() {
-            model.close();
-            memory.close();
-        }
-    }
-
-    /** A group of connections. Closing the group closes all connections. */
-    private final class Connections implements AutoCloseable {
-        private final List<Connection> all = new ArrayList<>();
-
-        Connection open(Route.Preference datamover, TransferSizes sizes) throws IOException {
-            Connection connection = new Connection(datamover, sizes, all.size());
-            all.add(connection);
-            return connection;
-        }
-
-        @Override
-        public void close() {
-            all.forEach(Connection::close);
-        }
-    }
-
-    private List<Candidates.Measured> measure(Route.Preference datamover, List<Integer> values, Setting setting)
+    private Turns.Run connect(Closing opened, Route.Preference datamover, TransferSizes sizes, Exchange exchange)
         throws IOException {
-        double[][] figures = new double[values.size()][rounds];
-        try (Connections connections = new Connections()) {
-            for (int value : values) {
-                connections.open(datamover, setting.with(value)).exchange();
-            }
-            for (int round = 0; round < rounds; round++) {
-                for (int i = 0; i < values.size(); i++) {
-                    // Each round starts one candidate later than the previous round.
-                    int turn = (i + round) % values.size();
-                    figures[turn][round] = connections.all.get(turn).exchange();
-                }
-            }
+        learners++;
+        StripedModel model = opened.add(StripedModel.connect(
+            new StripedModelContext(new ModelAddress(List.of(shard.portal()), shard.facts().model()))
+                .learner("tune-" + ProcessHandle.current().pid() + "-" + learners).datamover(datamover)
+                .sizes(_ -> sizes)));
+        DataMemory memory = opened.add(model.allocate(bytes));
+        return _ -> exchange.run(model, memory);
+    }
+
+    /** Pushes and pulls the whole model. */
+    private Measured exchange(StripedModel model, DataMemory memory) throws IOException {
+        long begun = System.nanoTime();
+        model.push(0, memory, 0, bytes, Cancellation.NONE);
+        model.pull(0, memory, 0, bytes, Cancellation.NONE);
+        return Measured.of(2, System.nanoTime() - begun);
+    }
+
+    /** Sends pushes one at a time. */
+    private Measured push(StripedModel model, DataMemory memory, int pushBytes) throws IOException {
+        Histogram nanoseconds = Requester.latencies();
+        long begun = System.nanoTime();
+        for (int i = 0; i < PUSHES_A_ROUND; i++) {
+            long offset = (long) i * pushBytes % bytes;
+            long sent = System.nanoTime();
+            model.push(offset, memory, offset, pushBytes, Cancellation.NONE);
+            nanoseconds.recordValue(System.nanoTime() - sent);
         }
-        return IntStream.range(0, values.size())
-            .mapToObj(i -> new Candidates.Measured(values.get(i), Samples.of(figures[i]))).toList();
+        return Measured.of(nanoseconds, System.nanoTime() - begun);
+    }
+
+    private int fastest(Route.Preference datamover, String size, List<Integer> values, int builtIn,
+        IntFunction<TransferSizes> sizes, IntFunction<Object> label) throws IOException {
+        Progress.show(datamover + ": " + size);
+        Map<Integer, Samples> rates = new LinkedHashMap<>();
+        try (Closing opened = new Closing()) {
+            Map<Integer, Turns.Run> variants = new LinkedHashMap<>();
+            for (int value : values) {
+                variants.put(value, connect(opened, datamover, sizes.apply(value), this::exchange));
+            }
+            turns.measure(1, variants)
+                .forEach((value, runs) -> rates.put(value, Measured.gigabytesPerSecond(runs, bytes)));
+        }
+        rates.forEach((value, rate) -> throughput.row(datamover, size, label.apply(value))
+            .put("push and pull", Unit.GIGABYTES_PER_SECOND, rate));
+        return best(rates, builtIn);
+    }
+
+    /**
+     * Returns the candidate with the largest median throughput if its gain over the built-in size is at least
+     * {@link #LEAST_GAIN}. Otherwise returns the built-in size. The gain is the median of the ratios of all rounds.
+     */
+    static int best(Map<Integer, Samples> rates, int builtIn) {
+        Map.Entry<Integer, Samples> best = Collections.max(rates.entrySet(),
+            Comparator.comparingDouble(rate -> rate.getValue().median()));
+        Samples usual = rates.get(builtIn);
+        boolean gains = usual == null || best.getValue().over(usual).median() >= LEAST_GAIN;
+        return gains ? best.getKey() : builtIn;
     }
 
     private int eagerBytes(Route.Preference datamover) throws IOException {
-        List<Candidates.Push> pushes = new ArrayList<>();
-        try (Connections connections = new Connections()) {
-            Connection eager = connections.open(datamover, TransferSizes.DEFAULTS);
-            Connection rendezvous = connections.open(datamover, TransferSizes.DEFAULTS.withEagerBytes(0));
-            for (int bytes : PUSHES) {
-                if (datamover == Route.Preference.ISER && bytes > ISER_MESSAGE_BYTES) {
-                    break;
-                }
-                double[] eagerly = new double[rounds];
-                double[] fetched = new double[rounds];
-                eager.push(bytes);
-                rendezvous.push(bytes);
-                for (int round = 0; round < rounds; round++) {
-                    eagerly[round] = eager.push(bytes);
-                    fetched[round] = rendezvous.push(bytes);
-                }
-                pushes.add(new Candidates.Push(bytes, Samples.of(eagerly), Samples.of(fetched)));
+        Map<Integer, Samples> ratios = new LinkedHashMap<>();
+        for (int pushBytes : PUSHES) {
+            if (datamover == Route.Preference.ISER && pushBytes > ISER_MESSAGE_BYTES) {
+                break;
             }
+            Progress.show(datamover + ": pushes of " + ByteSize.exact(pushBytes));
+            Table.Row row = latency.row(datamover, new ByteSize(pushBytes));
+            try (Closing opened = new Closing()) {
+                Exchange pushes = (model, memory) -> push(model, memory, pushBytes);
+                Map<String, Turns.Run> variants = new LinkedHashMap<>();
+                variants.put(EAGER, connect(opened, datamover, TransferSizes.DEFAULTS, pushes));
+                variants.put(FETCHED, connect(opened, datamover, TransferSizes.DEFAULTS.withEagerBytes(0), pushes));
+                turns.measure(1, variants).forEach(
+                    (way, runs) -> row.put(way, Unit.MICROSECONDS, Measured.samples(runs, Measured::p50Micros)));
+            }
+            ratios.put(pushBytes, row.ratio(EAGER, FETCHED).figure(EAGER).over(row.figure(FETCHED)));
         }
-        int threshold = Candidates.threshold(pushes);
-        report.append(PlainText.format(
-            "%s, latency of a push in microseconds (data sent with the command / fetched by the target): ", datamover))
-            .append(pushes.stream().map(push -> PlainText.format("%s: %.0f / %.0f", ByteSize.exact(push.bytes()),
-                push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
-            .append(
-                PlainText.format("%n  chosen: data is sent with the command up to %s%n", ByteSize.exact(threshold)));
-        return threshold;
+        return threshold(ratios);
     }
 
-    @FunctionalInterface
-    private interface Label {
-        String of(int value);
-    }
-
-    private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
-        report.append(PlainText.format("%s (push and pull, GB/s): ", what))
-            .append(measured.stream().map(one -> label.of(one.value()) + ": "
-                + PlainText.format("%.2f", one.figures().median() / GIGA)).collect(Collectors.joining(", ")))
-            .append(PlainText.format("%n  chosen: %s%n", label.of(chosen)));
+    /**
+     * Returns the eager threshold. Up to this size, a push whose data is sent with the command is not slower than a push whose
+     * data the target fetches. Returns 0 if the smallest push does not meet this condition.
+     *
+     * @param ratios the latencies of the first divided by those of the second, by ascending sizes
+     */
+    static int threshold(Map<Integer, Samples> ratios) {
+        return ratios.entrySet().stream().takeWhile(ratio -> ratio.getValue().median() <= 1)
+            .mapToInt(Map.Entry::getKey).max().orElse(0);
     }
 }
