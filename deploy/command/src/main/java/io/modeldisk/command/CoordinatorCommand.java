@@ -78,7 +78,7 @@ final class CoordinatorCommand implements Callable<Integer> {
         ChapSecrets known = ChapSecrets.read(secrets);
         check(known.hasZookeeper(),
             "the secrets file " + secrets + " has no line 'zookeeper NAME SECRET'; add such a line");
-        return Coordinators.secret(known);
+        return ServeCoordination.secret(known);
     }
 
     private static void check(boolean sound, String message) {

@@ -1,8 +1,5 @@
 package io.modeldisk.command;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.doctor.Doctor;
 import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Finding.Area;
@@ -30,8 +27,6 @@ import picocli.CommandLine.Parameters;
     footer = {"", "Examples:", "  modeldisk doctor",
         "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
 final class DoctorCommand implements Callable<Integer> {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @Parameters(arity = "0..1", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
         description = "A model whose shards the doctor tries to reach, over each --datamover.")
     private String address;
@@ -44,9 +39,6 @@ final class DoctorCommand implements Callable<Integer> {
         description = "The addresses of shards that you want to start. The doctor checks that the ports are free.")
     private List<String> listen;
 
-    @Option(names = "--json", description = "Print the findings as JSON.")
-    private boolean json;
-
     @Override
     public Integer call() throws IOException {
         List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
@@ -55,23 +47,8 @@ final class DoctorCommand implements Callable<Integer> {
             address == null ? null : ModelAddress.parse(address), wishes);
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);
-        if (json) {
-            System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json(report, needed, well)));
-        } else {
-            print(report, needed, well);
-        }
+        print(report, needed, well);
         return well ? 0 : 1;
-    }
-
-    private static ObjectNode json(Report report, Set<Area> needed, boolean well) {
-        ObjectNode root = JSON.createObjectNode().put("well", well);
-        ArrayNode findings = root.putArray("findings");
-        for (Finding finding : report.findings()) {
-            findings.addObject().put("state", name(finding.state())).put("for", name(finding.area()))
-                .put("needed", needed.contains(finding.area())).put("subject", finding.subject())
-                .put("message", finding.message());
-        }
-        return root;
     }
 
     private void print(Report report, Set<Area> needed, boolean well) {

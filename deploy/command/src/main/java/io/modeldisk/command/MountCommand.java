@@ -10,6 +10,7 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.linux.ServiceManager;
+import io.modeldisk.platform.linux.Terminal;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.units.ByteSize;
@@ -23,7 +24,6 @@ import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -60,6 +60,12 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
+    /**
+     * The variable that deploy/modeldisk sets for a mount in the background. The script prints the lines of this process, and
+     * exits when this process has detached from the terminal. Until then, this process writes its errors to the terminal.
+     */
+    static final String IN_BACKGROUND = "MODELDISK_IN_BACKGROUND";
+
     /** The beginning of the names that learners cannot have. */
     private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
         .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
@@ -114,11 +120,6 @@ final class MountCommand implements Callable<Integer> {
         description = "The time for which a read or fsync waits for other learners before it fails with ETIMEDOUT.")
     private Duration waitTimeout = StripedModelContext.DEFAULT_WAIT_TIMEOUT;
 
-    @Option(names = "--trace", paramLabel = "FILE",
-        description = "Write the contents of DIR/trace.json to this file when the mount stops. Perfetto, "
-            + "chrome://tracing and `modeldisk trace` open the file.")
-    private Path trace;
-
     @Option(names = "--reconnect", paramLabel = "TIME",
         description = "The time for which a request tries to reconnect to a shard before it fails with EIO. "
             + "With modeldisk+zk://, the command waits as long at its start for a shard that no process serves.")
@@ -169,8 +170,6 @@ final class MountCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    private boolean traceLeft;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (readOnly) {
@@ -188,8 +187,8 @@ final class MountCommand implements Callable<Integer> {
             Configurator.setRootLevel(Level.INFO);
         }
         try (Handover handover = handover();
-            Background background = inBackground() ? new Background(log) : null) {
-            return run(handover, background);
+            Terminal terminal = inBackground() ? new Terminal(log == null ? Path.of("/dev/null") : log) : null) {
+            return run(handover, terminal);
         }
     }
 
@@ -206,9 +205,9 @@ final class MountCommand implements Callable<Integer> {
     /**
      * Mounts the model, and returns after the unmount.
      *
-     * @param background null for a mount in the foreground
+     * @param terminal the terminal to detach from; null for a mount in the foreground
      */
-    private int run(Handover handover, Background background) throws IOException {
+    private int run(Handover handover, Terminal terminal) throws IOException {
         String before = handover.learner();
         String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read();
@@ -222,9 +221,6 @@ final class MountCommand implements Callable<Integer> {
             .access(access.access())
             .handover(handover)
             .binding(FuseBinding.named(binding));
-        if (trace != null) {
-            prepareTrace();
-        }
         MountSubject subject = new MountSubject();
         try (ServiceNotices notices = ServiceNotices.ofThisProcess();
             Admin server = admin.start(subject);
@@ -249,32 +245,25 @@ final class MountCommand implements Callable<Integer> {
                 datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                 server.suffix());
             // In the background, the ready line comes last, so that the script sees that nothing has failed.
-            try (PrintStream output = background == null ? null : background.detach()) {
+            System.out.flush();
+            try (PrintStream output = terminal == null
+                ? null
+                : new PrintStream(terminal.leave(), true, System.out.charset())) {
                 notices.ready(line, () -> progress(mount), output == null ? System.out : output);
             }
             mount.unmounted().join();
-            leaveTrace(mount);
         }
         return 0;
     }
 
-    /** Fails now, not after hours of training, if the trace cannot be written. */
-    private void prepareTrace() throws IOException {
-        if (Files.exists(trace) && !Files.isRegularFile(trace)) {
-            throw new IOException("--trace " + trace + " is not a regular file; give the path of a new file");
-        }
-        Files.write(trace, new byte[0]);
-    }
-
     private boolean inBackground() {
-        return !foreground && Background.isUsed();
+        return !foreground && System.getenv(IN_BACKGROUND) != null;
     }
 
     /** Refuses the options that only a learner can use. */
     private void checkFollower() {
-        List<String> options = List.of("--exchange", "--pull", "--on-rollback", "--learner", "--trace");
-        List<String> values = Arrays.asList(exchange, pull, onRollback, learner,
-            trace == null ? null : trace.toString());
+        List<String> options = List.of("--exchange", "--pull", "--on-rollback", "--learner");
+        List<String> values = Arrays.asList(exchange, pull, onRollback, learner);
         for (int i = 0; i < options.size(); i++) {
             OptionSpec option = spec.findOption(options.get(i));
             // The value may come from the command line, the environment or the settings file.
@@ -338,18 +327,6 @@ final class MountCommand implements Callable<Integer> {
             mount.leave();
         } else {
             mount.close();
-        }
-        try {
-            leaveTrace(mount);
-        } catch (IOException e) {
-            log().error("cannot write the trace to the file {}: {}", trace, e.getMessage());
-        }
-    }
-
-    private synchronized void leaveTrace(ModelMount mount) throws IOException {
-        if (trace != null && !traceLeft) {
-            traceLeft = true;
-            Files.write(trace, mount.traceJson());
         }
     }
 

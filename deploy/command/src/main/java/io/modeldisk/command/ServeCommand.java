@@ -13,7 +13,6 @@ import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetContext;
-import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.server.ParameterServer;
@@ -143,10 +142,6 @@ final class ServeCommand implements Callable<Integer> {
             + "nor --secrets is given, the shard can listen only on a loopback address.")
     private boolean insecure;
 
-    @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
-        description = "Admit only these initiators, such as iqn.2026-11.io.modeldisk.learner:*. Repeatable.")
-    private List<String> allowedInitiators = List.of();
-
     @Option(names = "--allow-address", paramLabel = "CIDR", split = ",",
         description = "Accept connections only from these addresses, such as 10.0.0.0/8 or fd00::/8. Repeatable.")
     private List<String> allowedAddresses = List.of();
@@ -273,7 +268,6 @@ final class ServeCommand implements Callable<Integer> {
 
     private AccessPolicy access() throws IOException {
         return new AccessPolicy(secrets == null ? null : ChapSecrets.read(secrets), insecure,
-            allowedInitiators.stream().map(InitiatorPattern::new).toList(),
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.fault.coordination.CoordinatorContext;
+import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
 import io.modeldisk.platform.time.NanoClock;
@@ -8,6 +9,7 @@ import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.scsi.AccessState;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -100,13 +102,22 @@ final class ServeCoordination {
             throw new IllegalArgumentException("--listen " + TargetAddress.text(listen)
                 + " is not an address to which mounts can connect; give --advertise HOST:PORT");
         }
-        CoordinatorContext connection = Coordinators.context(coordinator, session, access.secrets());
+        CoordinatorContext connection = new CoordinatorContext(coordinator.stream()
+            .map(server -> TargetAddress.parse(server, CoordinatorContext.DEFAULT_PORT)).toList(), session)
+            .withSecret(secret(access.secrets()));
         if (connection.secret() == null) {
             checkLoopback(access.insecure());
         }
         return ShardRole.register(new ShardRoleContext(connection, facts.model(), facts.shard(), facts.shards(),
             options(facts), listen.getPort() == 0 ? null : address(listen), LearnerLabel.hostName(), replaceAfter,
             changed, NanoClock.SYSTEM));
+    }
+
+    /** Returns the secret of the line {@code zookeeper} of a secrets file; null if there is none. */
+    static CoordinatorSecret secret(ChapSecrets secrets) {
+        return secrets != null && secrets.hasZookeeper()
+            ? new CoordinatorSecret(secrets.zookeeperName(), secrets.zookeeperSecret())
+            : null;
     }
 
     private void checkLoopback(boolean insecure) {

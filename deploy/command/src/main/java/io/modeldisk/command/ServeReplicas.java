@@ -23,11 +23,6 @@ final class ServeReplicas {
             + "up before it can become the primary. Default: --coordinator-session.")
     private Duration timeout;
 
-    @Option(names = "--replica-datamover", paramLabel = "NAME", defaultValue = "auto",
-        description = "The datamover of the records: tcp, iser, shm or auto. auto: shared memory on the same host, else RDMA if "
-            + "the backup responds over RDMA, else TCP.")
-    private String datamover;
-
     /** Returns the settings of a primary. {@code secrets}: those of the shard, or null. */
     BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
         if (replicas < 2) {
@@ -43,7 +38,7 @@ final class ServeReplicas {
                 "the file of --secrets has no line 'replica NAME SECRET', with which the "
                     + "primary of a shard logs in to its backups; add the same line for all processes of the shard");
         }
-        return new BackupSettings(limit, Route.Preference.named(datamover), socketDirectory,
+        return new BackupSettings(limit, Route.Preference.AUTO, socketDirectory,
             secrets == null ? null : secrets.ofPrimary(),
             RecordLog.DEFAULT_BUFFER_BYTES);
     }

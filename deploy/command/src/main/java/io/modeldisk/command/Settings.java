@@ -39,7 +39,7 @@ public final class Settings implements IDefaultValueProvider {
     private static final char BYTE_ORDER_MARK = '\uFEFF';
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
-        LogConfiguration.ZOOKEEPER_LEVEL, Background.MARKER);
+        LogConfiguration.ZOOKEEPER_LEVEL, MountCommand.IN_BACKGROUND);
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");

@@ -138,9 +138,8 @@ public final class Doctor {
             report.ok(Area.TCP, name, "the port is free");
             return;
         }
-        String user = new PortUser(machine).describe(address.getPort());
-        report.warning(Area.TCP, name, "a shard cannot listen on this port (" + obstacle + ")"
-            + (user == null ? "" : "; the port is in use by " + user) + "; choose another port with `serve --listen`");
+        report.warning(Area.TCP, name, "a shard cannot listen on this port (" + obstacle
+            + "); `ss -ltnp` shows the processes that use ports; choose another port with `serve --listen`");
     }
 
     private void sharedMemory() {

@@ -1,8 +1,8 @@
 package io.modeldisk.doctor;
 
 import io.modeldisk.aggregator.cuda.CudaReport;
-import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
@@ -28,7 +28,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The Linux machine that this process runs on. */
 final class LinuxMachine implements Machine {
@@ -61,20 +60,6 @@ final class LinuxMachine implements Machine {
         }
         Collections.sort(names);
         return names;
-    }
-
-    @Override
-    public List<String> links(Path directory) {
-        return names(directory).stream().flatMap(name -> link(directory.resolve(name))).toList();
-    }
-
-    private static Stream<String> link(Path path) {
-        try {
-            return Stream.of(Files.readSymbolicLink(path).toString());
-        } catch (IOException e) {
-            // The link is a descriptor of another process, which has closed the descriptor after the directory was listed.
-            return Stream.empty();
-        }
     }
 
     @Override

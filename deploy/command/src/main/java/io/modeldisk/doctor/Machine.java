@@ -16,9 +16,6 @@ interface Machine {
     /** Returns the sorted names in a directory; an empty list if the directory does not exist. */
     List<String> names(Path directory);
 
-    /** Returns the targets of the symbolic links in a directory; an empty list if the directory cannot be read. */
-    List<String> links(Path directory);
-
     /** Returns whether a file exists. */
     boolean exists(Path file);
 

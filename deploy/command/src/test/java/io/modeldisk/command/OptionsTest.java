@@ -52,7 +52,7 @@ final class OptionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--exchange overlap", "--exchange sync", "--pull after-push", "--pull adaptive",
-        "--on-rollback continue", "--learner l", "--trace t.json"})
+        "--on-rollback continue", "--learner l"})
     void optionOfALearnerIsRefusedForAMountThatFollows(String option) throws IOException {
         StringWriter errors = new StringWriter();
         CommandLine line = commandLine().setErr(new PrintWriter(errors));
@@ -77,7 +77,10 @@ final class OptionsTest {
     @CsvSource(delimiter = '|', textBlock = """
         top modeldisk://h:1/m --once       | modeldisk: 'top' was removed: `watch modeldisk status ADDRESS`
         doctor --collect report.zip        | modeldisk doctor: '--collect' was removed: 'What to send
-        doctor --collect=report.zip --json | modeldisk doctor: '--collect' was removed: 'What to send""")
+        doctor --collect=report.zip --json | modeldisk doctor: '--collect' was removed: 'What to send
+        doctor --json                      | modeldisk doctor: '--json' was removed: the exit status
+        mount modeldisk://h:1/m d --trace t | modeldisk mount: '--trace' was removed: copy DIR/trace.json
+        checkpoint modeldisk://h:1/m --to d | modeldisk checkpoint: '--to' was removed: copy the printed folder""")
     void removedCommandOrOptionIsAnsweredWithItsReplacement(String command, String message) throws IOException {
         StringWriter errors = new StringWriter();
         CommandLine line = commandLine().setErr(new PrintWriter(errors));

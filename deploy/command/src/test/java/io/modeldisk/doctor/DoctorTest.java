@@ -223,21 +223,14 @@ final class DoctorTest {
     }
 
     @Test
-    void warningAboutAPortInUseNamesTheProcess() {
+    void warningAboutAPortInUseSaysHowToFindItsProcess() {
         FakeMachine machine = new FakeMachine();
         machine.listenObstacle = "Address already in use";
-        machine.files.put("/proc/net/tcp", """
-              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-               0: 0100007F:0CBC 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 111 1
-               1: 0100007F:0CBC 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
-            """);
-        machine.links.put("/proc/77/fd", List.of("socket:[111]", "socket:[4711]"));
-        machine.files.put("/proc/77/cmdline", "tgtd\0-f\0");
 
         Finding port = of(examine(machine), "port 127.0.0.1:3260");
 
         assertThat(port.state()).isEqualTo(State.WARNING);
-        assertThat(port.message()).contains("Address already in use", "in use by process 77 (tgtd -f)");
+        assertThat(port.message()).contains("Address already in use", "`ss -ltnp`");
     }
 
     @Test

@@ -16,7 +16,6 @@ import java.util.TreeSet;
 /** A machine whose state a test sets. By default it has all that a mount over tcp needs, but no RDMA. */
 final class FakeMachine implements Machine {
     final Map<String, String> files = new HashMap<>();
-    final Map<String, List<String>> links = new HashMap<>();
     final Set<String> devices = new HashSet<>(Set.of("/dev/fuse"));
     final Set<String> programs = new HashSet<>(Set.of("fusermount3"));
     final Set<String> libraries = new HashSet<>();
@@ -90,19 +89,12 @@ final class FakeMachine implements Machine {
     @Override
     public List<String> names(Path directory) {
         Set<String> names = new TreeSet<>();
-        Set<String> all = new HashSet<>(files.keySet());
-        links.keySet().forEach(place -> all.add(place + "/0"));
-        for (String file : all) {
+        for (String file : files.keySet()) {
             if (file.startsWith(directory + "/")) {
                 names.add(file.substring(directory.toString().length() + 1).split("/")[0]);
             }
         }
         return List.copyOf(names);
-    }
-
-    @Override
-    public List<String> links(Path directory) {
-        return links.getOrDefault(directory.toString(), List.of());
     }
 
     @Override

@@ -38,12 +38,10 @@ final class LinuxMachineTest {
     }
 
     @Test
-    void portInUseIsReportedWithItsProcess() throws IOException {
+    void portInUseIsReported() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(machine.listenObstacle(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()))).contains("in use");
-            assertThat(new PortUser(machine).describe(taken.getLocalPort()))
-                .startsWith("process " + ProcessHandle.current().pid() + " (");
         }
         assertThat(machine.listenObstacle(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))).isNull();
     }

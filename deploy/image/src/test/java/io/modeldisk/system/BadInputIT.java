@@ -73,7 +73,6 @@ final class BadInputIT {
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
         --size=1MiB --secrets=no.properties       | other users may read or change it; run chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
-        --size=1MiB --allow-initiator=learner     | 'learner' is not a pattern of initiator names
         --size=1MiB --peers=127.0.0.1,127.0.0.2   | must list the addresses of all 1 shards in order
         --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is listed for shard 0
         --size=1MiB --max-sessions=0              | --max-sessions is 0; set --max-sessions=2 or more
@@ -255,8 +254,6 @@ final class BadInputIT {
         --log=fifo                   | cannot open the log file fifo: No such device or address
         --secrets=missing            | the secrets file missing does not exist
         --tuning=missing             | missing does not exist
-        --trace=missing/trace.json   | missing/trace.json: this file or its directory does not exist
-        --trace=fifo                 | --trace fifo is not a regular file
         --shm-directory=missing      | --shm-directory missing does not exist
         --shm-directory=file         | --shm-directory file is not a directory
         --admin=127.0.0.1:%d         | cannot listen on --admin 127.0.0.1:%d

@@ -60,10 +60,9 @@ final class TargetSecurity {
 
     /** Checks that the authenticated user may log in with this initiator name. */
     void authorize(String initiatorName) throws LoginException {
-        boolean own = chap == null || chap.mayBe(initiatorName);
-        if (!own || !policy.admits(initiatorName)) {
-            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "InitiatorName=" + initiatorName
-                + (own ? " does not match --allow-initiator" : " is not allowed for user " + chap.user()));
+        if (chap != null && !chap.mayBe(initiatorName)) {
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE,
+                "InitiatorName=" + initiatorName + " is not allowed for user " + chap.user());
         }
     }
 

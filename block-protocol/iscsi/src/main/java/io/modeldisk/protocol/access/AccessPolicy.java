@@ -1,6 +1,5 @@
 package io.modeldisk.protocol.access;
 
-import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetAddress;
@@ -8,18 +7,17 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * The users, initiators and addresses that a target admits.
+ * The users and addresses that a target admits.
  *
  * @param secrets the names and secrets of CHAP; null if a login needs no secret
  * @param insecure whether other machines may log in without a secret
- * @param initiators the initiators that may log in; empty if all initiators may
  * @param addresses the addresses that may connect; empty if all addresses may
  */
 public record AccessPolicy(
-    ChapSecrets secrets, boolean insecure, List<InitiatorPattern> initiators, List<AddressRange> addresses) {
+    ChapSecrets secrets, boolean insecure, List<AddressRange> addresses) {
 
     /** A policy that admits all users of this machine without authentication. */
-    public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of(), List.of());
+    public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of());
 
     /**
      * Checks that the arguments do not contradict each other.
@@ -27,7 +25,6 @@ public record AccessPolicy(
      * @throws IllegalArgumentException if the secrets contain no peer, or if both secrets and {@code insecure} are given
      */
     public AccessPolicy {
-        initiators = List.copyOf(initiators);
         addresses = List.copyOf(addresses);
         if (secrets != null && !secrets.hasPeers()) {
             throw new IllegalArgumentException(
@@ -40,12 +37,12 @@ public record AccessPolicy(
 
     /** Returns a copy of this policy that requires these secrets at login. */
     public AccessPolicy withSecrets(ChapSecrets required) {
-        return new AccessPolicy(required, insecure, initiators, addresses);
+        return new AccessPolicy(required, insecure, addresses);
     }
 
     /** Returns a copy of this policy that admits this machine and other machines without authentication. */
     public AccessPolicy withoutAuthentication() {
-        return new AccessPolicy(null, true, initiators, addresses);
+        return new AccessPolicy(null, true, addresses);
     }
 
     /**
@@ -68,14 +65,9 @@ public record AccessPolicy(
         return addresses.isEmpty() || addresses.stream().anyMatch(range -> range.contains(address));
     }
 
-    /** Returns whether the policy admits an initiator with this normalized name. */
-    public boolean admits(String initiatorName) {
-        return initiators.isEmpty() || initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
-    }
-
     @Override
     public String toString() {
         String authentication = secrets != null ? "CHAP, " + secrets : insecure ? "none, insecure" : "none";
-        return "authentication=(" + authentication + ") allowInitiators=" + initiators + " allowAddresses=" + addresses;
+        return "authentication=(" + authentication + ") allowAddresses=" + addresses;
     }
 }

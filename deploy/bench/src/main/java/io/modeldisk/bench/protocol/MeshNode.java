@@ -104,7 +104,7 @@ public final class MeshNode implements AutoCloseable {
     private static AccessPolicy access(InetSocketAddress listen) {
         return listen.getAddress().isLoopbackAddress()
             ? AccessPolicy.THIS_MACHINE
-            : new AccessPolicy(null, true, List.of(),
+            : new AccessPolicy(null, true,
                 BenchShard.thisMachine(listen.getAddress().getHostAddress()).stream().map(AddressRange::parse)
                     .toList());
     }

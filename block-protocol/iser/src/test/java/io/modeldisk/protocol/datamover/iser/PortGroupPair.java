@@ -54,7 +54,7 @@ public final class PortGroupPair {
         return TargetServer.launch(new MemoryTarget(memory, groups), new TargetContext()
             .listen(new InetSocketAddress(host, Integer.parseInt(port)))
             .datamovers(datamovers)
-            .access(new AccessPolicy(null, true, List.of(), List.of()))
+            .access(new AccessPolicy(null, true, List.of()))
             .portals(new Portals(groups.own(), List.of()))
             .maxConnections(CONNECTIONS)
             .bufferBytes(BUFFER_BYTES));
