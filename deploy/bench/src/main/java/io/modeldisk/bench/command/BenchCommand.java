@@ -34,9 +34,9 @@ public final class BenchCommand implements Runnable, Subcommand {
     /** Runs a node of the mesh that {@code bench protocol} measures. Its gRPC server is the baseline of one shard too. */
     @Command(name = "node", hidden = true, description = {"Runs a node of `bench protocol`."})
     int node(
-        @Parameters(paramLabel = "HOST:PORT") String listen, @Parameters(paramLabel = "BYTES") long modelBytes,
-        @Parameters(paramLabel = "DATAMOVERS") String datamovers) throws IOException {
-        try (MeshNode node = new MeshNode(TargetAddress.parse(listen, 0), modelBytes, datamovers)) {
+        @Parameters(paramLabel = "HOST:PORT") String listen, @Parameters(paramLabel = "BYTES") long modelBytes)
+        throws IOException {
+        try (MeshNode node = new MeshNode(TargetAddress.parse(listen, 0), modelBytes)) {
             System.out.println("ready: a node with gRPC on " + TargetAddress.text(node.localAddress()));
             node.run(System.out);
         }

@@ -3,11 +3,7 @@ package io.modeldisk.bench.grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
-import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /** The methods of the gRPC services. All methods are unary. */
@@ -17,21 +13,9 @@ final class Methods {
     static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     /** Encodes the response to a push, which is the number of received bytes. */
-    private static final Marshaller<Integer> COUNT = new Marshaller<>() {
-        @Override
-        public InputStream stream(Integer value) {
-            return new ByteArrayInputStream(ByteBuffer.allocate(Integer.BYTES).putInt(value).array());
-        }
-
-        @Override
-        public Integer parse(InputStream stream) {
-            try {
-                return new DataInputStream(stream).readInt();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    };
+    private static final Marshaller<Integer> COUNT = new Codec<>(
+        count -> Codec.bytes(ByteBuffer.allocate(Integer.BYTES).putInt(count)),
+        stream -> new DataInputStream(stream).readInt());
 
     private Methods() {}
 

@@ -4,11 +4,11 @@ import io.grpc.Drainable;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor.Marshaller;
+import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -29,35 +29,15 @@ record Payload(byte[] bytes, int offset, int length) {
     private static final int CHUNK_BYTES = 64 << 10;
 
     /** Encodes payloads that are sent. Cannot decode a payload. */
-    static final Marshaller<Payload> SENDING = new Marshaller<>() {
-        @Override
-        public InputStream stream(Payload value) {
-            return new Outgoing(value);
-        }
-
-        @Override
-        public Payload parse(InputStream stream) {
-            throw new IllegalStateException("this marshaller sends payloads and cannot receive one");
-        }
-    };
+    static final Marshaller<Payload> SENDING = new Codec<>(Outgoing::new, _ -> {
+        throw new IllegalStateException("this marshaller sends payloads and cannot receive one");
+    });
 
     /** Returns a marshaller that passes the received bytes to a sink. The decoded value is the length of the payload. */
     static Marshaller<Integer> receiving(Sink sink) {
-        return new Marshaller<>() {
-            @Override
-            public InputStream stream(Integer value) {
-                throw new IllegalStateException("this marshaller receives payloads and cannot send one");
-            }
-
-            @Override
-            public Integer parse(InputStream stream) {
-                try {
-                    return drain(stream, sink);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-        };
+        return new Codec<>(_ -> {
+            throw new IllegalStateException("this marshaller receives payloads and cannot send one");
+        }, stream -> drain(stream, sink));
     }
 
     private static int drain(InputStream stream, Sink sink) throws IOException {
@@ -91,41 +71,17 @@ record Payload(byte[] bytes, int offset, int length) {
     }
 
     /** An outgoing message, which gRPC copies to its frames. */
-    private static final class Outgoing extends InputStream implements Drainable, KnownLength {
-        private final Payload payload;
-        private int done;
-
+    private static final class Outgoing extends ByteArrayInputStream implements Drainable, KnownLength {
         Outgoing(Payload payload) {
-            this.payload = payload;
+            super(payload.bytes, payload.offset, payload.length);
         }
 
         @Override
         public int drainTo(OutputStream target) throws IOException {
             int left = available();
-            target.write(payload.bytes, payload.offset + done, left);
-            done += left;
+            target.write(buf, pos, left);
+            pos = count;
             return left;
-        }
-
-        @Override
-        public int available() {
-            return payload.length - done;
-        }
-
-        @Override
-        public int read() {
-            return done == payload.length ? -1 : payload.bytes[payload.offset + done++] & 0xFF;
-        }
-
-        @Override
-        public int read(byte[] to, int offset, int length) {
-            if (done == payload.length) {
-                return -1;
-            }
-            int part = Math.min(length, available());
-            System.arraycopy(payload.bytes, payload.offset + done, to, offset, part);
-            done += part;
-            return part;
         }
     }
 }

@@ -1,11 +1,7 @@
 package io.modeldisk.bench.grpc;
 
 import io.grpc.MethodDescriptor.Marshaller;
-import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -17,21 +13,10 @@ import java.nio.ByteBuffer;
 record Range(long offset, int length) {
     private static final int BYTES = Long.BYTES + Integer.BYTES;
 
-    static final Marshaller<Range> MARSHALLER = new Marshaller<>() {
-        @Override
-        public InputStream stream(Range value) {
-            return new ByteArrayInputStream(
-                ByteBuffer.allocate(BYTES).putLong(value.offset).putInt(value.length).array());
-        }
-
-        @Override
-        public Range parse(InputStream stream) {
-            try {
-                DataInputStream data = new DataInputStream(stream);
-                return new Range(data.readLong(), data.readInt());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    };
+    static final Marshaller<Range> MARSHALLER = new Codec<>(
+        range -> Codec.bytes(ByteBuffer.allocate(BYTES).putLong(range.offset).putInt(range.length)),
+        stream -> {
+            DataInputStream data = new DataInputStream(stream);
+            return new Range(data.readLong(), data.readInt());
+        });
 }

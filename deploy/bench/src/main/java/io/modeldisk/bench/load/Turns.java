@@ -32,6 +32,13 @@ public final class Turns {
         Measured run(long requests) throws IOException;
     }
 
+    /** A measurement of fixed size. */
+    @FunctionalInterface
+    public interface Once<T> {
+        /** Measures once. */
+        T run() throws IOException;
+    }
+
     /**
      * Measures all variants.
      *
@@ -39,18 +46,23 @@ public final class Turns {
      * @return the measurements of all rounds for each variant, in the order of the variants
      */
     public <K> Map<K, List<Measured>> measure(long least, Map<K, Run> variants) throws IOException {
-        List<K> names = List.copyOf(variants.keySet());
-        long[] requests = new long[names.size()];
-        Map<K, List<Measured>> found = new LinkedHashMap<>();
-        for (int i = 0; i < requests.length; i++) {
-            requests[i] = warmUp(least, variants.get(names.get(i)));
-            found.put(names.get(i), new ArrayList<>());
+        Map<K, Once<Measured>> runs = new LinkedHashMap<>();
+        for (Map.Entry<K, Run> variant : variants.entrySet()) {
+            long requests = warmUp(least, variant.getValue());
+            runs.put(variant.getKey(), () -> variant.getValue().run(requests));
         }
+        return repeat(rounds, runs);
+    }
+
+    /** Calls all variants in each round. Each round starts one variant later than the previous round. */
+    public static <K, T> Map<K, List<T>> repeat(int rounds, Map<K, Once<T>> variants) throws IOException {
+        List<K> names = List.copyOf(variants.keySet());
+        Map<K, List<T>> found = new LinkedHashMap<>();
+        names.forEach(name -> found.put(name, new ArrayList<>()));
         for (int round = 0; round < rounds; round++) {
-            for (int i = 0; i < requests.length; i++) {
-                // Each round starts one variant later than the previous round.
-                int turn = (i + round) % requests.length;
-                found.get(names.get(turn)).add(variants.get(names.get(turn)).run(requests[turn]));
+            for (int i = 0; i < names.size(); i++) {
+                K turn = names.get((i + round) % names.size());
+                found.get(turn).add(variants.get(turn).run());
             }
         }
         return found;

@@ -2,22 +2,14 @@ package io.modeldisk.bench.mount;
 
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Progress;
-import io.modeldisk.bench.protocol.SessionMover;
-import io.modeldisk.bench.report.Charts;
+import io.modeldisk.bench.load.Turns;
 import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.report.Table;
-import io.modeldisk.bench.report.Unit;
-import io.modeldisk.bench.shard.BenchShard;
-import io.modeldisk.bench.shard.ChildProcess;
-import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +30,6 @@ import java.util.stream.Stream;
 public final class MountBench {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
-    private static final int BAR_CHARACTERS = 20;
     private static final long WARM_UP_RUN_MS = 500;
     private static final double WARM_UP_GROWTH = 1.1;
     /** The longest warm-up of a variant, as a multiple of the duration of a measurement. */
@@ -50,7 +41,6 @@ public final class MountBench {
     private final MountPlan plan;
     private final List<String> bindings = new ArrayList<>();
     private final Report report = new Report("mount");
-    private int done;
 
     /** Creates a benchmark that measures a plan. */
     public MountBench(MountPlan plan) {
@@ -156,7 +146,6 @@ public final class MountBench {
 
     /** Returns the variants of each binding: the file that moves no data, the mounts, and the protocol. */
     private Map<String, Map<String, Run>> variants(Closing opened, BenchShard shard, Path folder) throws IOException {
-        String model = "modeldisk://" + TargetAddress.text(shard.portal()) + "/" + shard.facts().model();
         int most = Collections.max(plan.requestBytes()) * QUEUE_DEPTHS.getLast();
         Map<String, Run> protocol = new LinkedHashMap<>();
         for (Route.Preference datamover : plan.datamovers().present()) {
@@ -174,7 +163,7 @@ public final class MountBench {
             for (Route.Preference datamover : plan.datamovers().present()) {
                 Path directory = Files.createDirectory(folder.resolve(binding + "-" + datamover));
                 opened.add(ChildProcess.start("mount", "--foreground", "--exchange", "direct", "--binding", binding,
-                    "--datamover", datamover.toString(), model, directory.toString()));
+                    "--datamover", datamover.toString(), shard.address(), directory.toString()));
                 ofBinding.put(datamover.toString(), (load, runMs) -> fio(directory, load, runMs));
             }
             ofBinding.putAll(protocol);
@@ -199,32 +188,17 @@ public final class MountBench {
         return (double) wanted.bytes() / ns;
     }
 
-    /** Measures all variants in turn. Each round starts one variant later than the previous round. */
     private Map<String, Samples> measure(Map<String, Run> variants, Load load) throws IOException {
-        List<String> names = List.copyOf(variants.keySet());
-        double[][] found = new double[names.size()][plan.rounds()];
-        for (int round = 0; round < plan.rounds(); round++) {
-            for (int i = 0; i < found.length; i++) {
-                int turn = (i + round) % found.length;
-                Progress.show(PlainText.format("%s %s of %s, queue depth %d", bar(found.length), call(load),
-                    ByteSize.exact(load.requestBytes()), load.queueDepth()));
-                done++;
-                found[turn][round] = variants.get(names.get(turn)).run(load, plan.runMs());
-            }
-        }
+        Map<String, Turns.Once<Double>> runs = new LinkedHashMap<>();
+        variants.forEach((name, variant) -> runs.put(name, () -> {
+            Progress.show(PlainText.format("%s: %s of %s, queue depth %d", name, call(load),
+                ByteSize.exact(load.requestBytes()), load.queueDepth()));
+            return variant.run(load, plan.runMs());
+        }));
         Map<String, Samples> samples = new LinkedHashMap<>();
-        for (int i = 0; i < found.length; i++) {
-            samples.put(names.get(i), Samples.of(found[i]));
-        }
+        Turns.repeat(plan.rounds(), runs).forEach((name, found) -> samples.put(name,
+            Samples.of(found.stream().mapToDouble(Double::doubleValue).toArray())));
         return samples;
-    }
-
-    /** Returns the part of the measurements that are done, such as {@code [#####...............] 25 %}. */
-    private String bar(int variants) {
-        int all = variants * plan.rounds() * plan.requestBytes().size() * QUEUE_DEPTHS.size() * CALLS.size()
-            * bindings.size();
-        int filled = BAR_CHARACTERS * done / all;
-        return "[" + "#".repeat(filled) + ".".repeat(BAR_CHARACTERS - filled) + "] " + 100 * done / all + " %";
     }
 
     private static void deleteFolders(Path folder) throws IOException {

@@ -13,8 +13,10 @@ import io.modeldisk.bench.report.Charts;
 import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Table;
 import io.modeldisk.bench.report.Unit;
+import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
@@ -24,20 +26,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Fully connected nodes, each in its own process, which {@link MeshNode} describes. */
+/** Fully connected nodes, each with a shard and a {@link MeshNode}, which have their own processes. */
 final class Mesh {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long MOST_NODE_BYTES = 64 << 20;
     private static final long WARM_UP_REQUESTS = 32;
+    /** One session over each datamover, and those that read the facts of the model. */
+    private static final int SESSIONS_OF_A_PEER = 5;
     private static final double MICROS_A_MILLI = 1e3;
 
-    private final List<ChildProcess> nodes;
+    private final List<ChildProcess> nodes = new ArrayList<>();
+    /** The shard of each node. */
+    private final List<BenchShard> shards = new ArrayList<>();
 
-    private Mesh(List<ChildProcess> nodes) {
-        this.nodes = nodes;
-    }
+    private Mesh() {}
 
-    /** The size of the weights of each node. Its gRPC server has them on the heap. */
+    /** The size of the weights of each shard and of each gRPC server, which has them on the heap. */
     static long nodeBytes(ProtocolPlan plan) {
         return Math.min(MOST_NODE_BYTES, plan.modelBytes());
     }
@@ -45,7 +49,7 @@ final class Mesh {
     /** Starts a node without connecting it. */
     static ChildProcess startNode(ProtocolPlan plan) throws IOException {
         return ChildProcess.start("bench", "node", plan.datamovers().address() + ":0",
-            Long.toString(nodeBytes(plan)), plan.datamovers().serveOption());
+            Long.toString(nodeBytes(plan)));
     }
 
     /** Measures the numbers of nodes of a plan. */
@@ -59,11 +63,12 @@ final class Mesh {
         names.add(GrpcClient.NAME);
         for (int count : plan.clientsOf(Measure.MESH)) {
             try (Closing opened = new Closing()) {
-                List<ChildProcess> nodes = new ArrayList<>();
+                Mesh mesh = new Mesh();
                 for (int i = 0; i < count; i++) {
-                    nodes.add(opened.add(startNode(plan)));
+                    mesh.shards.add(opened.add(BenchShard.start(Durability.MEMORY, "null", nodeBytes(plan),
+                        plan.datamovers(), count * SESSIONS_OF_A_PEER)));
+                    mesh.nodes.add(opened.add(startNode(plan)));
                 }
-                Mesh mesh = new Mesh(nodes);
                 mesh.connect(datamovers, plan.bufferBytes(Measure.MESH));
                 for (String name : names) {
                     Progress.show("warming up: " + name);
@@ -100,8 +105,8 @@ final class Mesh {
     /** Connects every node to every other node over gRPC and over every measured datamover. */
     private void connect(List<String> datamovers, int bufferBytes) throws IOException {
         List<MeshNode.Peer> all = new ArrayList<>();
-        for (ChildProcess node : nodes) {
-            all.add(new MeshNode.Peer(node.address(), node.ask("where")));
+        for (int i = 0; i < nodes.size(); i++) {
+            all.add(new MeshNode.Peer(nodes.get(i).address(), shards.get(i).address()));
         }
         for (int i = 0; i < nodes.size(); i++) {
             List<MeshNode.Peer> others = new ArrayList<>(all);

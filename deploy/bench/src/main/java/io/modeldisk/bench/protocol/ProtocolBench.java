@@ -124,7 +124,7 @@ public final class ProtocolBench {
 
     private void measure(BenchShard shard, Durability durability, InetSocketAddress baseline, InetSocketAddress grpc)
         throws IOException {
-        boolean knowsWeights = shard.checkAggregator();
+        boolean knowsWeights = shard.knowsWeights();
         long before = shard.movedBytes();
         try (Closing opened = new Closing()) {
             Map<String, SessionMover> sessions = new LinkedHashMap<>();

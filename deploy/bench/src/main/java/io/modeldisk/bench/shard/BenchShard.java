@@ -1,6 +1,9 @@
 package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
@@ -9,11 +12,14 @@ import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,7 +60,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /** Returns the address ranges that contain only this machine: loopback, which shared memory uses, and {@code address}. */
-    public static List<String> thisMachine(String address) {
+    private static List<String> thisMachine(String address) {
         return List.of(LOOPBACK + "/32", address + "/32");
     }
 
@@ -105,7 +111,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /** Writes the weights of {@link Pattern} to a model that has one shard. */
-    public static void fill(StripedModel model) throws IOException {
+    private static void fill(StripedModel model) throws IOException {
         long size = model.facts().bytesOfShard();
         try (DataMemory chunk = DataMemory.allocate(CHUNK_BYTES)) {
             for (long at = 0; at < size; at += CHUNK_BYTES) {
@@ -119,6 +125,11 @@ public final class BenchShard implements AutoCloseable {
     /** The address that the shard listens on. */
     public InetSocketAddress portal() {
         return portal;
+    }
+
+    /** The address of the shard's model, as users write it. */
+    public String address() {
+        return "modeldisk://" + TargetAddress.text(portal) + "/" + facts().model();
     }
 
     /** Returns the portal that connects to the shard over a datamover. */
@@ -144,13 +155,30 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * If the benchmark started the shard, checks that a push results in the weights that the aggregator computes in this process.
-     *
-     * @return whether the weights are those of {@link Pattern} and a push of zeros does not change them
+     * Returns whether the weights stay those of {@link Pattern}: the benchmark started the shard, and its aggregator does not
+     * change weights if the gradients are zero.
      */
-    public boolean checkAggregator() throws IOException {
-        return isOwn() && AggregatorCheck.run(model);
+    public boolean knowsWeights() {
+        if (!isOwn()) {
+            return false;
+        }
+        int bytes = LogicalBlock.BYTES;
+        try (
+            Aggregator aggregator = Aggregators.parse(facts().aggregator());
+            DataMemory weights = DataMemory.allocate(bytes);
+            DataMemory gradient = DataMemory.allocate(bytes);
+            DataMemory state = DataMemory.allocate(Math.max(1, aggregator.stateBytesPerLogicalBlock()))) {
+            // The second logical block has the weight 1.
+            Pattern.fill(weights, 0, bytes, bytes);
+            aggregator.aggregate(new Block(weights.slab(0), state.slab(0), 1), 0, gradient.slab(0), 0, bytes, 1);
+            Pattern.check(weights, 0, bytes, bytes);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
+
+    private record Block(MemorySegment weights, MemorySegment state, long round) implements BlockMemory {}
 
     /** Returns the resident memory of a shard that the benchmark started. */
     public long residentBytes() throws IOException {
