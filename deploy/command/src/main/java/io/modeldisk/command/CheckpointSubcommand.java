@@ -1,6 +1,9 @@
 package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.command.address.LearnerLabel;
+import io.modeldisk.command.address.ModelLocators;
+import io.modeldisk.command.options.LoginSecrets;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.striping.ShardLocator;

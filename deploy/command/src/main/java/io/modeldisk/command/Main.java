@@ -1,5 +1,9 @@
 package io.modeldisk.command;
 
+import io.modeldisk.command.process.LogConfiguration;
+import io.modeldisk.command.settings.Converters;
+import io.modeldisk.command.settings.Removed;
+import io.modeldisk.command.settings.Settings;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;

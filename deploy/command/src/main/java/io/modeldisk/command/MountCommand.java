@@ -1,6 +1,16 @@
 package io.modeldisk.command;
 
 import io.modeldisk.admin.MountSubject;
+import io.modeldisk.command.address.LearnerLabel;
+import io.modeldisk.command.address.ModelLocators;
+import io.modeldisk.command.options.AccessOptions;
+import io.modeldisk.command.options.Admin;
+import io.modeldisk.command.options.AdminOptions;
+import io.modeldisk.command.options.LoginSecrets;
+import io.modeldisk.command.options.SocketDirectory;
+import io.modeldisk.command.options.TuningOption;
+import io.modeldisk.command.process.LogConfiguration;
+import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
@@ -60,12 +70,6 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
-    /**
-     * The variable that deploy/modeldisk sets for a mount in the background. The script prints the lines of this process, and
-     * exits when this process has detached from the terminal. Until then, this process writes its errors to the terminal.
-     */
-    static final String IN_BACKGROUND = "MODELDISK_IN_BACKGROUND";
-
     /** The beginning of the names that learners cannot have. */
     private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
         .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
@@ -257,7 +261,7 @@ final class MountCommand implements Callable<Integer> {
     }
 
     private boolean inBackground() {
-        return !foreground && System.getenv(IN_BACKGROUND) != null;
+        return !foreground && System.getenv(ServiceNotices.IN_BACKGROUND) != null;
     }
 
     /** Refuses the options that only a learner can use. */

@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;

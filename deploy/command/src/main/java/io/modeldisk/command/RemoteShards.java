@@ -2,6 +2,9 @@ package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.modeldisk.command.address.CoordinatedModel;
+import io.modeldisk.command.address.LearnerLabel;
+import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.login.chap.ChapSecrets;

@@ -1,5 +1,7 @@
 package io.modeldisk.command;
 
+import io.modeldisk.command.options.ServeCoordination;
+import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.fault.coordination.Leader;

@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.admin.page.Overview;
+import io.modeldisk.command.address.CoordinatedModel;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.Metric;

@@ -1,2 +1,5 @@
-/** The {@code modeldisk} command with its options and messages. Other modules implement the shard and the mount. */
+/**
+ * The commands of {@code modeldisk}: their own options, what they run and what they print. Other modules implement the shard and
+ * the mount.
+ */
 package io.modeldisk.command;

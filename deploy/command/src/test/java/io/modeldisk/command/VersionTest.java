@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.command.options.ServeCoordination;
 import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;

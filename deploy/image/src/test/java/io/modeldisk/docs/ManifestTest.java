@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.modeldisk.command.Main;
-import io.modeldisk.command.Settings;
+import io.modeldisk.command.settings.Settings;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.io.IOException;
 import java.nio.file.Files;

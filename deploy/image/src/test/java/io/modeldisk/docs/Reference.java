@@ -1,6 +1,6 @@
 package io.modeldisk.docs;
 
-import io.modeldisk.command.Settings;
+import io.modeldisk.command.settings.Settings;
 import io.modeldisk.mount.file.Attribute;
 import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.protocol.dialect.Metric;

@@ -189,6 +189,9 @@ final class ArchitectureTest {
     static final ArchRule SERVER_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.server");
 
     @ArchTest
+    static final ArchRule COMMAND_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.command");
+
+    @ArchTest
     static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
 
     @ArchTest

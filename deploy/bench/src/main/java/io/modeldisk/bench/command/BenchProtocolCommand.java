@@ -6,7 +6,7 @@ import io.modeldisk.bench.protocol.ProtocolPlan;
 import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
-import io.modeldisk.command.ModelLocators;
+import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.bench.protocol.ProtocolPlan;
 import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
 import io.modeldisk.bench.training.TrainingPlan;
-import io.modeldisk.command.Converters;
+import io.modeldisk.command.settings.Converters;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
@@ -8,20 +8,20 @@ import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
 /** The option for the secrets of the login to a shard. */
-final class LoginSecrets {
+public final class LoginSecrets {
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The line 'self NAME SECRET' is for the login. With a line 'peer NAME "
             + "SECRET', the shards must authenticate too. The file must be readable only by its owner.")
     private Path file;
 
     /** Reads the secrets file. Returns what sets the secrets of a session. */
-    Consumer<SessionContext> session() throws IOException {
+    public Consumer<SessionContext> session() throws IOException {
         ChapSecrets read = read();
         return context -> context.secrets(read);
     }
 
     /** Reads the secrets file. Returns null if the option is not set. */
-    ChapSecrets read() throws IOException {
+    public ChapSecrets read() throws IOException {
         if (file == null) {
             return null;
         }

@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.process;
 
 import java.util.Locale;
 import org.apache.logging.log4j.Level;
@@ -16,9 +16,9 @@ import org.apache.logging.log4j.core.layout.PatternLayout;
  * The configuration of the log, which goes to the standard error output. It is no file, because Log4j takes more time to find,
  * parse and build a file's configuration than the rest of a command needs to start.
  */
-final class LogConfiguration extends AbstractConfiguration {
-    static final String LEVEL = "MODELDISK_LOG_LEVEL";
-    static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
+public final class LogConfiguration extends AbstractConfiguration {
+    public static final String LEVEL = "MODELDISK_LOG_LEVEL";
+    public static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
 
     private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%notEmpty{: %throwable{short.message}}%n";
 
@@ -38,7 +38,7 @@ final class LogConfiguration extends AbstractConfiguration {
      *
      * @throws IllegalArgumentException if a level in the environment is unknown; the message names the variable and its value
      */
-    static void install() {
+    public static void install() {
         LogConfiguration configuration = new LogConfiguration();
         // At status error, Log4j prints a stack trace if this machine has no name in the DNS.
         new StatusConfiguration().withStatus(Level.FATAL).initialize();

@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.process;
 
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.threads.ThreadName;
@@ -15,13 +15,19 @@ import org.apache.logging.log4j.Logger;
  * Tells the service manager, such as systemd, when this process is ready, what it does, and that it makes progress. If no service
  * manager wants to know it, only prints the ready line. Thread-safe.
  */
-final class ServiceNotices implements AutoCloseable {
+public final class ServiceNotices implements AutoCloseable {
+    /**
+     * The variable that deploy/modeldisk sets for a mount in the background. The script prints the lines of this process, and
+     * exits when this process has detached from the terminal. Until then, this process writes its errors to the terminal.
+     */
+    public static final String IN_BACKGROUND = "MODELDISK_IN_BACKGROUND";
+
     private static final Logger LOG = LogManager.getLogger(ServiceNotices.class);
     private static final Duration STATUS_PERIOD = Duration.ofSeconds(5);
 
     /** The work of this process that the service manager watches. */
     @FunctionalInterface
-    interface Work {
+    public interface Work {
         /**
          * Checks that the work makes progress. The call may wait as long as there is none.
          *
@@ -46,7 +52,7 @@ final class ServiceNotices implements AutoCloseable {
     private boolean failing;
 
     /** Creates the connection to a service manager. The first message is sent by {@link #ready}. */
-    ServiceNotices(Optional<ServiceManager> manager) {
+    public ServiceNotices(Optional<ServiceManager> manager) {
         this.manager = manager;
         Duration half = manager.map(ServiceManager::watchdog).orElse(Duration.ZERO).dividedBy(2);
         Duration period = half.isZero() || half.compareTo(STATUS_PERIOD) > 0 ? STATUS_PERIOD : half;
@@ -56,7 +62,7 @@ final class ServiceNotices implements AutoCloseable {
         }
     }
 
-    static ServiceNotices ofThisProcess() {
+    public static ServiceNotices ofThisProcess() {
         return new ServiceNotices(ServiceManager.ofThisProcess());
     }
 
@@ -66,12 +72,12 @@ final class ServiceNotices implements AutoCloseable {
      * @param line for example {@code ready: ...} or {@code standby: ...}
      * @param work the work that the service manager watches from now on; null for none
      */
-    void ready(String line, Work work) {
+    public void ready(String line, Work work) {
         ready(line, work, System.out);
     }
 
     /** Prints the line to another output than the standard output; see {@link #ready(String, Work)}. */
-    void ready(String line, Work work, PrintStream output) {
+    public void ready(String line, Work work, PrintStream output) {
         output.println(line);
         String status = line.replaceFirst("^ready: ", "");
         send("READY=1", "MAINPID=" + ProcessHandle.current().pid(), "STATUS=" + status);
@@ -79,7 +85,7 @@ final class ServiceNotices implements AutoCloseable {
     }
 
     /** Sets other work with the same ready line; null for none. */
-    void work(Work work) {
+    public void work(Work work) {
         Announced before = announced;
         if (before != null) {
             announced = new Announced(before.line(), work);
@@ -87,7 +93,7 @@ final class ServiceNotices implements AutoCloseable {
     }
 
     /** Tells the service manager that this process stops. */
-    void stopping() {
+    public void stopping() {
         announced = null;
         send("STOPPING=1", "STATUS=stops");
     }

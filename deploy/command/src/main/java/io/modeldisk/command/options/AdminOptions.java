@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.admin.AdminServer;
 import io.modeldisk.admin.AdminSettings;
@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The options of the HTTP server for operators. */
-final class AdminOptions {
+public final class AdminOptions {
     private static final int DEFAULT_PORT = 9326;
 
     @Option(names = "--admin", paramLabel = "HOST:PORT",
@@ -32,7 +32,7 @@ final class AdminOptions {
     private Path tls;
 
     /** Starts the server, with the page of the model. Starts none if the user wants none. */
-    Admin start(AdminSubject subject) throws IOException {
+    public Admin start(AdminSubject subject) throws IOException {
         Admin admin = new Admin();
         if (address == null) {
             if (token != null || tls != null) {

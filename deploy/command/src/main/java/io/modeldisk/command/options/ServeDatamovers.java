@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.TargetPortal;
@@ -23,7 +23,7 @@ public final class ServeDatamovers {
     private SocketDirectory sockets;
 
     /** The directory of the sockets for shared memory. */
-    Path socketDirectory() {
+    public Path socketDirectory() {
         return sockets.directory();
     }
 

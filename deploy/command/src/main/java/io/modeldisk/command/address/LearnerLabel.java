@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.address;
 
 import io.modeldisk.platform.text.PlainText;
 import java.net.InetAddress;
@@ -11,18 +11,18 @@ import java.util.random.RandomGenerator;
  * random number is necessary because containers of one host may have the same host name and process number. Two learners with
  * the same label cannot be learners at the same time.
  */
-final class LearnerLabel {
+public final class LearnerLabel {
     private static final int MAX_LENGTH = 48;
 
     private LearnerLabel() {}
 
     /** Returns a label that begins with the name of this host. */
-    static String ofThisHost() {
+    public static String ofThisHost() {
         return unique(hostName());
     }
 
     /** Returns the name of this host, or {@code localhost} if the name has no address. */
-    static String hostName() {
+    public static String hostName() {
         try {
             return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
@@ -31,12 +31,12 @@ final class LearnerLabel {
     }
 
     /** Returns a label that begins with a prefix. */
-    static String unique(String prefix) {
+    public static String unique(String prefix) {
         return unique(prefix, ProcessHandle.current().pid(), new SecureRandom());
     }
 
     /** Returns a label of at most 48 characters. Cuts a long prefix, and replaces characters that are not allowed in a label. */
-    static String unique(String prefix, long processId, RandomGenerator random) {
+    public static String unique(String prefix, long processId, RandomGenerator random) {
         String end = PlainText.format("-%d-%08x", processId, random.nextInt());
         String start = prefix.replaceAll("[^A-Za-z0-9.-]", "-");
         return start.substring(0, Math.min(start.length(), MAX_LENGTH - end.length())) + end;

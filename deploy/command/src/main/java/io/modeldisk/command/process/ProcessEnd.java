@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.process;
 
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.platform.threads.ThreadName;
@@ -8,7 +8,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** Ends the process of a shard that is of no use any more. */
-final class ProcessEnd {
+public final class ProcessEnd {
     private static final Logger LOG = LogManager.getLogger(ProcessEnd.class);
 
     private ProcessEnd() {}
@@ -17,7 +17,7 @@ final class ProcessEnd {
      * Ends the process as if it was killed, before a learner gets an error. So the learner waits for the next process, and a
      * backup takes over. A stop in order would need what the shard has lost: the weights on a device, or the records.
      */
-    static void after(Throwable failure) {
+    public static void after(Throwable failure) {
         try {
             // The log may hang, for example because nobody reads a pipe.
             ThreadName.END.builder().start(ProcessEnd::halt);

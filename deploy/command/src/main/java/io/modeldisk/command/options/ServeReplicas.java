@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.replica.BackupSettings;
@@ -9,7 +9,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The options of a shard with backups. */
-final class ServeReplicas {
+public final class ServeReplicas {
     /** The value of --durability with which these options have an effect. */
     static final String DURABILITY = "replica";
 
@@ -24,7 +24,7 @@ final class ServeReplicas {
     private Duration timeout;
 
     /** Returns the settings of a primary. {@code secrets}: those of the shard, or null. */
-    BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
+    public BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
         if (replicas < 2) {
             throw new IllegalArgumentException("--replicas=" + replicas
                 + " must be at least 2: the primary and a backup; without backups, give another --durability");
@@ -44,7 +44,7 @@ final class ServeReplicas {
     }
 
     /** The maximum number of backups. */
-    int backups() {
+    public int backups() {
         return replicas - 1;
     }
 }

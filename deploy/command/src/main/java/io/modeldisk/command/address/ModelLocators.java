@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.address;
 
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.ShardLocator;
@@ -10,11 +10,11 @@ import java.util.List;
 /** Opens the address of a model that a user has given. */
 public final class ModelLocators {
     /** The forms of the address, for help texts. */
-    static final String FORMS = "modeldisk[+zk]://HOST:PORT[,HOST:PORT...]/NAME";
+    public static final String FORMS = "modeldisk[+zk]://HOST:PORT[,HOST:PORT...]/NAME";
 
     /** The description of the address, for help texts. */
-    static final String DESCRIPTION = "modeldisk://: the addresses of the model's shards, in the order of the shard numbers, and "
-        + "the model's name. modeldisk+zk://: the addresses of the coordinator, and the model's name.";
+    public static final String DESCRIPTION = "modeldisk://: the addresses of the model's shards, in the order of the shard "
+        + "numbers, and the model's name. modeldisk+zk://: the addresses of the coordinator, and the model's name.";
 
     private ModelLocators() {}
 
@@ -24,7 +24,7 @@ public final class ModelLocators {
      * @throws IllegalArgumentException if the text is not a valid address
      * @throws IOException if the coordinator in the address does not answer, or does not know the model
      */
-    static ShardLocator open(String address) throws IOException {
+    public static ShardLocator open(String address) throws IOException {
         return CoordinatedModel.isAddress(address) ? CoordinatedModel.open(address) : ModelAddress.parse(address);
     }
 

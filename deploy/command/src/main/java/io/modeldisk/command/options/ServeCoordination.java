@@ -1,5 +1,7 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
+import io.modeldisk.command.address.CoordinatedModel;
+import io.modeldisk.command.address.LearnerLabel;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.fault.coordination.ShardRole;
@@ -23,7 +25,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 
 /** The options of a shard for the coordinator. */
-final class ServeCoordination {
+public final class ServeCoordination {
     private static final Pattern PORT_GROUP = Pattern.compile("(\\d{1,3})/(\\d{1,3})");
 
     @Option(names = "--coordinator", paramLabel = "HOST:PORT", split = ",",
@@ -56,7 +58,7 @@ final class ServeCoordination {
      *
      * @throws IllegalArgumentException if --port-group is wrong; the message says what is right
      */
-    TargetPortGroups portGroups() {
+    public TargetPortGroups portGroups() {
         if (portGroup == null) {
             return TargetPortGroups.single();
         }
@@ -74,7 +76,7 @@ final class ServeCoordination {
     }
 
     /** Returns whether a coordinator is named. */
-    boolean isUsed() {
+    public boolean isUsed() {
         return !coordinator.isEmpty();
     }
 
@@ -82,7 +84,7 @@ final class ServeCoordination {
      * Returns the address under which other processes find all shards of a model: at the coordinator, or else at the addresses of
      * --peers. Null if there is neither.
      */
-    String modelAddress(String model, List<String> peers, int shards) {
+    public String modelAddress(String model, List<String> peers, int shards) {
         if (isUsed()) {
             return CoordinatedModel.address(coordinator, model);
         }
@@ -91,12 +93,12 @@ final class ServeCoordination {
     }
 
     /** The session time-out with ZooKeeper. */
-    Duration session() {
+    public Duration session() {
         return session;
     }
 
     /** Registers this process as a replica of the shard. */
-    ShardRole register(ModelFacts facts, InetSocketAddress listen, AccessPolicy access, Runnable changed)
+    public ShardRole register(ModelFacts facts, InetSocketAddress listen, AccessPolicy access, Runnable changed)
         throws IOException {
         if (advertise == null && listen.getAddress().isAnyLocalAddress()) {
             throw new IllegalArgumentException("--listen " + TargetAddress.text(listen)
@@ -114,7 +116,7 @@ final class ServeCoordination {
     }
 
     /** Returns the secret of the line {@code zookeeper} of a secrets file; null if there is none. */
-    static CoordinatorSecret secret(ChapSecrets secrets) {
+    public static CoordinatorSecret secret(ChapSecrets secrets) {
         return secrets != null && secrets.hasZookeeper()
             ? new CoordinatorSecret(secrets.zookeeperName(), secrets.zookeeperSecret())
             : null;
@@ -132,13 +134,13 @@ final class ServeCoordination {
     }
 
     /** Returns the address to which mounts connect, of a shard that listens at an address. */
-    String address(InetSocketAddress listen) {
+    public String address(InetSocketAddress listen) {
         return TargetAddress.text(
             advertise == null ? listen : TargetAddress.parse(advertise, listen.getPort()));
     }
 
     /** Returns what the processes of a model must have in common. */
-    static Map<String, String> options(ModelFacts facts) {
+    public static Map<String, String> options(ModelFacts facts) {
         Map<String, String> options = new TreeMap<>();
         options.put("size", Long.toString(facts.sizeBytes()));
         options.put("block size", Integer.toString(facts.blockSizeBytes()));

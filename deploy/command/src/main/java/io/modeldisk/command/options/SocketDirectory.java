@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import java.io.IOException;
@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The option for the directory of the sockets of the datamover shm. Shards and mounts have this option. */
-final class SocketDirectory {
+public final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
         description = "The directory of the shm datamover's sockets. Only this user may have access to the directory. Default: "
             + "modeldisk in XDG_RUNTIME_DIR; without that variable /run/modeldisk for root, /tmp/modeldisk-UID for other users.")
     private Path directory;
 
-    Path directory() {
+    public Path directory() {
         return directory == null ? SocketPath.defaultDirectory() : directory;
     }
 
@@ -22,7 +22,7 @@ final class SocketDirectory {
      *
      * @throws IOException if the user has named something else than a directory
      */
-    Path existing() throws IOException {
+    public Path existing() throws IOException {
         if (directory != null && !Files.isDirectory(directory)) {
             throw new IOException("--shm-directory " + directory + (Files.exists(directory)
                 ? " is not a directory"

@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

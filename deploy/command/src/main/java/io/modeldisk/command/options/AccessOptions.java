@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.mount.fuse.FileAccess;
 import picocli.CommandLine.ITypeConverter;
@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options of a mount that control which users may use its files. */
-final class AccessOptions {
+public final class AccessOptions {
     @Option(names = "--uid", paramLabel = "N",
         description = "The user ID of the files' owner. Only root can name another user. Default: the mounting user.")
     private Integer userId;
@@ -25,7 +25,7 @@ final class AccessOptions {
     private boolean allowOther;
 
     /** Returns the access that these options describe. */
-    FileAccess access() {
+    public FileAccess access() {
         FileAccess own = FileAccess.ofThisUser();
         return new FileAccess(userId == null ? own.userId() : userId, groupId == null ? own.groupId() : groupId, mode,
             allowOther);

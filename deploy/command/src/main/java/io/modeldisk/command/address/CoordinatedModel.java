@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.address;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -24,7 +24,7 @@ import java.util.function.IntConsumer;
  * A model whose shards a coordinator knows: {@code modeldisk+zk://HOST[:PORT][,HOST[:PORT]...]/NAME}, with the servers of
  * ZooKeeper.
  */
-final class CoordinatedModel implements ShardLocator {
+public final class CoordinatedModel implements ShardLocator {
     private static final String SCHEME = "modeldisk+zk";
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -34,12 +34,12 @@ final class CoordinatedModel implements ShardLocator {
         this.watch = watch;
     }
 
-    static boolean isAddress(String text) {
+    public static boolean isAddress(String text) {
         return text.startsWith(SCHEME + ":");
     }
 
     /** Returns the address of a model at these servers. */
-    static String address(List<String> servers, String model) {
+    public static String address(List<String> servers, String model) {
         return SCHEME + "://" + String.join(",", servers) + "/" + model;
     }
 
@@ -48,7 +48,7 @@ final class CoordinatedModel implements ShardLocator {
      *
      * @throws IOException if the coordinator does not answer within 10 s, or does not know the model
      */
-    static CoordinatedModel open(String text) throws IOException {
+    public static CoordinatedModel open(String text) throws IOException {
         ModelAddress address = ModelAddress.parse(text, SCHEME, CoordinatorContext.DEFAULT_PORT);
         return new CoordinatedModel(
             ModelWatch.open(new CoordinatorContext(address.shards(), CoordinatorContext.DEFAULT_SESSION),
@@ -100,7 +100,7 @@ final class CoordinatedModel implements ShardLocator {
     }
 
     /** Returns for each shard its epoch, the address of its primary, and the processes that wait. */
-    ArrayNode describe() throws IOException {
+    public ArrayNode describe() throws IOException {
         ArrayNode shards = JSON.createArrayNode();
         for (int i = 0; i < shardCount(); i++) {
             Leader leader = watch.leader(i);
@@ -120,7 +120,7 @@ final class CoordinatedModel implements ShardLocator {
     }
 
     /** Returns the addresses of the coordinator. */
-    String servers() {
+    public String servers() {
         return watch.servers();
     }
 

@@ -1,5 +1,7 @@
-package io.modeldisk.command;
+package io.modeldisk.command.settings;
 
+import io.modeldisk.command.process.LogConfiguration;
+import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.platform.units.DurationText;
 import java.io.BufferedReader;
@@ -39,7 +41,7 @@ public final class Settings implements IDefaultValueProvider {
     private static final char BYTE_ORDER_MARK = '\uFEFF';
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
-        LogConfiguration.ZOOKEEPER_LEVEL, MountCommand.IN_BACKGROUND);
+        LogConfiguration.ZOOKEEPER_LEVEL, ServiceNotices.IN_BACKGROUND);
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");
@@ -52,7 +54,7 @@ public final class Settings implements IDefaultValueProvider {
      *
      * @throws IOException if MODELDISK_CONFIG names a file that cannot be read
      */
-    Settings() throws IOException {
+    public Settings() throws IOException {
         String named = System.getenv("MODELDISK_CONFIG");
         path = Path.of(named == null ? DEFAULT_FILE : named);
         if (named == null && !Files.exists(path)) {
@@ -125,7 +127,7 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /** Returns the names of the commands to which settings belong, of which some may not exist. */
-    Set<String> commands() {
+    public Set<String> commands() {
         Stream<String> variables = System.getenv().keySet().stream().filter(name -> name.startsWith(PREFIX))
             .map(name -> name.substring(PREFIX.length()).toLowerCase(Locale.ROOT));
         return Stream.concat(file.stringPropertyNames().stream(), variables).map(Settings::command)
@@ -141,7 +143,7 @@ public final class Settings implements IDefaultValueProvider {
      *
      * @throws IOException if a property or variable belongs to no option; the message names the first such setting
      */
-    void check(CommandLine line) throws IOException {
+    public void check(CommandLine line) throws IOException {
         Set<String> keys = new TreeSet<>();
         collect(line.getCommandSpec(), keys);
         Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());

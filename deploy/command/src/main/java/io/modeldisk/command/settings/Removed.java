@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.settings;
 
 import java.util.Map;
 import java.util.Map.Entry;
@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands and options that earlier versions had. Whoever still uses one is told what replaces it. */
-final class Removed {
+public final class Removed {
     private static final String ROUNDS = "--rounds is its name now";
     private static final String OUT = "--out FILE.json,FILE.png writes figures and charts";
     private static final String MODEL = "--model BYTES:TIME has the size and the computation time";
@@ -70,7 +70,7 @@ final class Removed {
     private Removed() {}
 
     /** Returns a sentence about the removed command or option among the unmatched arguments; empty if there is none. */
-    static Optional<String> sentence(UnmatchedArgumentException failure) {
+    public static Optional<String> sentence(UnmatchedArgumentException failure) {
         CommandSpec command = failure.getCommandLine().getCommandSpec();
         String prefix = command.qualifiedName(".").replaceFirst("^modeldisk\\.?", "");
         for (String argument : failure.getUnmatched()) {
@@ -90,7 +90,7 @@ final class Removed {
      * @param name the name that the user has written
      * @param variable the environment variable of the setting, such as {@code MODELDISK_TOP_INTERVAL}
      */
-    static Optional<String> sentence(String name, String variable) {
+    public static Optional<String> sentence(String name, String variable) {
         for (Entry<String, String> each : REPLACEMENTS.entrySet()) {
             String removed = Settings.variable(each.getKey());
             if (variable.equals(removed) || variable.startsWith(removed + "_")) {

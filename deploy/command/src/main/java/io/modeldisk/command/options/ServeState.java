@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
@@ -9,7 +9,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The options for what survives the end of a shard. */
-final class ServeState {
+public final class ServeState {
     private static final String CHECKPOINT = "checkpoint";
     private static final String JOURNAL = "journal";
     private static final long MIN_LIMIT_BYTES = 1 << 20;
@@ -50,7 +50,7 @@ final class ServeState {
      *
      * @param coordinated whether a coordinator decides which process serves the shard
      */
-    JournalSettings journal(boolean coordinated) {
+    public JournalSettings journal(boolean coordinated) {
         boolean journal = mode().equals(JOURNAL);
         check(journal || journalLimit == null, "--journal-limit needs --durability journal");
         check(journalLimit == null || journalLimit.bytes() >= MIN_LIMIT_BYTES,
@@ -62,7 +62,7 @@ final class ServeState {
     }
 
     /** Returns whether the shard has backups. */
-    boolean hasBackups() {
+    public boolean hasBackups() {
         return ServeReplicas.DURABILITY.equals(durability);
     }
 
@@ -71,7 +71,7 @@ final class ServeState {
      *
      * @param startAtMost the highest number of a checkpoint from which the shard may start
      */
-    CheckpointSettings checkpoints(long startAtMost) {
+    public CheckpointSettings checkpoints(long startAtMost) {
         String mode = mode();
         switch (mode) {
             case "memory" -> {

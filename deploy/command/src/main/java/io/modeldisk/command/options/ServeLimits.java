@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.engine.TargetContext;
@@ -7,7 +7,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The options for the memory and the connections of a shard. */
-final class ServeLimits {
+public final class ServeLimits {
     @Option(names = "--buffers", paramLabel = "BYTES",
         description = "The memory for incoming data. All sessions share it.")
     private ByteSize buffers = new ByteSize(TargetContext.DEFAULT_BUFFER_BYTES);
@@ -27,11 +27,11 @@ final class ServeLimits {
             + "read: at most the size of the shard. It is allocated when the first file is opened.")
     private ByteSize readerMemory = new ByteSize(ServerContext.DEFAULT_READER_BYTES);
 
-    long readerBytes() {
+    public long readerBytes() {
         return readerMemory.bytes();
     }
 
-    void apply(TargetContext context) {
+    public void apply(TargetContext context) {
         context.bufferBytes(buffers.bytes()).maxConnections(maxSessions).pingInterval(pingInterval);
     }
 }

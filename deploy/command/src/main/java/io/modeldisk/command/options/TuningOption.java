@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The option for the tuning file. Shards and mounts have it. */
-final class TuningOption {
+public final class TuningOption {
     private static final String NONE = "none";
 
     @Option(names = "--tuning", paramLabel = "FILE|none",
@@ -16,7 +16,7 @@ final class TuningOption {
     private String file;
 
     /** Returns the tuned sizes. */
-    Tuning read() throws IOException {
+    public Tuning read() throws IOException {
         if (NONE.equals(file)) {
             return Tuning.BUILT_IN;
         }

@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.server.block.DeviceTarget;
@@ -6,7 +6,7 @@ import io.modeldisk.server.block.DeviceTarget.PushTo;
 import picocli.CommandLine.Option;
 
 /** The options for a shard whose gradients are applied by a device. */
-final class ServeDevice {
+public final class ServeDevice {
     @Option(names = "--device", paramLabel = "DEVICE",
         description = "Keep the weights in the memory of a device, and apply gradients there. cuda:N is NVIDIA's GPU number "
             + "N. If the device fails, the process ends as if it was killed. Default: the CPU applies gradients.")
@@ -24,7 +24,7 @@ final class ServeDevice {
     private String pushTo;
 
     /** Returns the device; null if the CPU applies gradients. */
-    DeviceTarget target() {
+    public DeviceTarget target() {
         if (!pullFrom.equals("host") && !pullFrom.equals("device")) {
             throw new IllegalArgumentException("--pull-from=" + pullFrom + " must be host or device");
         }

@@ -1,16 +1,16 @@
-package io.modeldisk.command;
+package io.modeldisk.command.options;
 
 import io.modeldisk.admin.AdminServer;
 import io.modeldisk.admin.page.Overview;
 import io.modeldisk.platform.time.NanoClock;
 
 /** The HTTP server of a process, and the overview that its page shows. */
-final class Admin implements AutoCloseable {
+public final class Admin implements AutoCloseable {
     private volatile Overview overview = new Overview(NanoClock.SYSTEM, "a process that starts", 0);
     private AdminServer server;
 
     /** Sets the server. Without this call, the user wants none. */
-    void serve(AdminServer started) {
+    public void serve(AdminServer started) {
         server = started;
     }
 
@@ -20,17 +20,17 @@ final class Admin implements AutoCloseable {
     }
 
     /** Returns whether there is a server. */
-    boolean isUsed() {
+    public boolean isUsed() {
         return server != null;
     }
 
     /** Sets the overview of the model, once the process knows the model. This object closes it. */
-    void watch(Overview model) {
+    public void watch(Overview model) {
         overview = model;
     }
 
     /** Returns the end of a ready line, which names the address of the server. */
-    String suffix() {
+    public String suffix() {
         return server == null ? "" : ", admin " + server.url();
     }
 

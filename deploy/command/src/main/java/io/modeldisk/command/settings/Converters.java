@@ -1,4 +1,4 @@
-package io.modeldisk.command;
+package io.modeldisk.command.settings;
 
 import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.units.ByteSize;

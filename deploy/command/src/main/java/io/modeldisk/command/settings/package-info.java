@@ -1,0 +1,5 @@
+/**
+ * The values of options: those from the environment and the settings file, their conversion, and the answers to options that
+ * were removed. No option is defined here.
+ */
+package io.modeldisk.command.settings;

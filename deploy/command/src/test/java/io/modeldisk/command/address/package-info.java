@@ -1,0 +1,2 @@
+/** Tests of the names of learners. */
+package io.modeldisk.command.address;
