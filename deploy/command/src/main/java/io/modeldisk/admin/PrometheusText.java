@@ -15,13 +15,14 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.modeldisk.platform.metrics.Metric.Kind;
+import io.modeldisk.platform.metrics.Metric.Scope;
 import io.modeldisk.protocol.dialect.Metric;
 import io.modeldisk.protocol.dialect.Metric.Kind;
 import io.modeldisk.protocol.dialect.Metric.Scope;
 import io.modeldisk.protocol.dialect.StatusJson;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,18 +34,6 @@ import java.util.stream.Stream;
  */
 final class PrometheusText implements AutoCloseable {
     static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-    private static final Map<Scope, List<Metric>> NUMBERS = new EnumMap<>(Scope.class);
-    private static final Map<Scope, List<Metric>> TEXTS = new EnumMap<>(Scope.class);
-
-    static {
-        for (Scope scope : Scope.values()) {
-            NUMBERS.put(scope, Stream.of(Metric.values())
-                .filter(metric -> metric.scope() == scope && metric.kind() != Kind.TEXT).toList());
-            TEXTS.put(scope, Stream.of(Metric.values())
-                .filter(metric -> metric.scope() == scope && metric.kind() == Kind.TEXT).toList());
-        }
-    }
 
     /** A series: a metric with its labels. */
     private record Series(String name, Tags labels) {}
@@ -111,7 +100,7 @@ final class PrometheusText implements AutoCloseable {
         if (object.isMissingNode()) {
             return;
         }
-        for (Metric metric : NUMBERS.get(scope)) {
+        for (Metric metric : metrics(scope, false)) {
             JsonNode node = StatusJson.get(object, metric);
             if (metric.kind() == Kind.FLAG) {
                 set(metric, metric.prometheusName(), labels, node.asBoolean() || node.isTextual() ? 1 : 0);
@@ -119,7 +108,7 @@ final class PrometheusText implements AutoCloseable {
                 set(metric, metric.prometheusName(), labels, node.asDouble() * metric.unit().baseUnits());
             }
         }
-        List<Metric> texts = TEXTS.get(scope);
+        List<Metric> texts = metrics(scope, true);
         if (!texts.isEmpty()) {
             List<String> pairs = new ArrayList<>();
             for (Metric text : texts) {
@@ -127,6 +116,11 @@ final class PrometheusText implements AutoCloseable {
             }
             set(texts.getFirst(), scope.infoName(), labels.and(pairs.toArray(String[]::new)), 1);
         }
+    }
+
+    private static List<Metric> metrics(Scope scope, boolean texts) {
+        return Stream.of(Metric.values())
+            .filter(metric -> metric.scope() == scope && (metric.kind() == Kind.TEXT) == texts).toList();
     }
 
     private void set(Metric metric, String name, Tags labels, double number) {

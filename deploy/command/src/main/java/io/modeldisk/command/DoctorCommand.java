@@ -4,9 +4,7 @@ import io.modeldisk.doctor.Doctor;
 import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Report;
-import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.striping.ModelAddress;
 import java.io.IOException;
 import java.util.List;
@@ -20,7 +18,7 @@ import picocli.CommandLine.Parameters;
 /** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA, GPUs and limits. "
+        "Checks that this machine has what modeldisk needs: Java, FUSE, shared memory, RDMA, GPUs and limits. "
             + "Prints what to do if something is missing.",
         "Exits with status 0 if this machine meets all requirements of mounts over the datamovers in --datamover, else with "
             + "status 1."},
@@ -35,16 +33,10 @@ final class DoctorCommand implements Callable<Integer> {
         description = "The datamovers that must work, one or more of tcp, iser and shm.")
     private List<String> datamovers;
 
-    @Option(names = "--listen", paramLabel = "HOST:PORT", split = ",", defaultValue = "127.0.0.1:3260",
-        description = "The addresses of shards that you want to start. The doctor checks that the ports are free.")
-    private List<String> listen;
-
     @Override
     public Integer call() throws IOException {
         List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
-        Report report = Doctor.ofThisMachine().examine(
-            listen.stream().map(portal -> TargetAddress.parse(portal, TargetContext.DEFAULT_PORT)).toList(),
-            address == null ? null : ModelAddress.parse(address), wishes);
+        Report report = Doctor.ofThisMachine().examine(address == null ? null : ModelAddress.parse(address), wishes);
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);
         print(report, needed, well);

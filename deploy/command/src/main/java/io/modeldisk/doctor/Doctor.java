@@ -49,16 +49,12 @@ public final class Doctor {
     /**
      * Runs all checks.
      *
-     * @param listen the addresses of future shards
      * @param model the model whose shards the doctor tries to reach; null for no model
      * @param datamovers the datamovers over which the doctor tries to reach the shards
      */
-    public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Preference> datamovers) {
+    public Report examine(ModelAddress model, List<Route.Preference> datamovers) {
         java();
         fuse();
-        for (InetSocketAddress address : listen) {
-            port(address);
-        }
         sharedMemory();
         new RdmaCheck(machine, report).run();
         new GpuCheck(machine, report).run();
@@ -129,17 +125,6 @@ public final class Doctor {
 
     private boolean hasCapability(int number) {
         return status("CapEff:").map(mask -> (Long.parseUnsignedLong(mask, 16) >>> number & 1) == 1).orElse(true);
-    }
-
-    private void port(InetSocketAddress address) {
-        String name = "port " + TargetAddress.text(address);
-        String obstacle = machine.listenObstacle(address);
-        if (obstacle == null) {
-            report.ok(Area.TCP, name, "the port is free");
-            return;
-        }
-        report.warning(Area.TCP, name, "a shard cannot listen on this port (" + obstacle
-            + "); `ss -ltnp` shows the processes that use ports; choose another port with `serve --listen`");
     }
 
     private void sharedMemory() {

@@ -5,7 +5,6 @@ import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.platform.units.ByteSize;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,8 +12,6 @@ import java.util.regex.Pattern;
 final class GpuCheck {
     private static final Path DRIVER = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s");
-    private static final Path PCI = Path.of("/sys/bus/pci/devices");
-    private static final int PCI_BARS = 6;
     /** The kernel module that gives RDMA devices access to device memory without dma-buf: its name now, and in old drivers. */
     private static final List<Path> PEER_MEMORY = List.of(Path.of("/sys/module/nvidia_peermem"),
         Path.of("/sys/module/nv_peer_mem"));
@@ -51,12 +48,7 @@ final class GpuCheck {
         report.ok(Area.CUDA, subject,
             device.name() + ", compute capability " + device.computeCapability() + ", "
                 + ByteSize.format(device.totalBytes()) + " of memory, " + ByteSize.format(device.freeBytes())
-                + " free");
-        OptionalLong window = windowBytes(device.pciAddress());
-        report.ok(Area.CUDA, subject + " PCI", device.pciAddress() + ", " + link(device.pciAddress()) + ", "
-            + (window.isPresent()
-                ? "BAR 1 has " + ByteSize.format(window.getAsLong())
-                : "the size of BAR 1 is unknown"));
+                + " free, PCI " + device.pciAddress());
         gpuDirect(subject, device);
     }
 
@@ -81,29 +73,5 @@ final class GpuCheck {
             report.warning(Area.CUDA, subject, "the RDMA device does not reach the memory: " + trial.obstacle() + PINNED
                 + (peerMemory ? "" : "; try `modprobe nvidia_peermem`"));
         }
-    }
-
-    /**
-     * Returns the size of BAR 1, through which other devices access the memory of a GPU. The first six lines are the ranges of
-     * the BARs. After a BAR with 64 bits, one line has no range, so BAR 1 is the second range of any line.
-     */
-    private OptionalLong windowBytes(String address) {
-        return machine.text(PCI.resolve(address).resolve("resource")).orElse("").lines().limit(PCI_BARS)
-            .map(line -> line.split(" ")).filter(range -> range.length > 1)
-            .mapToLong(range -> Long.decode(range[1]) - Long.decode(range[0]) + 1).filter(bytes -> bytes > 1)
-            .skip(1).findFirst();
-    }
-
-    private String link(String address) {
-        String now = link(address, "current");
-        return now == null ? "the PCIe link is unknown" : now + " now, at most " + link(address, "max");
-    }
-
-    private String link(String address, String which) {
-        Path device = PCI.resolve(address);
-        return machine.text(device.resolve(which + "_link_width"))
-            .flatMap(width -> machine.text(device.resolve(which + "_link_speed"))
-                .map(speed -> "PCIe x" + width.strip() + " at " + speed.strip().replace(" PCIe", "")))
-            .orElse(null);
     }
 }

@@ -17,7 +17,6 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.module.ModuleFinder;
 import java.net.InetSocketAddress;
 import java.nio.channels.FileChannel;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -131,16 +130,6 @@ final class LinuxMachine implements Machine {
     @Override
     public String sharedMemoryObstacle() {
         return SharedMemory.unavailabilityCause();
-    }
-
-    @Override
-    public String listenObstacle(InetSocketAddress address) {
-        try (ServerSocketChannel channel = ServerSocketChannel.open()) {
-            channel.bind(address);
-            return null;
-        } catch (IOException e) {
-            return e.getMessage();
-        }
     }
 
     @Override

@@ -52,9 +52,6 @@ interface Machine {
     /** The reason why processes cannot share memory; null if they can share memory. */
     String sharedMemoryObstacle();
 
-    /** Returns the reason why a process cannot listen on an address; null if it can listen. */
-    String listenObstacle(InetSocketAddress address);
-
     /** Returns the reason why a shard cannot be reached over a datamover; null if it can be reached. */
     String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model);
 }

@@ -27,7 +27,6 @@ final class FakeMachine implements Machine {
     GpuDirectTrial gpuDirect = new GpuDirectTrial("dma-buf", null);
     CudaReport cuda = new CudaReport("NVIDIA's driver is missing", null, List.of());
     String sharedMemoryObstacle;
-    String listenObstacle;
 
     FakeMachine() {
         files.put("/proc/filesystems", "nodev\tproc\nnodev\tfuse\n\tfuseblk\n");
@@ -60,24 +59,12 @@ final class FakeMachine implements Machine {
         return machine;
     }
 
-    /** Gives this machine a GPU with dma-buf in a PCIe slot. */
+    /** Gives this machine a GPU with dma-buf. */
     FakeMachine withGpu() {
         cuda = new CudaReport(null, "12.6", List.of(new CudaReport.Device("cuda:0 (NVIDIA H100)", null, "9.0",
             80L << 30, 79L << 30, "0000:3b:00.0", true, true)));
         files.put("/proc/driver/nvidia/version",
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  gcc 13.2.0\n");
-        String device = "/sys/bus/pci/devices/0000:3b:00.0/";
-        files.put(device + "resource", """
-            0x0000212042000000 0x0000212042ffffff 0x000000000014220c
-            0x0000000000000000 0x0000000000000000 0x0000000000000000
-            0x0000210000000000 0x0000211fffffffff 0x000000000014220c
-            0x0000000000000000 0x0000000000000000 0x0000000000000000
-            0x0000212040000000 0x0000212041ffffff 0x000000000014220c
-            """);
-        files.put(device + "current_link_width", "8\n");
-        files.put(device + "current_link_speed", "2.5 GT/s PCIe\n");
-        files.put(device + "max_link_width", "16\n");
-        files.put(device + "max_link_speed", "32.0 GT/s PCIe\n");
         return this;
     }
 
@@ -155,11 +142,6 @@ final class FakeMachine implements Machine {
     @Override
     public String sharedMemoryObstacle() {
         return sharedMemoryObstacle;
-    }
-
-    @Override
-    public String listenObstacle(InetSocketAddress address) {
-        return listenObstacle;
     }
 
     @Override

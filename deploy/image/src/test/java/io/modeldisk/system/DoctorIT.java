@@ -3,8 +3,6 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -30,16 +28,11 @@ final class DoctorIT {
     }
 
     @Test
-    void doctorReportsAReachableShardAndAUsedPort() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, UnaryOperator.identity());
-            String output = sandbox.run(modeldisk("doctor", "--listen", "127.0.0.1:" + taken.getLocalPort(),
-                shards.address())).output();
+    void doctorReportsAReachableShard() throws Exception {
+        Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, UnaryOperator.identity());
 
-            assertThat(output).containsPattern("ok +tcp +shard 127.0.0.1:" + shards.ports().getFirst()
-                + " over tcp +the shard accepts connections");
-            assertThat(output).contains("a shard cannot listen on this port (Address already in use); `ss");
-        }
+        assertThat(sandbox.run(modeldisk("doctor", shards.address())).output()).containsPattern(
+            "ok +tcp +shard 127.0.0.1:" + shards.ports().getFirst() + " over tcp +the shard accepts connections");
     }
 
     @Test

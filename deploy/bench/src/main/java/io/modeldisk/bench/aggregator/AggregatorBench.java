@@ -2,8 +2,10 @@ package io.modeldisk.bench.aggregator;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.bench.load.Turns;
 import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Table;
 import io.modeldisk.bench.report.Unit;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -11,6 +13,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** Measures the throughput of an aggregator on one core, with weights that are larger than the processor's caches. */
 public final class AggregatorBench {
@@ -30,9 +34,6 @@ public final class AggregatorBench {
      * @param bytes the size of the weights, a multiple of 256 KiB
      */
     public static Report run(String name, Aggregator aggregator, long bytes, int rounds) throws IOException {
-        double[] ours = new double[rounds];
-        double[] loops = new double[rounds];
-        double[] copies = new double[rounds];
         String own = name.split(":", 2)[0];
         String loopName = CLoop.has(own) ? own : "sgd";
         try (
@@ -49,25 +50,20 @@ public final class AggregatorBench {
                     : state.allocate(stateBytes, STATE_ALIGNMENT);
                 model[i] = new Block(weights.segment((long) i * BLOCK_BYTES, BLOCK_BYTES), remembered, 1);
             }
-            for (int i = 0; i < WARM_UP_PASSES; i++) {
-                pass(aggregator, model, gradients);
-                loop.pass(loopName);
-                loop.pass("copy");
-            }
-            for (int i = 0; i < rounds; i++) {
-                ours[i] = (double) bytes / pass(aggregator, model, gradients);
-                loops[i] = (double) bytes / loop.pass(loopName);
-                copies[i] = (double) bytes / loop.pass("copy");
-            }
+            Map<String, Turns.Once<Double>> passes = new LinkedHashMap<>();
+            passes.put("aggregator", () -> (double) bytes / pass(aggregator, model, gradients));
+            passes.put("loop", () -> (double) bytes / loop.pass(loopName));
+            passes.put("memcpy", () -> (double) bytes / loop.pass("copy"));
+            Turns.repeat(WARM_UP_PASSES, passes);
+            Report report = new Report("aggregator");
+            Table.Row row = report.table("aggregator",
+                "Throughput of gradient on one core: medians of " + rounds + " runs in turn", "aggregator", "loop in C")
+                .row(name, loopName);
+            Turns.repeat(rounds, passes).forEach((pass, rates) -> row.put(pass, Unit.GIGABYTES_PER_SECOND,
+                Samples.of(rates.stream().mapToDouble(Double::doubleValue).toArray())));
+            row.ratio("aggregator", "loop").ratio("aggregator", "memcpy");
+            return report;
         }
-        Report report = new Report("aggregator");
-        report.table("aggregator", "Throughput of gradient on one core: medians of " + rounds + " runs in turn",
-            "aggregator", "loop in C").row(name, loopName)
-            .put("aggregator", Unit.GIGABYTES_PER_SECOND, Samples.of(ours))
-            .put("loop", Unit.GIGABYTES_PER_SECOND, Samples.of(loops))
-            .put("memcpy", Unit.GIGABYTES_PER_SECOND, Samples.of(copies))
-            .ratio("aggregator", "loop").ratio("aggregator", "memcpy");
-        return report;
     }
 
     private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients) {

@@ -1,5 +1,8 @@
 package io.modeldisk.bench.aggregator;
 
+import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.bench.shard.Closing;
+import io.modeldisk.platform.linux.Processes;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,13 +21,14 @@ final class CLoop implements AutoCloseable {
         "adamw");
     private static final String NAME = "optimizers";
 
+    private final Closing opened = new Closing();
     private final Path directory;
     private Process process;
     private BufferedReader answers;
     private Writer requests;
 
-    private CLoop(Path directory) {
-        this.directory = directory;
+    private CLoop() throws IOException {
+        this.directory = opened.folder();
     }
 
     /**
@@ -33,7 +37,7 @@ final class CLoop implements AutoCloseable {
      * @throws IOException if gcc is missing or fails
      */
     static CLoop start(long bytes, int blockBytes) throws IOException {
-        CLoop loop = new CLoop(Files.createTempDirectory("modeldisk-bench"));
+        CLoop loop = new CLoop();
         try {
             loop.compile();
             loop.process = new ProcessBuilder(loop.file(""), Long.toString(bytes), Integer.toString(blockBytes))
@@ -55,24 +59,11 @@ final class CLoop implements AutoCloseable {
         try (InputStream text = CLoop.class.getResourceAsStream(NAME + ".c")) {
             Files.copy(text, Path.of(file(".c")));
         }
-        Process gcc;
-        try {
-            gcc = new ProcessBuilder("gcc", "-O3", "-march=native", "-fno-math-errno", "-o", file(""), file(".c"),
-                "-lm")
-                .redirectErrorStream(true).start();
-        } catch (IOException e) {
+        if (!Processes.isInstalled("gcc")) {
             throw new IOException(
-                "the C program was not compiled because gcc is missing; install gcc and libc6-dev", e);
+                "the C program was not compiled because gcc is missing; install gcc and libc6-dev");
         }
-        try (BufferedReader output = gcc.inputReader(StandardCharsets.UTF_8)) {
-            String said = String.join("\n", output.readAllLines());
-            if (gcc.waitFor() != 0) {
-                throw new IOException("the C program was not compiled because gcc failed:\n" + said);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for gcc was interrupted", e);
-        }
+        ChildProcess.run("gcc", "-O3", "-march=native", "-fno-math-errno", "-o", file(""), file(".c"), "-lm");
     }
 
     /** Returns whether the program has a loop for an aggregator. */
@@ -99,8 +90,6 @@ final class CLoop implements AutoCloseable {
         if (process != null) {
             process.destroy();
         }
-        Files.deleteIfExists(Path.of(file(".c")));
-        Files.deleteIfExists(Path.of(file("")));
-        Files.delete(directory);
+        opened.close();
     }
 }

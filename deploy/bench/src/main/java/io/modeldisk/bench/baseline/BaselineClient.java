@@ -74,8 +74,7 @@ public final class BaselineClient implements Requester {
         new BaselineRequest(load.direction(), false, aggregates, load.requestBytes(), load.requests()).send(channel);
         FutureTask<Void> sender = null;
         if (load.direction() == Direction.BOTH) {
-            sender = new FutureTask<>(() -> push(load));
-            Thread.ofPlatform().daemon().name("baseline-sender").start(sender);
+            sender = ClosedLoop.start("baseline-sender", () -> push(load));
         } else if (load.direction() == Direction.PUSH) {
             push(load);
         }

@@ -107,8 +107,7 @@ public final class BaselineServer implements AutoCloseable {
         }
         FutureTask<Void> sender = null;
         if (request.direction().pulls()) {
-            sender = new FutureTask<>(() -> sendWeights(channel, request));
-            Thread.ofPlatform().daemon().name("baseline-sender").start(sender);
+            sender = ClosedLoop.start("baseline-sender", () -> sendWeights(channel, request));
         }
         long received = takeGradients(channel, request);
         if (sender != null) {

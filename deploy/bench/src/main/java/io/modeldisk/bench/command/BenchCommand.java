@@ -9,11 +9,8 @@ import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk bench}, which runs a benchmark of modeldisk. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
@@ -21,16 +18,7 @@ import picocli.CommandLine.Spec;
         BenchAggregatorCommand.class},
     description = {
         "Measures modeldisk on this machine, in turn with baselines without modeldisk."})
-public final class BenchCommand implements Runnable, Subcommand {
-    @Spec
-    private CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw new ParameterException(spec.commandLine(),
-            "the name of a benchmark is missing; add protocol, mount, training or aggregator");
-    }
-
+public final class BenchCommand implements Subcommand {
     /** Runs a node of the mesh that {@code bench protocol} measures. Its gRPC server is the baseline of one shard too. */
     @Command(name = "node", hidden = true, description = {"Runs a node of `bench protocol`."})
     int node(

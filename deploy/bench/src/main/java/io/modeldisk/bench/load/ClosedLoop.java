@@ -36,13 +36,19 @@ public final class ClosedLoop {
      * @throws IOException if a task fails
      */
     public static <T> List<T> together(List<Callable<T>> tasks) throws IOException {
-        List<FutureTask<T>> running = tasks.stream().map(FutureTask::new).toList();
-        running.forEach(task -> Thread.ofPlatform().daemon().name("bench-client").start(task));
+        List<FutureTask<T>> running = tasks.stream().map(task -> start("bench-client", task)).toList();
         List<T> results = new ArrayList<>();
         for (FutureTask<T> task : running) {
             results.add(await(task));
         }
         return results;
+    }
+
+    /** Starts a task on its own thread. */
+    public static <T> FutureTask<T> start(String thread, Callable<T> task) {
+        FutureTask<T> started = new FutureTask<>(task);
+        Thread.ofPlatform().daemon().name(thread).start(started);
+        return started;
     }
 
     /** Waits until a task has completed. Returns the result of the task, or throws its failure. */

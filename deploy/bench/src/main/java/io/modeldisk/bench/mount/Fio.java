@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.shard.ChildProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** Runs fio on a file, without the page cache. */
@@ -23,28 +23,11 @@ final class Fio {
      */
     static double run(Path file, long fileBytes, Load load, long runMs) throws IOException {
         String way = load.direction() == Direction.PUSH ? "write" : "read";
-        Process fio = new ProcessBuilder("fio", "--name=bench", "--filename=" + file, "--size=" + fileBytes,
+        String output = ChildProcess.run("fio", "--name=bench", "--filename=" + file, "--size=" + fileBytes,
             "--direct=1",
             "--ioengine=" + (load.queueDepth() == 1 ? "psync" : "libaio"), "--iodepth=" + load.queueDepth(),
             "--bs=" + load.requestBytes(), "--rw=" + way, "--time_based", "--runtime=" + runMs + "ms",
-            "--zero_buffers=1",
-            "--allow_file_create=0", "--overwrite=1", "--output-format=json")
-            // fio runs outside of the mount, because a mount cannot be unmounted while it is a working directory.
-            .directory(Path.of("/").toFile()).redirectErrorStream(true).start();
-        Thread ender = new Thread(fio::destroy, "end-fio");
-        Runtime.getRuntime().addShutdownHook(ender);
-        String output = new String(fio.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            if (fio.waitFor() != 0) {
-                throw new IOException("fio failed:\n" + output);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            fio.destroy();
-            throw new IOException("the wait for fio was interrupted", e);
-        } finally {
-            Runtime.getRuntime().removeShutdownHook(ender);
-        }
+            "--zero_buffers=1", "--allow_file_create=0", "--overwrite=1", "--output-format=json");
         // fio may print warnings before the JSON document.
         JsonNode result = JSON.readTree(output.substring(output.indexOf('{')));
         return result.at("/jobs/0/" + way + "/bw_bytes").asDouble();

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Measures mounts with the exchange {@code direct}, in turn with files that move no data and with the protocol alone. The shard,
@@ -79,9 +78,8 @@ public final class MountBench {
             A file of %s. file: a file of the same binding that moves no data. NAME: a mount over this datamover.
             NAME / series: divided by 1 / (1 / file + 1 / protocol NAME), since each byte passes both.\
             """, ByteSize.format(plan.modelBytes())), "binding", "call", "in flight", "size");
-        Path folder = Files.createTempDirectory("modeldisk-bench");
         try (Closing opened = new Closing()) {
-            opened.add(() -> deleteFolders(folder));
+            Path folder = opened.folder();
             BenchShard shard = opened.add(BenchShard.start("null", plan.modelBytes(), plan.datamovers()));
             Map<String, Map<String, Run>> variants = variants(opened, shard, folder);
             for (Map<String, Run> ofBinding : variants.values()) {
@@ -199,14 +197,5 @@ public final class MountBench {
         Turns.repeat(plan.rounds(), runs).forEach((name, found) -> samples.put(name,
             Samples.of(found.stream().mapToDouble(Double::doubleValue).toArray())));
         return samples;
-    }
-
-    private static void deleteFolders(Path folder) throws IOException {
-        try (Stream<Path> folders = Files.list(folder)) {
-            for (Path each : folders.toList()) {
-                Files.delete(each);
-            }
-        }
-        Files.delete(folder);
     }
 }

@@ -3,6 +3,7 @@ package io.modeldisk.bench.protocol;
 import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Measured;
 import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.protocol.ProtocolPlan.Measure;
 import io.modeldisk.bench.report.Report;
@@ -48,11 +49,10 @@ public final class ManySessions {
                         Progress.show(count + " sessions beside " + stopped + " stopped readers");
                         long before = shard.residentBytes();
                         long runNs = TimeUnit.MILLISECONDS.toNanos(plan.runMs(Measure.SESSIONS));
-                        double[] rates = run(shard, count, stopped, bytes, Long.MAX_VALUE, runNs).stream()
-                            .mapToDouble(session -> (double) session.bytes() / session.nanos()).toArray();
-                        Samples all = Samples.of(rates);
+                        Samples all = Measured.gigabytesPerSecond(
+                            run(shard, count, stopped, bytes, Long.MAX_VALUE, runNs), bytes);
                         table.row(count, stopped, new ByteSize(bytes))
-                            .put("all", Unit.GIGABYTES_PER_SECOND, Samples.of(Arrays.stream(rates).sum()))
+                            .put("all", Unit.GIGABYTES_PER_SECOND, Samples.of(Arrays.stream(all.values()).sum()))
                             .put("median session", Unit.GIGABYTES_PER_SECOND, Samples.of(all.median()))
                             .put("slowest", Unit.GIGABYTES_PER_SECOND, Samples.of(all.min()))
                             .put("median / slowest", Unit.NUMBER, Samples.of(all.median() / all.min()))
@@ -66,22 +66,14 @@ public final class ManySessions {
     }
 
     /**
-     * What one session has moved.
-     *
-     * @param bytes the number of pushed and pulled bytes
-     * @param nanos the duration in nanoseconds
-     */
-    public record Moved(long bytes, long nanos) {}
-
-    /**
-     * Runs sessions at the same time.
+     * Runs sessions at the same time. Returns the requests of each session, and their time.
      *
      * @param stoppedReaders the number of additional sessions, which request weights and do not read them
      * @param requests the number of requests of each session, a multiple of 16
      * @param runNs the time after which no session begins another burst
      * @throws IOException if the shard refuses a command
      */
-    public static List<Moved> run(
+    public static List<Measured> run(
         BenchShard shard, int sessions, int stoppedReaders, int requestBytes, long requests, long runNs)
         throws IOException {
         Load push = new Load(Direction.PUSH, requestBytes, QUEUE_DEPTH, BURST);
@@ -99,17 +91,16 @@ public final class ManySessions {
                 mover.move(pull.withRequests(1));
                 movers.add(mover);
             }
-            List<Callable<Moved>> tasks = new ArrayList<>();
+            List<Callable<Measured>> tasks = new ArrayList<>();
             for (SessionMover mover : movers) {
                 tasks.add(() -> {
                     long begun = System.nanoTime();
-                    long bytes = 0;
-                    for (long sent = 0; sent < requests && System.nanoTime() - begun < runNs; sent += 2 * BURST) {
+                    long sent = 0;
+                    for (; sent < requests && System.nanoTime() - begun < runNs; sent += 2 * BURST) {
                         mover.move(push);
                         mover.move(pull);
-                        bytes += push.bytes() + pull.bytes();
                     }
-                    return new Moved(bytes, System.nanoTime() - begun);
+                    return Measured.of(sent, System.nanoTime() - begun);
                 });
             }
             return ClosedLoop.together(tasks);

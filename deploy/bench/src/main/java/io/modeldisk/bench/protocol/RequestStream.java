@@ -12,8 +12,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
@@ -38,10 +36,6 @@ final class RequestStream implements IoRequest.Completion {
     private final boolean alone;
     private final Semaphore room;
     private final long[] offsetOfSlot;
-    private final FutureTask<Void> inBackground = new FutureTask<>(() -> {
-        run();
-        return null;
-    });
     private long nextBuffer;
     private volatile String failure;
 
@@ -67,12 +61,13 @@ final class RequestStream implements IoRequest.Completion {
     }
 
     /** Sends all requests of the load and waits until they have completed. */
-    void run() throws IOException {
+    Void run() throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             await(alone ? 0 : 1);
             submitNext(true);
         }
         await(alone ? Math.toIntExact(load.requests()) : load.queueDepth());
+        return null;
     }
 
     /** Sends one request at a time and records the latency of each request in nanoseconds. */
@@ -82,23 +77,6 @@ final class RequestStream implements IoRequest.Completion {
             submitNext(false);
             await(1);
             nanoseconds.recordValue(System.nanoTime() - begun);
-        }
-    }
-
-    /** Runs {@link #run} on another thread. {@link #join} waits for that thread. */
-    void start() {
-        Thread.ofPlatform().daemon().name("bench-push").start(inBackground);
-    }
-
-    /** Waits until the thread of {@link #start} has completed all requests. */
-    void join() throws IOException {
-        try {
-            inBackground.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for the end of the pushes was interrupted", e);
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
         }
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.bench.protocol;
 
+import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Pattern;
@@ -15,6 +16,7 @@ import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.FutureTask;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -89,16 +91,17 @@ public final class SessionMover implements Requester {
         RequestStream push = load.direction().pushes() ? stream(used, load, true) : null;
         RequestStream pull = load.direction().pulls() ? stream(used, load, false) : null;
         long begun = System.nanoTime();
+        FutureTask<Void> pushes = null;
         if (load.direction() == Direction.BOTH) {
-            push.start();
+            pushes = ClosedLoop.start("bench-push", push::run);
         } else if (push != null) {
             push.run();
         }
         if (pull != null) {
             pull.run();
         }
-        if (load.direction() == Direction.BOTH) {
-            push.join();
+        if (pushes != null) {
+            ClosedLoop.await(pushes);
         }
         long nanos = System.nanoTime() - begun;
         movedBytes += load.bytes();

@@ -3,6 +3,7 @@ package io.modeldisk.bench.shard;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -44,6 +45,32 @@ public final class ChildProcess implements AutoCloseable {
     public static ChildProcess start(String... arguments) throws IOException {
         return new ChildProcess(Stream.concat(Stream.of(System.getProperty("modeldisk.command")), Stream.of(arguments))
             .toList());
+    }
+
+    /**
+     * Runs a program until it exits. Returns its output.
+     *
+     * @throws IOException if the program does not exist or fails
+     */
+    public static String run(String... command) throws IOException {
+        // The program runs outside of mounts, because a mount cannot be unmounted while it is a working directory.
+        Process program = new ProcessBuilder(command).directory(Path.of("/").toFile()).redirectErrorStream(true)
+            .start();
+        Thread ender = new Thread(program::destroy, "end-child");
+        Runtime.getRuntime().addShutdownHook(ender);
+        try {
+            String output = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (program.waitFor() != 0) {
+                throw new IOException(command[0] + " failed:\n" + output);
+            }
+            return output;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            program.destroy();
+            throw new IOException("the wait for " + command[0] + " was interrupted", e);
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(ender);
+        }
     }
 
     private void destroy() {

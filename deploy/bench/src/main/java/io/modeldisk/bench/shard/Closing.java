@@ -1,8 +1,12 @@
 package io.modeldisk.bench.shard;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.stream.Stream;
 
 /** Closes resources in reverse order. Not thread-safe. */
 public final class Closing implements AutoCloseable {
@@ -12,6 +16,19 @@ public final class Closing implements AutoCloseable {
     public <T extends AutoCloseable> T add(T closeable) {
         opened.push(closeable);
         return closeable;
+    }
+
+    /** Creates a temporary directory (java.io.tmpdir), which is deleted with its contents. */
+    public Path folder() throws IOException {
+        Path folder = Files.createTempDirectory("modeldisk-bench");
+        add(() -> {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        });
+        return folder;
     }
 
     /** Closes all resources. If some cannot be closed, closes the others and then fails for the first one. */

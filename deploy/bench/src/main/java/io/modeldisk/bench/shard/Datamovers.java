@@ -17,9 +17,6 @@ import java.util.stream.Stream;
  * @param missing a sentence for each unavailable datamover, such as "iser is not measured: REASON"
  */
 public record Datamovers(List<Route.Preference> present, List<String> missing) {
-    /** TCP alone. */
-    public static final Datamovers TCP = new Datamovers(List.of(Route.Preference.TCP), List.of());
-
     /**
      * Finds the available and the unavailable datamovers among those that an option names.
      *

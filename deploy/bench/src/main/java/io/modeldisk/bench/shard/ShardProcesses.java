@@ -9,10 +9,7 @@ import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -31,8 +28,8 @@ public final class ShardProcesses implements AutoCloseable {
     private final int count;
     private List<ChildProcess> shards = List.of();
     private List<ChildProcess> backups = List.of();
-    private ChildProcess coordinator;
-    private Path state;
+    /** The coordinator and the temporary directory. */
+    private final Closing opened = new Closing();
 
     private ShardProcesses(int count, List<String> options) {
         this.count = count;
@@ -54,9 +51,8 @@ public final class ShardProcesses implements AutoCloseable {
             switch (durability) {
                 case MEMORY -> processes.shards = processes.serve();
                 case CHECKPOINT, JOURNAL -> {
-                    processes.state = Files.createTempDirectory("modeldisk-bench");
                     processes.shards = processes.serve("--durability", durability.toString(), "--state",
-                        processes.state.toString(), "--checkpoint-every", checkpointEvery, "--keep", "1");
+                        processes.opened.folder().toString(), "--checkpoint-every", checkpointEvery, "--keep", "1");
                 }
                 case REPLICA -> processes.serveWithBackups();
             }
@@ -68,9 +64,9 @@ public final class ShardProcesses implements AutoCloseable {
     }
 
     private void serveWithBackups() throws IOException {
-        state = Files.createTempDirectory("modeldisk-bench");
-        coordinator = ChildProcess.start("coordinator", "--listen", BenchShard.LOOPBACK + ":0",
-            "--state", state.toString());
+        String state = opened.folder().toString();
+        ChildProcess coordinator = opened.add(
+            ChildProcess.start("coordinator", "--listen", BenchShard.LOOPBACK + ":0", "--state", state));
         String[] replica = {"--durability", "replica", "--coordinator", coordinator.address()};
         shards = serve(replica);
         backups = serve(replica);
@@ -143,17 +139,10 @@ public final class ShardProcesses implements AutoCloseable {
         // The backups end before the primaries, so that none becomes a primary.
         backups.forEach(ChildProcess::close);
         shards.forEach(ChildProcess::close);
-        if (coordinator != null) {
-            coordinator.close();
-        }
-        if (state != null) {
-            try (Stream<Path> files = Files.walk(state)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(state + " cannot be deleted", e);
-            }
+        try {
+            opened.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

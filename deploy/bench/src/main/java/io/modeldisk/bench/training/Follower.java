@@ -1,5 +1,6 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.dialect.AwaitCommand;
@@ -7,6 +8,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.StripedModel;
 import java.io.IOException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,28 +22,21 @@ final class Follower implements AutoCloseable {
     private final boolean reads;
     private final DataMemory weights;
     private final Cancellation cancellation = new Cancellation();
-    private final Thread thread;
-    private volatile IOException failure;
-
-    private Follower(StripedModel model, boolean reads) throws IOException {
-        this.model = model;
-        this.reads = reads;
-        this.weights = model.allocate(LogicalBlock.up(model.facts().sizeBytes()));
-        this.thread = Thread.ofPlatform().daemon().name("bench-follower").unstarted(this::run);
-    }
+    private final FutureTask<Void> following;
 
     /**
      * Starts to follow a model.
      *
      * @param reads whether it reads all weights once a second
      */
-    static Follower start(StripedModel model, boolean reads) throws IOException {
-        Follower follower = new Follower(model, reads);
-        follower.thread.start();
-        return follower;
+    Follower(StripedModel model, boolean reads) throws IOException {
+        this.model = model;
+        this.reads = reads;
+        this.weights = model.allocate(LogicalBlock.up(model.facts().sizeBytes()));
+        this.following = ClosedLoop.start("bench-follower", this::follow);
     }
 
-    private void run() {
+    private Void follow() throws IOException {
         long version = AwaitCommand.NONE;
         long readNs = System.nanoTime() - PERIOD_NS;
         try {
@@ -54,9 +49,11 @@ final class Follower implements AutoCloseable {
             }
         } catch (CancelledException e) {
             // The measurement has ended.
+            return null;
         } catch (IOException e) {
-            failure = e;
+            throw new IOException("a follower failed: " + e.getMessage(), e);
         }
+        return null;
     }
 
     /**
@@ -68,14 +65,9 @@ final class Follower implements AutoCloseable {
     public void close() throws IOException {
         cancellation.cancel();
         try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for the end of a follower was interrupted", e);
-        }
-        weights.close();
-        if (failure != null) {
-            throw new IOException("a follower failed: " + failure.getMessage(), failure);
+            ClosedLoop.await(following);
+        } finally {
+            weights.close();
         }
     }
 }

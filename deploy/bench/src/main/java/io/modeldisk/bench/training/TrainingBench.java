@@ -1,33 +1,13 @@
 package io.modeldisk.bench.training;
 
-import io.modeldisk.bench.load.ClosedLoop;
 import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.report.Charts;
 import io.modeldisk.bench.report.Report;
-import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.report.Table;
-import io.modeldisk.bench.report.Unit;
-import io.modeldisk.bench.shard.BenchShard;
-import io.modeldisk.bench.shard.Closing;
-import io.modeldisk.bench.shard.Datamovers;
-import io.modeldisk.bench.shard.Durability;
-import io.modeldisk.bench.shard.ShardProcesses;
-import io.modeldisk.bench.trace.Timeline;
 import io.modeldisk.bench.training.TrainingPlan.Case;
-import io.modeldisk.mount.ModelMount;
-import io.modeldisk.mount.MountContext;
-import io.modeldisk.mount.exchange.ExchangeScheme;
-import io.modeldisk.mount.fuse.FuseBinding;
-import io.modeldisk.mount.trace.Phase;
-import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.text.PlainText;
-import io.modeldisk.striping.ModelAddress;
-import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -184,7 +164,7 @@ public final class TrainingBench {
                 StripedModel model = opened.add(StripedModel.connect(
                     new StripedModelContext(new ModelAddress(shards.portals(), MODEL)).learner("follower-" + (i + 1))
                         .follower(true).datamover(each.datamover())));
-                opened.add(Follower.start(model, each.followers().reads()));
+                opened.add(new Follower(model, each.followers().reads()));
             }
             train(learners);
             timelines.put(each, timeline(each, learners));
@@ -213,9 +193,7 @@ public final class TrainingBench {
 
     private static ModelMount mount(StripedModel model, Variant variant, String learner, Closing opened)
         throws IOException {
-        Path directory = Files.createTempDirectory("modeldisk-bench");
-        opened.add(() -> Files.delete(directory));
-        return opened.add(ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
+        return opened.add(ModelMount.launch(new MountContext().directory(opened.folder()).remoteModel(model)
             .binding(FuseBinding.named(FuseBinding.DEFAULT)).exchange(variant.exchange()).pull(variant.pull())));
     }
 

@@ -21,6 +21,7 @@ public final class Removed {
                 + "`mount --admin` shows it in a browser"),
         Map.entry("doctor.collect",
             "'What to send with a bug report' in docs/operations.md lists the commands whose output to send"),
+        Map.entry("doctor.listen", "`ss -ltn` shows the ports in use, and `serve` says if its port is one of them"),
         Map.entry("doctor.json",
             "the exit status is 0 if all requirements are met, and each line begins with its state"),
         Map.entry("mount.trace", "copy DIR/trace.json before the unmount"),
