@@ -12,6 +12,7 @@ import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.checkpoint.Checkpointer;
+import io.modeldisk.platform.ProgramVersion;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -226,7 +227,8 @@ class CheckpointTest extends CheckpointFixture {
         Files.writeString(facts, Files.readString(facts).replace("\"format\" : 1", "\"format\" : 2"));
         assertThatThrownBy(() -> start(1)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(
-                "has format 2, but modeldisk 0.1.0 reads formats up to 1; use the version of modeldisk that wrote it");
+                "has format 2, but modeldisk " + ProgramVersion.TEXT
+                    + " reads formats up to 1; use the version of modeldisk that wrote it");
     }
 
     @Test

@@ -111,7 +111,7 @@ final class ImageIT {
         assertThat(classes(sandbox.path("image"), "", "--version"))
             .doesNotContain("io.modeldisk.command.Main source: shared objects file");
         assertThat(sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "--version").succeeded())
-            .startsWith("modeldisk 0.1.0\n").doesNotContainIgnoringCase("cache", "warning");
+            .startsWith("modeldisk 0.3.0\n").doesNotContainIgnoringCase("cache", "warning");
     }
 
     @ParameterizedTest
