@@ -617,7 +617,7 @@ int cuMemFree_v2(uint64_t address)
 }
 
 /*
- * Lets an RDMA device reach device memory: the addresses of the memory become those of a file. The host has access to them until
+ * Gives an RDMA device access to device memory: the addresses of the memory become those of a file. The host has access to them until
  * the first launch of a kernel, because the kernel needs it to pin the pages for the RDMA device.
  */
 static int share(struct object *object)

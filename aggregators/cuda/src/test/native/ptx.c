@@ -315,7 +315,7 @@ static int signature(struct parser *p)
     return expect(p, ",") && expect(p, "1") && expect(p, ",") && expect(p, "1") && expect(p, "{");
 }
 
-/* A block in braces has names of its own, but here they are those of the entry. So no name may be used twice. */
+/* A block in braces has names of its own, but here they are those of the entry, so no name may be used twice. */
 static int body(struct parser *p)
 {
     char word[NAME];

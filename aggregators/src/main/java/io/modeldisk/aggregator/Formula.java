@@ -1,9 +1,9 @@
 package io.modeldisk.aggregator;
 
 /**
- * What an aggregator computes for each weight, so that another processor can compute the same. All arithmetic is of float32. A
- * product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round comes from
- * {@link Aggregator#learningRate()}.
+ * The formula that an aggregator computes for each weight, so that another processor can compute the same. All arithmetic is
+ * of float32. A product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round
+ * comes from {@link Aggregator#learningRate()}.
  *
  * <p>Formulas with {@link GradientRules} use the gradient that these rules return. The norm of a gradient is computed in float64,
  * in the order that {@code SumOfSquares} describes. The state of a weight begins at 0.

@@ -3,11 +3,11 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What an optimizer does to a gradient before it uses the gradient. First the gradient is clipped, then the weight decay is
+ * The changes that an optimizer makes to a gradient before use. First the gradient is clipped, then the weight decay is
  * added.
  *
  * @param clipValue the largest absolute value of an element; infinity for no limit
- * @param clipNorm the largest L2 norm of the gradient of the part of a block that is updated; infinity for no limit
+ * @param clipNorm the largest L2 norm of the gradient, taken over the updated part of a block; infinity for no limit
  * @param weightDecay the factor of the weights
  */
 public record GradientRules(float clipValue, float clipNorm, float weightDecay) {
@@ -44,7 +44,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
         return limit;
     }
 
-    /** Whether the gradient is used as it is. */
+    /** True if the gradient is used as it is. */
     public boolean changeNothing() {
         return clipValue == Float.POSITIVE_INFINITY && clipNorm == Float.POSITIVE_INFINITY && weightDecay == 0;
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.IntFunction;
 
 /**
- * What a device keeps for a shard.
+ * The shape of the data that a device keeps for a shard.
  *
  * @param sizeBytes the size of the shard, a multiple of 4096
  * @param blockSizeBytes the size of a block; the last block may be shorter

@@ -1,2 +1,2 @@
-/** What a shard needs from a device, such as a GPU, that keeps its blocks and applies its gradients. */
+/** The needs of a shard from a device, such as a GPU, that keeps its blocks and applies its gradients. */
 package io.modeldisk.aggregator.device;

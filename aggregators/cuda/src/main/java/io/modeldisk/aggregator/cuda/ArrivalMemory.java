@@ -96,7 +96,7 @@ final class ArrivalMemory implements AutoCloseable {
         return pushMemory;
     }
 
-    /** Lets kernels that are launched later see what RDMA devices have written up to now. */
+    /** Makes what RDMA devices have written up to now visible to kernels that are launched later. */
     void flush() {
         if (needsFlush) {
             device.enter();

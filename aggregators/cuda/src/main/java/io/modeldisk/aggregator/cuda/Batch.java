@@ -15,7 +15,7 @@ import jcuda.Pointer;
  * {@link #launch}, {@link #isComplete} until it returns true, {@link #release}. Used by one thread at a time. No method allocates
  * a Java object.
  *
- * <p>The ranges of a batch are computed in any order, and at the same time. So a range that overlaps another one of the batch is
+ * <p>The ranges of a batch are computed in any order, and at the same time, so a range that overlaps another one of the batch is
  * not added. Batches that change the same block must be launched in the order of their updates, in one stream or in streams that
  * events order.
  *

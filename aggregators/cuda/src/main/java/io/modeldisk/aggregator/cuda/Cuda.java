@@ -10,7 +10,7 @@ import jcuda.driver.JCudaDriver;
  * {@code -Dmodeldisk.cuda=off} turns the GPU off. Thread-safe.
  *
  * <p>JCuda loads its native library from {@code java.library.path}. If it is not there, JCuda copies it from its jar to
- * {@code java.io.tmpdir} under a fixed name, and loads a file of this name without a check if it exists. So a server should have
+ * {@code java.io.tmpdir} under a fixed name, and loads a file of this name without a check if it exists, so a server should have
  * the library in {@code java.library.path}, or a temporary folder of its own.
  */
 public final class Cuda {

@@ -236,7 +236,9 @@ public final class CudaDevice implements AutoCloseable {
         return clock;
     }
 
-    /** Lets this thread use the context. A virtual thread may have moved to another carrier thread since its last call. */
+    /**
+     * Makes the context current in this thread. A virtual thread may have moved to another carrier thread since its last call.
+     */
     void enter() {
         CudaException.check("cuCtxSetCurrent", tryEnter());
     }

@@ -68,7 +68,7 @@ public final class CudaStream extends CudaResource {
         CudaException.check("cuEventRecord", JCudaDriver.cuEventRecord(event.handle(), stream));
     }
 
-    /** Lets all later work of this stream wait until the newest record of {@code event} is complete. */
+    /** Delays all later work of this stream until the newest record of {@code event} is complete. */
     public void waitFor(CudaEvent event) {
         device().enter();
         CudaException.check("cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(stream, event.handle(), 0));

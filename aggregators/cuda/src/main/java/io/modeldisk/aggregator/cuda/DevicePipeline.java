@@ -55,7 +55,7 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread has looked at the device since its last pause. So if the process was stopped meanwhile, the
+                    // The thread has looked at the device since its last pause, so if the process was stopped meanwhile, the
                     // time of the stop does not count.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
@@ -71,7 +71,7 @@ final class DevicePipeline implements Runnable {
         }
     }
 
-    /** Lets the device begin the operations that are there. Returns false if there are none, or too many groups. */
+    /** Starts the queued operations on the device. Returns false if there are none, or too many groups. */
     private boolean begin() {
         if (begunGroups - doneGroups == groups.length) {
             return false;

@@ -177,7 +177,7 @@ final class FoldGroup {
     }
 
     /**
-     * Lets the device do the group.
+     * Starts the group on the device.
      *
      * @param groups all groups; group {@code n} is at {@code n % groups.length}
      * @param doneUpTo the number of the newest group that is done

@@ -93,7 +93,7 @@ public final class FoldKernels {
         return (long) batches * foldsPerBatch * FoldDescriptor.BYTES;
     }
 
-    /** Returns the number of arrays of state of a block, each as long as the weights: 0 to 2. */
+    /** Returns the number of state arrays of a block, each as long as the weights: 0 to 2. */
     public int stateArrays() {
         return stateArrays;
     }

@@ -21,7 +21,7 @@ final class GpuDirect {
     private static final int DMA_BUF_DESCRIPTOR = 1;
     private static final int PRESENT_CONTEXT = 0;
     private static final int FOR_OWNER = 100;
-    /** What {@link #exportDmaBuf} returns if the driver has no such function: below the negated errors of the driver. */
+    /** The result of {@link #exportDmaBuf} if the driver has no such function: below the negated errors of the driver. */
     private static final int NO_FUNCTION = Integer.MIN_VALUE;
 
     private static final MethodHandle EXPORT = function("cuMemGetHandleForAddressRange", ADDRESS, JAVA_LONG, JAVA_LONG,

@@ -27,7 +27,7 @@ final class OperationQueue {
     /** The source of an operation whose data, if it has any, was copied to its place. */
     static final long COPIED = -1;
 
-    /** What an operation does. */
+    /** The kinds of operations. */
     enum Kind {
         /** A gradient is applied to weights. */
         FOLD,
@@ -198,7 +198,7 @@ final class OperationQueue {
     }
 
     /**
-     * Lets every later and waiting call fail. The first reason stays. The owner of the shard hears of it before anybody else, so
+     * Fails every later and waiting call. The first reason stays. The owner of the shard is notified first, so
      * that it can end the process before a learner gets an error.
      */
     void fail(DeviceException reason) {
@@ -224,7 +224,7 @@ final class OperationQueue {
     }
 
     /**
-     * Lets the thread of the device sleep until there is a new operation, or until the time is over.
+     * Puts the thread of the device to sleep until there is a new operation, or until the time is over.
      *
      * @param begun the last ticket that the device has begun
      * @param mayBegin whether the device can begin another operation now
@@ -313,7 +313,7 @@ final class OperationQueue {
         return applied;
     }
 
-    /** Lets {@link #awaitWork} return false when all operations have begun. */
+    /** Makes {@link #awaitWork} return false when all operations have begun. */
     void close() {
         lock.lock();
         try {

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * The memory of a shard on a device, and the host memory with which the device exchanges data. All parts are made at the start.
  */
 final class ShardMemory {
-    /** The number of arrays of state of a block. Each array is as long as the weights. */
+    /** The number of state arrays of a block. Each array is as long as the weights. */
     final int stateArrays;
     private final DeviceBlock[] blocks;
     private final DeviceMemory[] weights;
@@ -121,7 +121,7 @@ final class ShardMemory {
         return memory == null ? null : memory.pushMemory();
     }
 
-    /** Whether a gradient lies in the device memory into which RDMA devices put gradients. */
+    /** True if a gradient lies in the device memory into which RDMA devices put gradients. */
     boolean isForPushes(MemorySegment gradient) {
         ArrivalMemory memory = arrivals;
         return memory != null && memory.pushMemory().segment() == gradient;

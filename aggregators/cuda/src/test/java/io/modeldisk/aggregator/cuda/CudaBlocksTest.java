@@ -58,7 +58,7 @@ class CudaBlocksTest {
         final DeviceBlocks device;
         final AtomicInteger calls = new AtomicInteger();
         final boolean withArrivals;
-        /** Where the next gradient arrives, and for each block of the memory for pushes, the operation that reads it last. */
+        /** The place of the next gradient, and for each block of the memory for pushes, the operation that reads it last. */
         int arrival;
         final long[] reading = new long[ARRIVALS];
 
@@ -179,7 +179,7 @@ class CudaBlocksTest {
             block.summed = true;
         }
 
-        /** Lets a gradient arrive where earlier ones were read. Returns where it begins. */
+        /** Delivers a gradient to a place from which earlier ones were read. Returns its start. */
         private long arrive(MemorySegment gradient) {
             arrival = (arrival + 1) % ARRIVALS;
             while (device.applied() < reading[arrival]) {

@@ -14,7 +14,7 @@ import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Lets calls of the driver fail. */
+/** Makes calls of the driver fail. */
 class CudaFaultsTest {
     private static final int BYTES = TwinModel.LOGICAL_BLOCK;
     private static final Set<String> ALL_CALLS = Set.of("cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",

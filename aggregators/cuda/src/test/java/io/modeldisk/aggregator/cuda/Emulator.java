@@ -113,7 +113,7 @@ public final class Emulator {
         call(Loaded.RESET, devices, version, major, minor, memoryBytes, seed);
     }
 
-    /** Lets call number {@code call} from now on fail, and with {@code always} all calls after it; 0 for no failure. */
+    /** Makes call number {@code call} from now on fail, and with {@code always} all later calls; 0 for no failure. */
     public static void fail(int call, int error, boolean always) {
         assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);

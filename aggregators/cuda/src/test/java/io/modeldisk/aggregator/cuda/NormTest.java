@@ -53,7 +53,7 @@ class NormTest {
                 MemorySegment gradient = arena.allocate(bytes, 64);
                 fill(gradient, type, new SplittableRandom(seed));
                 Weights expected = new Weights(arena.allocate(bytes, 64));
-                // With a scale of -1, the factor is the limit divided by the small difference of EPSILON and the norm. So it
+                // With a scale of -1, the factor is the limit divided by the small difference of EPSILON and the norm, so it
                 // shows the last bits of the norm, which a float32 does not have otherwise.
                 sgd.aggregate(expected, 0, gradient, 0, bytes, -1);
                 MemorySegment weights = fold(device, sgd, gradient, type);

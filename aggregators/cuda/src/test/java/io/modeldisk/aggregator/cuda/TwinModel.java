@@ -197,7 +197,7 @@ final class TwinModel implements AutoCloseable {
     }
 
     /**
-     * Plays rounds of bsp: several gradients are added to a sum, the first one of a range replaces the sum before, the sum is
+     * Plays rounds of bsp: several gradients are added to a sum, the first one of a range replaces the previous sum, the sum is
      * applied with the mean's factor, and the sum is then cleared.
      */
     void trainInRounds(int rounds, int learners) throws InterruptedException {
