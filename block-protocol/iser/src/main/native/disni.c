@@ -51,7 +51,7 @@ int disni_check(JNIEnv *env, int result, const char *what) {
 }
 
 /*
- * A library with global symbols and a function of this name counts as linked into the Java launcher (JEP 178). So
+ * A library with global symbols and a function of this name counts as linked into the Java launcher (JEP 178), so
  * System.loadLibrary("disni"), which DiSNI calls, finds the library at any path.
  */
 JNIEXPORT jint JNICALL JNI_OnLoad_disni(JavaVM *vm, void *reserved) {

@@ -31,7 +31,7 @@ public final class ServiceMessages implements AutoCloseable {
         return received();
     }
 
-    /** Waits for a message that contains this text, and discards the messages before. */
+    /** Waits for a message that contains this text, and discards earlier messages. */
     public String awaitMessage(String text) throws IOException {
         String next = next();
         while (!next.contains(text)) {

@@ -40,12 +40,12 @@ enum Direction {
         return writes;
     }
 
-    /** Whether the transfer belongs to the round of a gradient. */
+    /** True if the transfer belongs to the round of a gradient. */
     boolean pushes() {
         return pushes;
     }
 
-    /** Whether the commands have no data of the model, and return the number of logical blocks that they have marked. */
+    /** True if the commands have no data of the model, and return the number of logical blocks that they have marked. */
     boolean isAbsent() {
         return this == ABSENT || this == ABSENT_NON_FINITE;
     }

@@ -24,7 +24,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
-    /** Whether the learner goes on with a round that the shards do not know yet, so that they wait for its earlier rounds. */
+    /** True if the learner continues with a round that the shards do not know yet, so that they wait for its earlier rounds. */
     private volatile boolean skipsRounds;
 
     /**
@@ -187,7 +187,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     /**
-     * Lets the new memberships begin at the round that the learner has reached, so that a gradient keeps the same round on all
+     * Starts the new memberships at the round that the learner has reached, so that a gradient keeps the same round on all
      * shards. Otherwise a shard that was restarted would begin at round 1, far behind the other shards, and a learner that joins
      * later and the learners that are there could wait for each other, each on another shard.
      *
@@ -209,7 +209,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return current;
     }
 
-    /** Lets all pushes and pulls fail that have begun, because the weights of some shards have changed under the learner. */
+    /** Fails all pushes and pulls that have begun, because the weights of some shards have changed under the learner. */
     private void recordWentBack() {
         long rounds = 0;
         ShardId first = null;
@@ -225,7 +225,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             + " of this learner, because this shard or another one was restarted"), rounds);
     }
 
-    /** Lets pushes and pulls succeed again after a gradient was abandoned. Returns the number of rounds that were taken back. */
+    /** Resumes pushes and pulls after a gradient was abandoned. Returns the number of rounds that were taken back. */
     long goOn() {
         PushLedger account = ledger;
         if (account == null) {

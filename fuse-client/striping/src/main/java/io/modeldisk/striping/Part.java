@@ -11,12 +11,12 @@ final class Part {
     /** The offset from the start of the call's range, in bytes. */
     long offset;
     int bytes;
-    /** Whether the part has a round. A part that is sent again keeps its round. */
+    /** True if the part has a round. A part that is sent again keeps its round. */
     boolean granted;
     long round;
     /** The epoch of the membership in which the part got its round; see {@link PushLedger#epoch}. */
     int epoch;
-    /** Whether the shard may have the data of the part, because the connection was lost before the response to the command. */
+    /** True if the shard may have the data of the part, because the connection was lost before the response to the command. */
     boolean doubtful;
     /**
      * The session, the command and the tag of the command while the part is in flight. While the part is not in flight, the

@@ -51,7 +51,7 @@ final class PartQueue {
         this.rounds = rounds;
         this.partBytes = partBytes;
         this.inFlight = new InFlightParts(shards, queueDepth);
-        // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
+        // A new part begins only while no part waits to be sent again, so the number of parts is at most the capacity of
         // {@code inFlight}, plus one for the part that is being sent.
         this.free = new ArrayDeque<>(inFlight.capacity() + 1);
         this.waiting = new ArrayDeque<>(inFlight.capacity() + 1);

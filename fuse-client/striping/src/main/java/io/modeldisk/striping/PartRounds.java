@@ -112,8 +112,8 @@ final class PartRounds {
     }
 
     /**
-     * Records that the call has failed. If the caller repeats the call, each logical block is pushed in the same round as before.
-     * So a shard that already has the gradient of a logical block does not count this gradient twice.
+     * Records that the call has failed. If the caller repeats the call, each logical block is pushed in the same round as before,
+     * so a shard that already has the gradient of a logical block does not count this gradient twice.
      */
     void failed() {
         if (!pushes) {

@@ -58,11 +58,11 @@ final class PushLedger {
     private final long[] lastKnownRound;
     /** The shards that forgot the learner after a call had failed whose parts may have reached the shard. */
     private final BitRanges doubtful;
-    /** Why the learner's gradient was last abandoned; null if it never was. */
+    /** The reason for which the learner's gradient was last abandoned; null if it never was. */
     private ShardException reason;
     private int timesAbandoned;
     private long roundsBack;
-    /** Whether the learner does not know yet that its gradient was abandoned. */
+    /** True if the learner does not know yet that its gradient was abandoned. */
     private boolean untold;
 
     /**
@@ -140,7 +140,7 @@ final class PushLedger {
     }
 
     /**
-     * Lets pushes and pulls begin again, with the next gradient. It belongs to the same round on all blocks, also if a part of
+     * Resumes pushes and pulls, with the next gradient. It belongs to the same round on all blocks, also if a part of
      * the abandoned gradient was pushed.
      *
      * @return the number of rounds that were taken back since the last call

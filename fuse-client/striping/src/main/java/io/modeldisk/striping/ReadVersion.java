@@ -6,7 +6,7 @@ package io.modeldisk.striping;
  * @param round under {@code bsp}, the round after which all blocks were read; -1 in the other modes
  * @param minVersion the lowest number of updates of a block
  * @param maxVersion the highest number of updates of a block
- * @param updates the number of updates of all blocks of the model at the end of the reading
+ * @param updates the sum of all blocks' updates at the end of the reading
  * @param rawWrites the number of writes to LUN 1 at the end of the reading
  * @param history a number that changes when a shard loses updates
  * @param steady whether no block of the model changed during the reading

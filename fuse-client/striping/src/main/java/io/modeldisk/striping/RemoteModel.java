@@ -114,8 +114,8 @@ public interface RemoteModel extends AutoCloseable {
      * Starts a pull; see {@link #pull}. Returns when the commands are on their way, and may hold them back until {@link #flush}.
      *
      * @param completion the handler that is called once when the pull has ended, if this method returns true. If null, the pull
-     *     does not go on
-     * @return whether the pull goes on. If false, the pull has already succeeded
+     *     does not continue
+     * @return whether the pull continues. If false, the pull has already succeeded
      */
     boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
         Completion completion) throws IOException;
@@ -140,7 +140,7 @@ public interface RemoteModel extends AutoCloseable {
      */
     long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation) throws IOException;
 
-    /** Lets a shard count a gradient that was refused because of a NaN or an infinity. Does nothing if the shard is away. */
+    /** Tells a shard to count a gradient that was refused because of a NaN or an infinity. Does nothing if the shard is away. */
     default void countNonFinite() {
         // There is no shard that counts.
     }

@@ -73,7 +73,7 @@ final class ShardClient implements AutoCloseable {
     private final ShardMembership membership;
     /** The sessions that may still be open, each with its place. */
     private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
-    /** Whether the process that served the shard has told that it stops, and no login has succeeded since then. */
+    /** True if the process that served the shard has told that it stops, and no login has succeeded since then. */
     private final AtomicBoolean stopped = new AtomicBoolean();
     private volatile Place place;
     private volatile boolean closed;
@@ -326,7 +326,7 @@ final class ShardClient implements AutoCloseable {
             CheckpointCommand.DATA_BYTES, Cancellation.NONE));
     }
 
-    /** Lets the shard count a gradient that was refused because of a NaN or an infinity. */
+    /** Tells the shard to count a gradient that was refused because of a NaN or an infinity. */
     void countNonFinite(IscsiSession session, long round) throws IOException {
         learning.run(session, AbsentCommand.countNonFinite(round), 0, Cancellation.NONE);
     }

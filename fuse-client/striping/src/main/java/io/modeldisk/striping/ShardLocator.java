@@ -22,7 +22,7 @@ public interface ShardLocator extends AutoCloseable {
      */
     InetSocketAddress portal(int shard) throws ShardException;
 
-    /** Whether a shard can move to another process. Then a new connection waits until a process serves each shard. */
+    /** True if a shard can move to another process. Then a new connection waits until a process serves each shard. */
     default boolean shardsMove() {
         return false;
     }

@@ -287,7 +287,7 @@ public final class StripedModel implements RemoteModel {
         move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
-    /** Moves a range, or starts to if there is a completion. Returns whether the call goes on. */
+    /** Moves a range, or starts to if there is a completion. Returns whether the call continues. */
     private boolean move(
         Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation, Completion completion)

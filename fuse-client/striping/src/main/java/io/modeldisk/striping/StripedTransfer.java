@@ -87,7 +87,7 @@ final class StripedTransfer {
     private final AtomicReference<IOException> failure = new AtomicReference<>();
     /** The session in which the thread of the call waits for a request; null if the thread does not wait for a request. */
     private volatile IscsiSession acquiring;
-    /** Whether a session may still hold back a command. Used only by the thread that runs the call. */
+    /** True if a session may still hold back a command. Used only by the thread that runs the call. */
     private boolean unflushed;
 
     /**
@@ -403,7 +403,7 @@ final class StripedTransfer {
     /** Shortens a part that is being sent. A later part moves the rest. */
     private void shorten(Part part, int bytes) throws ShardException {
         if (!parts.shorten(part, bytes)) {
-            // The ledger has granted only these bytes, and hears of the end of the part.
+            // The ledger has granted only these bytes, and is notified of the end of the part.
             part.bytes = bytes;
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard

@@ -97,7 +97,7 @@ final class VersionReader {
         private long ahead;
         private long round;
         private long pauseNs = FIRST_PAUSE_NS;
-        /** Why the last attempt has failed. */
+        /** The failure of the last attempt. */
         private String obstacle = "no attempt has ended";
 
         Call(List<Part> parts, Cancellation cancellation, long deadlineNs) {
@@ -217,8 +217,8 @@ final class VersionReader {
     }
 
     /**
-     * Lets the shards keep a round, one after the other in the order of their numbers. So readers that want different rounds wait
-     * for each other, and never in a circle.
+     * Makes the shards keep a round, one after the other in the order of their numbers, so readers that want different rounds
+     * wait for each other, and never in a circle.
      *
      * @return whether all shards keep the round
      */

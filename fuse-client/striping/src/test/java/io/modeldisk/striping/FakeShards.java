@@ -95,7 +95,7 @@ final class FakeShards implements AutoCloseable {
         }
     }
 
-    /** Lets the shards keep commands waiting, or not. */
+    /** Makes the shards keep commands waiting, or not. */
     void parking(boolean now) {
         shards.forEach(shard -> shard.parking = now);
     }
@@ -135,7 +135,7 @@ final class FakeShards implements AutoCloseable {
         volatile long membership = 1;
         volatile long history = 1;
         volatile long startRound;
-        /** Whether the initiator declared the last push free of NaN and infinity. */
+        /** True if the initiator declared the last push free of NaN and infinity. */
         volatile boolean declaredFinite;
         volatile byte[] page;
         /** If set, every JOIN waits at this barrier until the other shards have received JOIN too. */

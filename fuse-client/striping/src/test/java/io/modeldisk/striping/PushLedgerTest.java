@@ -272,7 +272,7 @@ class PushLedgerTest {
         assertThat(push(6, 8)).isEqualTo(9);
     }
 
-    /** Returns the ledger of another process, which goes on with the saved one. */
+    /** Returns the ledger of another process, which continues with the saved one. */
     private PushLedger restored() {
         PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
         other.resume(ledger.image(), new ShardId(0, "h"));

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests pushes and pulls that go on after their method has returned. Over shm, their commands are held back. */
+/** Tests pushes and pulls that continue after their method has returned. Over shm, their commands are held back. */
 @ParameterizedClass
 @EnumSource(value = Route.Preference.class, names = {"TCP", "SHM"})
 @Timeout(60)

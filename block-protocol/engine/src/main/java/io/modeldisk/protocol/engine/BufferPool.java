@@ -74,7 +74,7 @@ final class BufferPool implements AutoCloseable {
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
      * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has got its chunks.
      *
-     * <p>The slot of a task must not be reused while the task is in the queue. Therefore a task that needs no more chunks is
+     * <p>The slot of a task must not be reused while the task is in the queue, so a task that needs no more chunks is
      * never queued: unsolicited data may complete such a task at any time, and its slot is then reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Controls the order and the number of a session's commands (RFC 7143 section 4.2.2). Each command in flight occupies one slot. A
- * session starts with a few slots and gets more slots while the buffer pool has free chunks. Therefore many sessions can share
+ * session starts with a few slots and gets more slots while the buffer pool has free chunks, so many sessions can share
  * the pool, and a single session can have many commands in flight.
  *
  * <p>Thread-safe.
@@ -228,7 +228,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         pdu.numbers(carriesStatus ? statSn++ : statSn, expCmdSn, maxCmdSn);
     }
 
-    /** Whether a task of this session waits for data. */
+    /** True if a task of this session waits for data. */
     boolean awaitsData() {
         return awaitingData.get() > 0;
     }

@@ -17,9 +17,9 @@ final class DecodedCommand {
     long offset;
     /** The round of a PUSH, PULL or ABSENT. */
     long round;
-    /** Whether the initiator has declared that the gradient of a PUSH is finite. */
+    /** True if the initiator has declared that the gradient of a PUSH is finite. */
     boolean finite;
-    /** Whether the initiator has left out the gradient of an ABSENT because of a NaN or an infinity. */
+    /** True if the initiator has left out the gradient of an ABSENT because of a NaN or an infinity. */
     boolean nonFinite;
     /** The number of logical blocks that an ABSENT has marked as pushed. */
     int marked;
@@ -31,7 +31,7 @@ final class DecodedCommand {
     long residual;
     /** The number of bytes that the initiator expects the command to move. */
     long expectedBytes;
-    /** Whether the initiator sends data for this command. */
+    /** True if the initiator sends data for this command. */
     boolean sendsData;
     /** The status of the command if it succeeds. */
     int goodStatus;

@@ -6,7 +6,7 @@ import io.modeldisk.protocol.memory.DataMemory;
  * The device memory for the data of writes, in chunks of one size. A write that finds too few free chunks uses host memory, so no
  * write waits here: the writes that have the chunks may wait for that write, for example because it completes a round.
  *
- * <p>The device reads a chunk later than its task ends if the task was aborted or its connection is lost. So a chunk that was
+ * <p>The device reads a chunk later than its task ends if the task was aborted or its connection is lost, so a chunk that was
  * given back is free only after all operations that the device had at this time.
  *
  * <p>Thread-safe.

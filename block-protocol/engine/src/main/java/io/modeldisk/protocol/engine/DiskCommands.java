@@ -74,7 +74,7 @@ final class DiskCommands {
         moveOneBlock(command, !isWithoutData(cdb));
     }
 
-    /** Whether a WRITE SAME command writes zeros (NDOB). Only WRITE SAME (16) has this bit. */
+    /** True if a WRITE SAME command writes zeros (NDOB). Only WRITE SAME (16) has this bit. */
     private static boolean isWithoutData(Cdb cdb) {
         return (cdb.u8(1) & NO_DATA_OUT_BUFFER) != 0;
     }

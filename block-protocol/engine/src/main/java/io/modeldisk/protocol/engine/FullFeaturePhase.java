@@ -160,7 +160,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    /** Whether a request must be served, because it is immediate or has the next CmdSN. */
+    /** True if a request must be served, because it is immediate or has the next CmdSN. */
     private boolean inOrder(RequestPdu received) throws ProtocolException {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {

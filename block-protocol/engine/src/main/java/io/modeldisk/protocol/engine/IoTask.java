@@ -40,15 +40,15 @@ public interface IoTask {
      */
     long round();
 
-    /** Whether the initiator has declared that the gradient of a PUSH contains no NaN and no infinity. */
+    /** True if the initiator has declared that the gradient of a PUSH contains no NaN and no infinity. */
     boolean declaredFinite();
 
-    /** Whether the command is an ABSENT, which has a range and a round, but no data. */
+    /** True if the command is an ABSENT, which has a range and a round, but no data. */
     default boolean isAbsent() {
         return false;
     }
 
-    /** Whether the initiator of an ABSENT has left out the gradient because of a NaN or an infinity. */
+    /** True if the initiator of an ABSENT has left out the gradient because of a NaN or an infinity. */
     default boolean declaredNonFinite() {
         return false;
     }

@@ -11,8 +11,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The connections that have not logged in. Their number is limited. One address may have at most half of the maximum number.
- * Therefore peers that do not log in cannot block other peers.
+ * The connections that have not logged in. Their number is limited. One address may have at most half of the maximum number,
+ * so peers that do not log in cannot block other peers.
  *
  * <p>When a limit is reached, a new connection replaces a connection whose login is too slow. If no login is too slow, the new
  * connection waits. The newest waiting connection is served first, because the peers of older connections have probably given up.

@@ -30,7 +30,7 @@ final class Pins {
         return pins[held++];
     }
 
-    /** Whether a held pin refers to a piece that starts at {@code offset} of {@code memory}. */
+    /** True if a held pin refers to a piece that starts at {@code offset} of {@code memory}. */
     boolean holds(DataMemory memory, long offset) {
         for (int i = 0; i < held; i++) {
             if (pins[i].memory() == memory && pins[i].offset() == offset) {

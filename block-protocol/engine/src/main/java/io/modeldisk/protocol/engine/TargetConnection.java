@@ -30,7 +30,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A connection with two threads. The receiver thread receives PDUs and runs each command whose data has arrived. The responder
- * thread runs the commands that had to wait. Therefore a command that waits does not stop the receiver thread.
+ * thread runs the commands that had to wait, so a command that waits does not stop the receiver thread.
  */
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
@@ -63,9 +63,9 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
-    /** Whether a task could not be scheduled, and would wait forever. */
+    /** True if a task could not be scheduled, and would wait forever. */
     private volatile boolean overfull;
-    /** Whether all resources of the connection are released. Guarded by {@link #endLock}. */
+    /** True if all resources of the connection are released. Guarded by {@link #endLock}. */
     private boolean ended;
     /** The time at which the receiver thread began to wait for the next PDU. */
     private volatile long listeningSinceNs;

@@ -88,7 +88,7 @@ public final class TargetContext {
         return this;
     }
 
-    /** Whether a datamover may be able to fetch the data of writes into memory of a device. */
+    /** True if a datamover may be able to fetch the data of writes into memory of a device. */
     public boolean mayReachDevices() {
         return datamovers.stream().anyMatch(TargetPortal.Opener::mayReachDevices);
     }

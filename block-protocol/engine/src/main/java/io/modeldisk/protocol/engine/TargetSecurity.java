@@ -45,7 +45,7 @@ final class TargetSecurity {
         }
     }
 
-    /** Whether the security stage is complete. */
+    /** True if the security stage is complete. */
     boolean isDone() {
         return policy.secrets() == null || chap != null && chap.isDone();
     }

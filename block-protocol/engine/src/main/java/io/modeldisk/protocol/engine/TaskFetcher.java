@@ -55,7 +55,7 @@ final class TaskFetcher {
         end.endEarly(task, false);
     }
 
-    /** Whether a task ends before its data is requested. A task that another session aborted still receives its data. */
+    /** True if a task ends before its data is requested. A task that another session aborted still receives its data. */
     private static boolean endsBeforeItsData(TaskSlot task) {
         return task.endReason() == EndReason.ABORTED || task.failure() != null;
     }

@@ -18,7 +18,7 @@ final class TaskSet {
      * Acquires a slot for a command. If no slot is free but a slot is about to be freed, waits for this slot. Returns null if no
      * slot is free.
      *
-     * <p>Called by the receiver thread. Only this thread is notified when a Put_Data completes. Therefore this method also ends
+     * <p>Called by the receiver thread. Only this thread is notified when a Put_Data completes, so this method also ends
      * tasks whose last Put_Data is in progress.
      */
     TaskSlot takeSlot() {

@@ -172,7 +172,7 @@ final class TaskSlot implements IoTask {
         return EndReason.of((int) end.get() & REASON_MASK);
     }
 
-    /** Whether the task must end early. */
+    /** True if the task must end early. */
     boolean isToEnd() {
         return endReason() != EndReason.NONE;
     }
@@ -274,7 +274,7 @@ final class TaskSlot implements IoTask {
         pins.release(command.access == MediumAccess.READ ? command.unit : null);
     }
 
-    /** Whether a pin of the task refers to the task's scratch memory. */
+    /** True if a pin of the task refers to the task's scratch memory. */
     boolean usesScratch() {
         return pins.holds(memory, chunk);
     }

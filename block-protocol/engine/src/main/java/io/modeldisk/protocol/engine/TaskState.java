@@ -43,7 +43,7 @@ enum TaskState {
     /** The RDMA device sends the last piece of data and the status. Owner: the device, until a thread claims the task. */
     PUTTING;
 
-    /** Whether a task may change from this state to {@code next}. */
+    /** True if a task may change from this state to {@code next}. */
     boolean mayBecome(TaskState next) {
         return switch (this) {
             case FREE -> next == RECEIVING;
@@ -60,7 +60,7 @@ enum TaskState {
         };
     }
 
-    /** Whether a task in this state still waits for data from the initiator. */
+    /** True if a task in this state still waits for data from the initiator. */
     boolean awaitsData() {
         return this == AWAITING_MEMORY || this == AWAITING_DATA;
     }

@@ -100,9 +100,9 @@ public final class MemoryTarget implements Target, AutoCloseable {
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
-        /** Whether a parked write has changed the medium. */
+        /** True if a parked write has changed the medium. */
         public volatile boolean changedByParked;
-        /** Whether the logical unit supports PUSH and PULL. */
+        /** True if the logical unit supports PUSH and PULL. */
         public volatile boolean keepsRounds;
         /** The round of the last command. */
         public volatile long round;

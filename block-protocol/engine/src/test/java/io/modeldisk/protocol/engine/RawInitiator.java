@@ -30,9 +30,9 @@ public final class RawInitiator implements AutoCloseable {
     int cmdSn = 1;
     int expStatSn;
     int maxCmdSn;
-    /** Whether headers have digests. Set by {@link #loggedIn}. */
+    /** True if headers have digests. Set by {@link #loggedIn}. */
     boolean headerDigests;
-    /** Whether data segments have digests. Set by {@link #loggedIn}. */
+    /** True if data segments have digests. Set by {@link #loggedIn}. */
     boolean dataDigests;
     private int nextTag = 100;
     private final DataInputStream in;

@@ -30,7 +30,7 @@ class TargetBatchingTest {
         serving = new Serving();
         raw = serving.login("HeaderDigest=" + digest, "DataDigest=" + digest, "ImmediateData=Yes",
             "MaxRecvDataSegmentLength=65536");
-        // The target may add a slot whenever a command completes. So these commands enlarge the command window.
+        // The target may add a slot whenever a command completes, so these commands enlarge the command window.
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }

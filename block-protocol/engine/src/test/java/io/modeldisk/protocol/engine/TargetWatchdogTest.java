@@ -156,7 +156,7 @@ class TargetWatchdogTest {
             halfOpen[i] = new RawInitiator(serving.server.localAddress());
         }
         try (RawInitiator learner = new RawInitiator(serving.server.localAddress(), "127.0.0.2")) {
-            // The clock does not advance. Therefore the target does not replace a connection that has not logged in.
+            // The clock does not advance, so the target does not replace a connection that has not logged in.
             assertThat(
                 learner.login(1, 3, "InitiatorName=iqn.test:learner", "TargetName=" + MemoryTarget.NAME).loginStatus())
                 .isZero();

@@ -122,7 +122,7 @@ class UnitAttentionTest {
     }
 
     /**
-     * The Control mode page sets TAS. Therefore an aborted command ends with TASK ABORTED, and no unit attention is needed (SAM-5
+     * The Control mode page sets TAS, so an aborted command ends with TASK ABORTED, and no unit attention is needed (SAM-5
      * section 5.6).
      */
     @Test

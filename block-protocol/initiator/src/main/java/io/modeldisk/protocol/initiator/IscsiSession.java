@@ -47,7 +47,7 @@ public final class IscsiSession implements AutoCloseable {
      */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
-    /** Whether the target has told that it closes the session. Used only by the receiving thread. */
+    /** True if the target has told that it closes the session. Used only by the receiving thread. */
     private boolean farewell;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Lets a target send the fuzzer's input to the initiator. Every command in flight must complete exactly once, within a limited
+ * Sends the fuzzer's input from a target to the initiator. Every command in flight must complete exactly once, within a limited
  * time, and only the memory of reads may change.
  *
  * <p>The first byte of an input holds the flags {@link #LOG_IN}, {@link #DIGESTS} and {@link #MEND}. The target sends the

@@ -108,7 +108,7 @@ public final class DataTransfer {
         return receivedBytes;
     }
 
-    /** Whether the target has received all data of the task. */
+    /** True if the target has received all data of the task. */
     public boolean isComplete() {
         return receivedBytes == lengthBytes;
     }

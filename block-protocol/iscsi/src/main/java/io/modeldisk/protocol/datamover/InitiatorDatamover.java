@@ -38,7 +38,7 @@ public interface InitiatorDatamover extends AutoCloseable {
         int expStatSn();
     }
 
-    /** Whether the session negotiates the login keys of iSER (RFC 7145). */
+    /** True if the session negotiates the login keys of iSER (RFC 7145). */
     default boolean isRdma() {
         return false;
     }

@@ -18,7 +18,7 @@ public interface InitiatorPortal {
         return false;
     }
 
-    /** Whether memory must be registered with a device before data is transferred. The registration takes time. */
+    /** True if memory must be registered with a device before data is transferred. The registration takes time. */
     default boolean needsPreparedMemory() {
         return false;
     }

@@ -10,7 +10,7 @@ public interface InitiatorTask {
     /** The LUN field of the task's PDUs. */
     long lunField();
 
-    /** Whether the data moves from the initiator to the target. */
+    /** True if the data moves from the initiator to the target. */
     boolean writes();
 
     /** The memory that holds the data. */

@@ -16,7 +16,7 @@ public interface IserProvider {
         return ServiceLoader.load(IserProvider.class).findFirst().orElseGet(AbsentIser::new);
     }
 
-    /** Whether this process can use an RDMA device. */
+    /** True if this process can use an RDMA device. */
     default boolean isAvailable() {
         return unavailabilityCause() == null;
     }

@@ -74,12 +74,12 @@ public interface TargetDatamover extends AutoCloseable {
         void stamp(ResponsePdu pdu, boolean carriesStatus);
     }
 
-    /** Whether the session negotiates the login keys of iSER (RFC 7145). */
+    /** True if the session negotiates the login keys of iSER (RFC 7145). */
     default boolean isRdma() {
         return false;
     }
 
-    /** Whether {@link RemainingData} can be fetched into memory that {@link TargetPortal#prepareOnDevice} has registered. */
+    /** True if {@link RemainingData} can be fetched into memory that {@link TargetPortal#prepareOnDevice} has registered. */
     default boolean reachesDevices() {
         return false;
     }

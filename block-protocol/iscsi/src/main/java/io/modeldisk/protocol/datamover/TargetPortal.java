@@ -21,7 +21,7 @@ public interface TargetPortal extends AutoCloseable {
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
 
-        /** Whether the portals may be able to fetch the data of writes into memory of a device. */
+        /** True if the portals may be able to fetch the data of writes into memory of a device. */
         default boolean mayReachDevices() {
             return false;
         }

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command KEEP ROUND of the train unit. With this command, a nexus that is not a learner reads a range of
- * blocks as they were after one round, while learners go on. From KEEP to END, each PULL of the nexus returns the weights of the
- * kept round. PROTOCOL.md describes the rules. All numbers are big-endian. The CDB has 16 bytes:
+ * blocks as they were after one round, while learners continue. From KEEP to END, each PULL of the nexus returns the weights
+ * of the kept round. PROTOCOL.md describes the rules. All numbers are big-endian. The CDB has 16 bytes:
  *
  * <ul>
  * <li>byte 0: C8h
@@ -40,7 +40,7 @@ public final class KeepRoundCommand {
 
     private KeepRoundCommand() {}
 
-    /** What the command does. */
+    /** The services of the command. */
     public enum Service {
         /** Returns the state of the range. */
         LOOK,
@@ -67,9 +67,9 @@ public final class KeepRoundCommand {
      *
      * @param minRound the number of closed rounds of the block of the range with the fewest; -1 if the mode has no such rounds
      * @param maxRound the number of closed rounds of the block with the most
-     * @param minVersion the lowest number of updates of a block of the range; for END, of the weights that the nexus has pulled
+     * @param minVersion the lowest number of updates in the range; for END, of the weights that the nexus has pulled
      * @param maxVersion the highest number of updates
-     * @param updates the number of updates of all blocks of the shard
+     * @param updates the sum of all blocks' updates in the shard
      * @param rawWrites the number of writes to LUN 1
      * @param keptRound the round that the shard keeps for any nexus; -1 if there is none
      * @param history the number of the shard's history, as in JOIN

@@ -242,7 +242,7 @@ public enum Metric {
         GB_PER_SECOND("GB/s", "_RATE", "_bytes_per_second", 1e9);
 
         private final String symbol;
-        /** The end of the names of the constants of this unit. */
+        /** The suffix of the constants with this unit. */
         private final String ending;
         /** The end of the names in Prometheus, which has only base units. */
         private final String baseEnding;

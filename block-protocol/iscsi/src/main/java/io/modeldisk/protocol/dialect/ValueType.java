@@ -69,7 +69,7 @@ public enum ValueType {
         return Float.BYTES / bytes;
     }
 
-    /** Whether a shard with blocks of this size in float32 has a unit of this type: a block must have whole logical blocks. */
+    /** True if a shard with blocks of this size in float32 has a unit of this type: a block must have whole logical blocks. */
     public boolean fits(int blockSizeBytes) {
         return blockSizeBytes / widening() >= LogicalBlock.BYTES;
     }

@@ -158,7 +158,7 @@ public final class DataMemory implements AutoCloseable {
         return device;
     }
 
-    /** Whether another process can map this memory. */
+    /** True if another process can map this memory. */
     public boolean isShareable() {
         return descriptor != PRIVATE;
     }
@@ -168,7 +168,7 @@ public final class DataMemory implements AutoCloseable {
         return descriptor;
     }
 
-    /** Whether the memory is still open. */
+    /** True if the memory is still open. */
     public boolean isOpen() {
         return arena == null || arena.scope().isAlive();
     }

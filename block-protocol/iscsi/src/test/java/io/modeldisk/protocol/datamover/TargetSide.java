@@ -30,11 +30,11 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     final DataMemory source = DataMemory.allocate(SOURCE_BYTES);
     public final Map<Integer, byte[]> written = new ConcurrentHashMap<>();
     public final Map<Integer, DataError> failed = new ConcurrentHashMap<>();
-    /** Whether the target delays its requests for the data of writes. */
+    /** True if the target delays its requests for the data of writes. */
     volatile boolean holding;
 
     /**
-     * Whether the target sends the data of a read alternately from two buffers, and refills each buffer after its put has
+     * True if the target sends the data of a read alternately from two buffers, and refills each buffer after its put has
      * completed.
      */
     volatile boolean refilling;

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvMr;
 
 /**
- * The rights of peers to registered memory. In iSER, only the target issues RDMA READs and WRITEs (RFC 7145). So only the memory
+ * The rights of peers to registered memory. In iSER, only the target issues RDMA READs and WRITEs (RFC 7145), so only the memory
  * of an initiator needs remote rights.
  */
 public enum MemoryRights {

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Lets a thread cancel a call that waits in another thread. The call registers a {@link Waiter} before it waits. The loop
+ * Cancels a call that waits in another thread. The call registers a {@link Waiter} before it waits. The loop
  * around the wait checks {@link #isCancelled}:
  *
  * <pre>{@code
@@ -88,7 +88,7 @@ public final class Cancellation {
 
     /**
      * Prevents that the call is abandoned from now on: its caller waits for the result, which must then come soon after a
-     * cancellation. A call whose success the caller must hear of calls this method before it has an effect.
+     * cancellation. A call whose success the caller must learn of calls this method before it has an effect.
      *
      * @throws CancelledException if the call was abandoned before
      */
@@ -99,7 +99,7 @@ public final class Cancellation {
         kept = this != NONE;
     }
 
-    /** Lets the caller of a cancelled call no longer wait for its result. Returns false if the call is {@link #keep kept}. */
+    /** Releases the caller of a cancelled call from waiting for its result. Returns false if the call is {@link #keep kept}. */
     public synchronized boolean abandon() {
         abandoned = !kept;
         return abandoned;

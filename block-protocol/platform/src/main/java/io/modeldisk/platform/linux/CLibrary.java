@@ -19,7 +19,7 @@ import java.util.Optional;
  * path.
  *
  * <p>All functions here take integers and addresses. On 64-bit Linux, the calling conventions pass these in general-purpose
- * registers, and a function ignores the registers for which it has no parameter. So two types serve all functions, variadic ones
+ * registers, and a function ignores the registers for which it has no parameter, so two types serve all functions, variadic ones
  * too. Java needs about 10 ms to link a type, which 40 types would add to the start of a process.
  */
 final class CLibrary {

@@ -15,7 +15,7 @@ record ControlGroup(Path directory, String name, Version version) {
     /** The versions of control groups, with the names of their files. */
     enum Version {
         // If a group exceeds memory.high, the kernel does not kill a process, but makes the processes of the group extremely
-        // slow. So memory.high also counts as a limit.
+        // slow, so memory.high also counts as a limit.
         V1("memory.usage_in_bytes", "total_inactive_file ", "memory.limit_in_bytes"), V2("memory.current",
             "inactive_file ", "memory.max", "memory.high");
 
@@ -90,7 +90,7 @@ record ControlGroup(Path directory, String name, Version version) {
         if (limitBytes == Long.MAX_VALUE || usedBytes == TextFile.NO_NUMBER) {
             return Long.MAX_VALUE;
         }
-        // The kernel frees cached file pages of a group before it kills a process. So these pages count as available.
+        // The kernel frees cached file pages of a group before it kills a process, so these pages count as available.
         long cachedBytes = Math.max(0, TextFile.number(directory.resolve("memory.stat"), version.inactiveFile));
         return Math.max(0, limitBytes - usedBytes + cachedBytes);
     }

@@ -34,7 +34,7 @@ public final class Processes {
         return CLibrary.call("getegid");
     }
 
-    /** Lets the kernel end pauses of the calling thread, which is a platform thread, without a delay. The default is 50 µs. */
+    /** Makes the kernel end pauses of the calling thread, which is a platform thread, without a delay. The default is 50 µs. */
     public static void shortPauses() {
         CLibrary.call("prctl", PR_SET_TIMERSLACK, 1);
     }

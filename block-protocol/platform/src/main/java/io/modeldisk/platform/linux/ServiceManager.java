@@ -82,7 +82,7 @@ public record ServiceManager(String socket, Duration watchdog) {
     }
 
     /**
-     * Lets the service manager keep a duplicate of a descriptor, also when this process has ended, and pass it to the next
+     * Makes the service manager keep a duplicate of a descriptor, also when this process has ended, and pass it to the next
      * process of the service ({@code FDSTORE=1}). systemd closes it when the service is stopped, and needs
      * {@code FileDescriptorStoreMax=} in the unit.
      *
@@ -93,7 +93,7 @@ public record ServiceManager(String socket, Duration watchdog) {
         send("FDSTORE=1" + SEPARATOR + "FDNAME=" + name, descriptor);
     }
 
-    /** Lets the service manager close all descriptors that it keeps under a name. */
+    /** Makes the service manager close all descriptors that it keeps under a name. */
     public void discard(String name) throws IOException {
         tell("FDSTOREREMOVE=1", "FDNAME=" + name);
     }

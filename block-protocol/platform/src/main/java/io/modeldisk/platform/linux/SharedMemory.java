@@ -142,8 +142,8 @@ public final class SharedMemory {
             long bytes = status.get(JAVA_LONG, MemoryCalls.STATX_SIZE);
             long allocatedBytes = status.get(JAVA_LONG, MemoryCalls.STATX_BLOCKS) * STAT_BLOCK_BYTES;
             if (allocatedBytes < bytes) {
-                // The first access to a hole allocates a page, which counts against the memory limit of the accessing process.
-                // So the holes of a peer could use up the memory limit of this process.
+                // The first access to a hole allocates a page, which counts against the memory limit of the accessing process,
+                // so the holes of a peer could use up the memory limit of this process.
                 throw new IOException(
                     "the shared memory has holes: only " + allocatedBytes + " of " + bytes + " bytes are allocated");
             }

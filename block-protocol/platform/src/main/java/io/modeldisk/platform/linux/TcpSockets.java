@@ -19,7 +19,7 @@ import java.nio.file.Path;
 
 /**
  * Returns and sets the congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not expose
- * the descriptor of a channel either. So this class searches the descriptors of this process for the socket that has both
+ * the descriptor of a channel either, so this class searches the descriptors of this process for the socket that has both
  * addresses of the connection. Thread-safe.
  */
 public final class TcpSockets {

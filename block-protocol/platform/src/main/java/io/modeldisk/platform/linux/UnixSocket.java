@@ -223,7 +223,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Lets child processes inherit the descriptor, and makes the descriptor blocking for the child processes. */
+    /** Makes child processes inherit the descriptor, and makes the descriptor blocking for the child processes. */
     public void letChildrenInherit() throws IOException {
         Errno.check("cannot clear FD_CLOEXEC of a socket", Descriptors.fcntl(descriptor, F_SETFD, 0));
         Errno.check("cannot clear O_NONBLOCK of a socket", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));

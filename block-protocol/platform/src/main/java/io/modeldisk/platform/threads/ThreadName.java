@@ -36,7 +36,7 @@ public enum ThreadName {
     ROLE(Kind.PLATFORM, "role", "MODEL-SHARD"),
     /** Watches the lease of a primary. */
     FENCE(Kind.PLATFORM, "fence", "MODEL-SHARD"),
-    /** Closes a client of ZooKeeper after a failed start. */
+    /** Closes a ZooKeeper client after a failed start. */
     COORDINATOR_CLOSE(Kind.VIRTUAL, "coordinator-close"),
     /** Receives the responses of a session. */
     READER(Kind.PLATFORM, "reader", "PORTAL"),

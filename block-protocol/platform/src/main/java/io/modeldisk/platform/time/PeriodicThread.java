@@ -45,7 +45,7 @@ public final class PeriodicThread implements AutoCloseable {
         return this;
     }
 
-    /** Lets the next run begin at once, or after the run in progress. */
+    /** Starts the next run at once, or after the run in progress. */
     public void wake() {
         lock.lock();
         try {

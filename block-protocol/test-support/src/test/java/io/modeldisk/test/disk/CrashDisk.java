@@ -86,7 +86,7 @@ public final class CrashDisk implements AutoCloseable {
         locked(() -> readOnly = only);
     }
 
-    /** Lets the next fsyncs of files fail with EIO. As on Linux, what such an fsync should have written is lost. */
+    /** Makes the next fsyncs of files fail with EIO. As on Linux, what such an fsync should have written is lost. */
     public void failSyncs(int count) {
         locked(() -> failingSyncs = count);
     }

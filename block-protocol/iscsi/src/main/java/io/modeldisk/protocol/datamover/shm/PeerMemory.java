@@ -94,7 +94,7 @@ final class PeerMemory {
         limits.give(bytes);
     }
 
-    /** Whether a range lies within the slab of a tag. */
+    /** True if a range lies within the slab of a tag. */
     boolean covers(int tag, long offset, long bytes) {
         return tag >= 0 && tag < slabs.length && slabs[tag] != null
             && offset >= 0 && offset <= slabs[tag].byteSize() - bytes;

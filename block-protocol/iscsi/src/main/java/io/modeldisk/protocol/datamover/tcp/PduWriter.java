@@ -111,7 +111,7 @@ final class PduWriter {
         held.put(data).put(behind);
     }
 
-    /** Whether PDUs are held back. */
+    /** True if PDUs are held back. */
     boolean isHolding() {
         return holding;
     }

@@ -222,7 +222,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    /** Whether a Data-Out PDU that matches no current transfer may belong to an earlier transfer. */
+    /** True if a Data-Out PDU that matches no current transfer may belong to an earlier transfer. */
     private boolean wasAskedFor() {
         int tag = dataOut.targetTransferTag();
         int slot = TcpTransfer.slotOf(tag);

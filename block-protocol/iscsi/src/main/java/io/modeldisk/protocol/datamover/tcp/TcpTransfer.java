@@ -55,7 +55,7 @@ final class TcpTransfer {
         fetching = true;
     }
 
-    /** Whether this target transfer tag belongs to the current transfer of this slot, or to a recent transfer of this slot. */
+    /** True if this target transfer tag belongs to the current transfer of this slot, or to a recent transfer of this slot. */
     boolean hasGiven(int tag) {
         long age = generation - (tag >>> SLOT_BITS) & GENERATION_MASK;
         return age < Math.min(generation, VALID_GENERATIONS);
@@ -70,7 +70,7 @@ final class TcpTransfer {
         return (int) (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
     }
 
-    /** Whether a Data-Out PDU with these tags belongs to this transfer. */
+    /** True if a Data-Out PDU with these tags belongs to this transfer. */
     boolean answers(int initiatorTaskTag, int tag, boolean unasked) {
         return fetching
             && transfer.initiatorTaskTag() == initiatorTaskTag

@@ -192,7 +192,7 @@ final class FrameStreamTest {
     @Test
     void fewerThanSixteenResponsesAreSentTogetherAfterTheReadingThreadHadToWait() throws Exception {
         answerWithoutWaiting();
-        // A reader that must stop later reads the clock before each attempt to receive. So it has waited after the first of two.
+        // A reader that must stop later reads the clock before each attempt to receive, so it has waited after the first of two.
         far.reader().stopBy(TimeUnit.HOURS.toNanos(1));
         int reads = clockOfFar.reads.get();
         CompletableFuture<Integer> waits = nextTag(far);

@@ -8,7 +8,7 @@ import io.modeldisk.protocol.rdma.QueuePair;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** What the datamovers of both sides have in common: the channel, the agreed parameters and the limits of a data segment. */
+/** The common part of the datamovers of both sides: the channel, the agreed parameters and the limits of a data segment. */
 abstract class IserDatamover {
     final QueuePair queue;
     final IserChannel channel;
