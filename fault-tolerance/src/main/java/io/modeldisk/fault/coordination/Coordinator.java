@@ -101,7 +101,7 @@ public final class Coordinator implements AutoCloseable {
         }
     }
 
-    /** Lets only clients with the secret change the root and the znodes of modeldisk. */
+    /** Restricts changes of the root and the znodes of modeldisk to clients with the secret. */
     private void protect(CoordinatorSecret secret) throws IOException {
         List<ACL> rights = CoordinatorSecret.rights(secret);
         try (CoordinatorClient client = CoordinatorClient

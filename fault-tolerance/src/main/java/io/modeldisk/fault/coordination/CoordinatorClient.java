@@ -116,7 +116,7 @@ public final class CoordinatorClient implements AutoCloseable {
             throw e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("an operation of ZooKeeper was interrupted");
+            throw new InterruptedIOException("a ZooKeeper operation was interrupted");
         } catch (Exception e) {
             throw new IOException(e.toString(), e);
         }

@@ -8,7 +8,7 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * The time for which the ephemeral znode of this process certainly exists. ZooKeeper removes the znode at the earliest when the
- * session time-out has passed since it received a request of the session. So the lease ends at four fifths of this time after
+ * session time-out has passed since it received a request of the session, so the lease ends at four fifths of this time after
  * the last request that was answered was sent. Thread-safe.
  */
 final class SessionLease {

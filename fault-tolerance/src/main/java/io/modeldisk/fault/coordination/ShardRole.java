@@ -24,12 +24,12 @@ import org.apache.zookeeper.ZooKeeper;
  * succeeds.
  * <li>A process takes over if the primary's ephemeral znode is gone and the process is in sync. If no process in sync is alive
  * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only they have.
- * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed. So
+ * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed, so
  * nobody takes over while it serves.
  * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so that a
  * take-over which has begun meanwhile fails.
  * <li>A primary hands over by an offer, which the successor accepts when it can serve. Until then the primary keeps its epoch and
- * its data, and the successor stays in sync. So the updates survive the end of either process at each step:
+ * its data, and the successor stays in sync, so the updates survive the end of either process at each step:
  * </ul>
  *
  * <pre>
@@ -45,7 +45,7 @@ import org.apache.zookeeper.ZooKeeper;
  * </pre>
  *
  * <p>A process that takes over keeps the others of {@link Leader#inSync} there. They leave the set before the new primary
- * acknowledges an update or changes their data. So if the new primary ends before, another process takes over with all updates.
+ * acknowledges an update or changes their data, so if the new primary ends before, another process takes over with all updates.
  *
  * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
  * Thread-safe.
@@ -80,11 +80,11 @@ public final class ShardRole implements AutoCloseable {
     /** The replicas that were alive at the last step as the primary, by id. */
     private volatile Map<String, Replica> replicas = Map.of();
     private volatile boolean allUpdates;
-    /** Whether this process can serve in the epoch that the primary offers. Guarded by the lock of this object. */
+    /** True if this process can serve in the epoch that the primary offers. Guarded by the lock of this object. */
     private boolean accepts;
 
     // The following fields are used only in steps.
-    /** Whether this process had all updates when it last tried to become the primary. ZooKeeper's answer may be lost. */
+    /** True if this process had all updates when it last tried to become the primary. ZooKeeper's answer may be lost. */
     private boolean wouldHaveAllUpdates;
     private boolean absent;
     private long absentSinceNs;
@@ -430,7 +430,7 @@ public final class ShardRole implements AutoCloseable {
     }
 
     /**
-     * Whether this process had all updates of the shard when it became the primary: it was in sync, or was the primary before.
+     * True if this process had all updates of the shard when it became the primary: it was in sync, or was the primary before.
      */
     public boolean hadAllUpdates() {
         return allUpdates;

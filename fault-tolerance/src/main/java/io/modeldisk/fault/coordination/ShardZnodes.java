@@ -17,7 +17,7 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * Reads and writes the znodes of one shard. Each method works in one session of ZooKeeper: if the session ends, it fails, and
- * does not go on in another session. Not thread-safe.
+ * does not continue in another session. Not thread-safe.
  */
 final class ShardZnodes {
     private static final int REGISTER_ATTEMPTS = 10;

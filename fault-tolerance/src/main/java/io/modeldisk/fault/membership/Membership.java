@@ -18,10 +18,10 @@ import java.util.function.Function;
  * until the required number of learners have joined. While the job is forming, all learners join at the same round: at round 1,
  * or at the round after {@link #resumeAfter}. A learner that leaves during this time no longer counts. A job that has formed
  * stays formed. After that, a new learner joins at the first round that has not been {@linkplain #opened opened} and whose
- * partition is not fixed. So no open round waits for the new learner.
+ * partition is not fixed, so no open round waits for the new learner.
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
- * learner asks for this round or for a later round, and when the learners change after the round was opened. So a change of the
+ * learner asks for this round or for a later round, and when the learners change after the round was opened, so a change of the
  * learners has an effect only from the first round whose partition is not fixed, which is the same round for all learners.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
@@ -127,7 +127,7 @@ public class Membership<K, M extends Member<K>> {
         return one.equals(other);
     }
 
-    /** Returns whether a client with {@code key} may go on as the learner that joined with {@code holder}. */
+    /** Returns whether a client with {@code key} may continue as the learner that joined with {@code holder}. */
     protected boolean mayHold(K holder, K key) {
         return true;
     }
@@ -273,7 +273,7 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Lets the job continue after a round that an earlier process has completed. While the job forms, learners join at the next
+     * Continues the job after a round that an earlier process has completed. While the job forms, learners join at the next
      * round. Must be called before the first learner joins.
      */
     public void resumeAfter(long round) {
@@ -297,7 +297,7 @@ public class Membership<K, M extends Member<K>> {
 
     /**
      * Records a new connection of this key. A lost learner with the key becomes live again, if the client
-     * {@linkplain #mayHold may go on} as this learner.
+     * {@linkplain #mayHold may continue} as this learner.
      */
     public void connected(K key) {
         synchronized (lock) {

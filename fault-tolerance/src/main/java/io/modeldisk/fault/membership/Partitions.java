@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * The partitions of the training data of a formed job. The partition of a round is the list of its learners, in the order of
- * their ranks. A fixed partition never changes. So all learners get the same partition of a round, even if they ask for it at
+ * their ranks. A fixed partition never changes, so all learners get the same partition of a round, even if they ask for it at
  * different times. Only the last {@value #MAX_ENTRIES} different partitions are kept.
  *
  * <p>Not thread-safe. Every method is called under the lock of {@link Membership}.

@@ -1,2 +1,2 @@
-/** Tests of the coordination, with a server of ZooKeeper in the same process. */
+/** Tests of the coordination, with a ZooKeeper server in the same process. */
 package io.modeldisk.fault.coordination;
