@@ -208,7 +208,7 @@ if os.path.isdir("mapped"):
     fails((errno.EISDIR, errno.EACCES), os.rename, "model", "mapped")
     fails((errno.EINVAL, errno.EACCES), os.rename, "mapped", "mapped/new")
     fails((errno.EPERM, errno.EACCES), os.link, "mapped", "new")
-    # The size of the memory is fixed, and it may be in use. So it is not cleared either.
+    # The size of the memory is fixed, and it may be in use, so it is not cleared either.
     fails((errno.EPERM, errno.EACCES), os.open, "mapped/gradient.0", os.O_RDWR | os.O_TRUNC)
     fails((errno.EPERM, errno.EACCES), os.truncate, "mapped/gradient.0", 0)
 assert os.statvfs(".").f_namemax == 255

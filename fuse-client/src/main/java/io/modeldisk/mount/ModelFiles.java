@@ -160,7 +160,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return complete;
     }
 
-    /** Goes on with the state of the process before. */
+    /** Continues from the state of the previous process. */
     void resume() throws IOException {
         boolean complete = handover.stoppedInOrder();
         List<MountedFile> used = new ArrayList<>();
@@ -183,10 +183,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             exchange.prepare(false, Cancellation.NONE);
         }
         if (learners.isEmpty() || learners.getFirst() == model) {
-            // Only a learner that maps the buffers can go on from an image that is older than its last write.
+            // Only a learner that maps the buffers can continue from an image that is older than its last write.
             handover.dropImage();
         }
-        LOG.warn("goes on with the mount of the process before, which {}",
+        LOG.warn("continues the mount of the previous process, which {}",
             complete ? "has stopped in order" : "was killed");
     }
 

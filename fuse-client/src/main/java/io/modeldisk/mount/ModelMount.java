@@ -22,7 +22,7 @@ import org.apache.logging.log4j.Logger;
 /** A model that is mounted on a directory and served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelMount.class);
-    /** The time for which requests may go on when the mount is left to the next process. */
+    /** The time for which requests may continue when the mount is left to the next process. */
     private static final Duration GRACEFUL = Duration.ofMillis(500);
     /** The maximum time until a new mount replies to its first request. */
     private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
@@ -68,7 +68,7 @@ public final class ModelMount implements AutoCloseable {
         }
     }
 
-    /** Prepares the directory for a new mount, or goes on with the mount of the process before. */
+    /** Prepares the directory for a new mount, or continues the mount of the previous process. */
     private static void prepare(MountPoint mountPoint, MountContext context, ModelFiles files) throws IOException {
         Handover handover = context.handover;
         MountPoint before = handover.resumes() ? MountPoint.at(handover.directory()) : mountPoint;
@@ -78,7 +78,7 @@ public final class ModelMount implements AutoCloseable {
             : "the mount was removed, or the service manager keeps too few descriptors (FileDescriptorStoreMax=)");
         if (refusal != null) {
             LOG.error(
-                "this process cannot go on with the mount of the process before: {}; it mounts {} anew, and processes that "
+                "this process cannot continue the mount of the previous process: {}; it mounts {} anew, and processes that "
                     + "have files open get ENOTCONN",
                 refusal, mountPoint.path());
             if (mounted) {
@@ -168,7 +168,7 @@ public final class ModelMount implements AutoCloseable {
     /**
      * Leaves the mount to the next process: requests in progress get half a second to end, and the kernel keeps the others. May
      * be called only if the {@link Handover} of the context keeps the mount. This process must then exit; if it does not leave
-     * all its state, the log says so, and the next process goes on as after a kill.
+     * all its state, the log says so, and the next process continues as after a kill.
      */
     public synchronized void leave() {
         if (closed || session.ended().isDone()) {
@@ -177,7 +177,7 @@ public final class ModelMount implements AutoCloseable {
         closed = true;
         if (!session.freeze(GRACEFUL) || !files.leave()) {
             LOG.error(
-                "requests of {} did not end in time, so the next process goes on as if this process had been killed",
+                "requests of {} did not end in time, so the next process continues as if this process had been killed",
                 directory());
         }
     }

@@ -51,7 +51,7 @@ final class MountUsers {
      */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
         await(timeout, clock, () -> holder().map(holder -> directory + " is unmounted, but " + holder
-            + ", so the mount goes on there, with its learner; unmount it there too, or end that process"));
+            + ", so the mount continues there, with its learner; unmount it there too, or end that process"));
         await(timeout, clock, () -> servers.stream().filter(MountUsers::isCommand).findFirst()
             .map(process -> directory + " is unmounted, but process " + process.getFileName()
                 + ", which served it, has not ended after " + timeout.toSeconds()

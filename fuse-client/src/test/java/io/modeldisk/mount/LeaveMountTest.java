@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Lets another mount of this process go on with a mount, while programs use its files. */
+/** Makes another mount of this process continue a mount, while programs use its files. */
 @Tag("mount")
 @Timeout(120)
 final class LeaveMountTest {

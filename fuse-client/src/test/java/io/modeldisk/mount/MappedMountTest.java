@@ -53,7 +53,7 @@ final class MappedMountTest {
         print(size, *seen)
         """;
 
-    /** How the mount shows the buffers: as files if the kernel can, or as links. The binding {@code jnr} knows only links. */
+    /** The form of the buffers in the mount: files if the kernel can, or links. The binding {@code jnr} knows only links. */
     @Parameter
     private String way;
     private MountFixture fixture;

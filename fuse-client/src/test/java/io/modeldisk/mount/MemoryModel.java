@@ -149,13 +149,13 @@ public final class MemoryModel implements RemoteModel {
         pullNs = duration.toNanos();
     }
 
-    /** Lets all waiting calls continue, at the end of a test. */
+    /** Resumes all waiting calls, at the end of a test. */
     public void release() {
         released = true;
         wake.wake();
     }
 
-    /** Lets a shard go back: all pushes and pulls fail until {@link #goOn}. */
+    /** Makes a shard go back: all pushes and pulls fail until {@link #goOn}. */
     public void goBack() {
         wentBack = true;
     }
@@ -387,7 +387,7 @@ public final class MemoryModel implements RemoteModel {
         versionIsNewest = value;
     }
 
-    /** Lets the questions for the newest version fail, or not if null. */
+    /** Makes the questions for the newest version fail, or not if null. */
     public void lookFailure(ShardException.Kind kind) {
         lookFailure = kind;
     }

@@ -121,7 +121,7 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
     }
 
     /**
-     * Lets the exchange free the memory when it gives the set back, unless other processes use a buffer.
+     * Makes the exchange free the memory when it gives the set back, unless other processes use a buffer.
      *
      * @return false if the set is not lent any more, so that it is not abandoned
      */

@@ -31,7 +31,7 @@ final class DirectExchange implements Exchange {
     private final Calls calls = new Calls();
     private volatile boolean pushed;
     private volatile long round;
-    /** Why the gradients until the next fsync are discarded; null if they are pushed. */
+    /** The reason why the gradients until the next fsync are discarded; null if they are pushed. */
     private volatile IOException rollback;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
@@ -47,7 +47,7 @@ final class DirectExchange implements Exchange {
         round = learner ? model.nextRound() : 0;
     }
 
-    /** Lets the learner go on if {@link OnRollback#isReason} is true. Throws any other failure. */
+    /** Continues if {@link OnRollback#isReason} is true. Throws any other failure. */
     private void goOn(IOException failure) throws IOException {
         counters.failed(failure);
         if (!OnRollback.isReason(failure)) {

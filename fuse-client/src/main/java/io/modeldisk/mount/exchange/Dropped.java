@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 /**
- * What has become of a gradient that a learner has dropped.
+ * The fate of a gradient that a learner has dropped.
  *
  * @param iteration the number of the learner's iteration
  * @param acceptedBytes the number of bytes that the shards had accepted, and that count

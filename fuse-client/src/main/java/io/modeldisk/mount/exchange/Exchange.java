@@ -106,7 +106,7 @@ public interface Exchange extends AutoCloseable {
 
     /**
      * Sets the handler of milestones. Only an exchange of a learner that maps its buffers has milestones: if this process is
-     * killed, another process can go on from the last one without losing a gradient. Must be set before the first request.
+     * killed, another process can continue from the last one without losing a gradient. Must be set before the first request.
      */
     default void onMilestone(Milestone handler) {
         // This exchange has no milestones.
@@ -128,7 +128,7 @@ public interface Exchange extends AutoCloseable {
     void resume(ExchangeImage image) throws IOException;
 
     /**
-     * Goes on without the state of another process, which was killed while a learner had the model open. The next fsync fails,
+     * Continues without the state of another process, which was killed while a learner had the model open. The next fsync fails,
      * and the gradient is discarded. The learner has joined again.
      *
      * @param mapped whether the learner maps the buffers

@@ -59,7 +59,7 @@ public final class ExchangeCounters {
         lastError = String.valueOf(e.getMessage());
     }
 
-    /** Records that the learner goes on after a failure, and the number of its rounds that were taken back. */
+    /** Records that the learner continues after a failure, and the number of its rounds that were taken back. */
     void wentOn(IOException reason, long rounds) {
         if (OnRollback.is(reason, ShardException.Kind.WENT_BACK)) {
             rollbacks.increment();

@@ -5,7 +5,7 @@ import java.util.Arrays;
 /**
  * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. If the shards
  * check gradients, all pieces are searched before the first one is pushed: a gradient counts whole or not at all. The weights
- * of a piece are pulled only after the gradient of this piece was pushed. Therefore the weights are the same as if the whole
+ * of a piece are pulled only after the gradient of this piece was pushed, so the weights are the same as if the whole
  * push had completed before the pull. Later pieces may be pushed while an earlier piece is pulled.
  *
  * <pre>
@@ -21,8 +21,8 @@ import java.util.Arrays;
  *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
  * </pre>
  *
- * <p>A piece of a push consists of whole blocks. A pull belongs to the last round whose push of the whole block has ended. So the
- * pull of a block whose push has not ended would return weights of the round before.
+ * <p>A piece of a push consists of whole blocks. A pull belongs to the last round whose push of the whole block has ended, so the
+ * pull of a block whose push has not ended would return weights of the previous round.
  *
  * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a copy
  * skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
@@ -49,7 +49,7 @@ final class ExchangeProgress {
         /** The range of a piece, in bytes. */
         long from;
         long end;
-        /** Whether a CHECK step has found only finite values. */
+        /** True if a CHECK step has found only finite values. */
         boolean finite;
         /** The time when a BEGIN_PULL step began, and whether the shards had received the whole gradient by this time. */
         long startedNs;

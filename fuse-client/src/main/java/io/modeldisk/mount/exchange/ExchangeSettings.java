@@ -23,7 +23,7 @@ public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, Iteration
         /**
          * Allocates a buffer of the size of the model, for pushes and pulls.
          *
-         * @param name the name of the buffer, which is the same in another process that goes on with the exchange
+         * @param name the name of the buffer, which is the same in another process that continues the exchange
          */
         DataMemory allocate(String name, RemoteModel model) throws IOException;
     }

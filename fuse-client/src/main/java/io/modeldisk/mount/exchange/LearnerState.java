@@ -21,9 +21,12 @@ final class LearnerState {
     boolean pushing;
     /** True if an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
     boolean weightsMissed;
-    /** What the drops since the last fsync have given up. The repetition of an interrupted drop reports it again. */
+    /** The bytes that the drops since the last fsync have given up. The repetition of an interrupted drop reports them again. */
     Dropped dropped = Dropped.NOTHING;
-    /** Why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none was. */
+    /**
+     * The reason why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none
+     * was.
+     */
     IOException rollback;
 
     /** Begins with iteration 1, without a failure to report. */

@@ -5,7 +5,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 
 /**
- * What a learner sees after its gradient was discarded, because a shard has gone back to earlier weights, or has forgotten the
+ * The reaction to a gradient that was discarded, because a shard has gone back to earlier weights, or has forgotten the
  * learner in the middle of the gradient. In both cases, the log has the reason, and the number of lost rounds.
  */
 public enum OnRollback {

@@ -44,8 +44,8 @@ public final class VersionProbe {
     }
 
     /**
-     * Returns a version that was requested less than 20 ms ago. If there is no such version, requests the current version.
-     * Therefore a learner with short iterations does not wait for a request in each iteration.
+     * Returns a version that was requested less than 20 ms ago. If there is no such version, requests the current version,
+     * so a learner with short iterations does not wait for a request in each iteration.
      */
     Sample recent() {
         Sample last = latest;

@@ -16,6 +16,6 @@
  * the scheduler or of the trace acquires no other lock.
  * </ol>
  * The cancellation of a request acquires the inner lock of a {@code CancellableLock} or the lock of the exchange, to wake a
- * waiting thread. Therefore no thread registers with the cancellation while it holds one of these two locks.
+ * waiting thread, so no thread registers with the cancellation while it holds one of these two locks.
  */
 package io.modeldisk.mount.exchange;

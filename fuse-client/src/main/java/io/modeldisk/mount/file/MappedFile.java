@@ -26,7 +26,7 @@ public final class MappedFile implements MountedFile {
         this.bytes = bytes;
     }
 
-    /** Returns the files of all buffers of an exchange of a model of this size. */
+    /** Returns the files of all buffers that an exchange has for a model of this size. */
     public static List<MountedFile> of(BufferedExchange exchange, long sizeBytes) {
         List<MountedFile> files = new ArrayList<>();
         for (int set = 0; set < exchange.sets(); set++) {

@@ -100,7 +100,7 @@ public final class ModelUse {
     }
 
     /**
-     * Records a file that another process has opened, whose learner this process goes on as.
+     * Records a file that another process has opened, whose learner this process continues as.
      *
      * @param writable whether the file was opened for writing
      */
@@ -149,7 +149,7 @@ public final class ModelUse {
     /** An open handle of a file. */
     final class Opened {
         private final boolean writable;
-        // Whether the release of this handle is pending. Writes of this field are guarded by the monitor of the handle.
+        // True if the release of this handle is pending. Writes of this field are guarded by the monitor of the handle.
         private volatile boolean flushed;
 
         private Opened(boolean writable) {

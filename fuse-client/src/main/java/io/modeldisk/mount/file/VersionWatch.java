@@ -22,7 +22,10 @@ import org.apache.logging.log4j.Logger;
  */
 public final class VersionWatch implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(VersionWatch.class);
-    /** The time for which the thread goes on after a call of poll(2) that does not wait, because another such call may follow. */
+    /**
+     * The time for which the thread continues after a call of poll(2) that does not wait, because another such call may
+     * follow.
+     */
     private static final long INTEREST_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FIRST_PAUSE_MS = 10;
     private static final long LONGEST_PAUSE_MS = 500;
@@ -35,7 +38,7 @@ public final class VersionWatch implements AutoCloseable {
     private final List<Wait> waits = new ArrayList<>();
     /** The latest known version; null if it was never known. */
     private Known latest;
-    /** Whether the last request has failed in a way that the next one cannot mend. */
+    /** True if the last request has failed in a way that the next one cannot mend. */
     private boolean broken;
     private boolean running;
     private boolean closed;

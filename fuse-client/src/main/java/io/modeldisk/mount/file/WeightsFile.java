@@ -31,7 +31,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     private final DataMemory patch;
     private final AtomicInteger handles = new AtomicInteger();
     // The logical blocks that were written since a truncation; null if there was none. All other blocks get zeros before the next
-    // read, or at the next close. So a copy of a file without holes sends no zeros. Guarded by {@code lock}.
+    // read, or at the next close, so a copy of a file without holes sends no zeros. Guarded by {@code lock}.
     private volatile DirtyBlocks written;
 
     /**
@@ -106,7 +106,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     /**
-     * Writes the zeros of a truncation now, because another process goes on with the open files. What a process writes later
+     * Writes the zeros of a truncation now, because another process continues the open files. What a process writes later
      * replaces them.
      *
      * @return false if the shards have not received all zeros

@@ -42,9 +42,9 @@ public final class FileTree {
 
     private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
     /**
-     * How far in the future the time of the last change of a file lies. Other learners change the weights at any time, so the
+     * The distance of a file's last change from now: it lies in the future. Other learners change the weights at any time, so the
      * time of a file is always new; otherwise rsync and cp -u would not copy new weights. rsync compares whole seconds, and the
-     * kernel remembers a time for a second. So a file that was just written elsewhere never has the same time.
+     * kernel remembers a time for a second, so a file that was just written elsewhere never has the same time.
      */
     private static final long AHEAD_MS = 2000;
 

@@ -17,7 +17,7 @@ import java.time.Duration;
  *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
  * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
- * @param handover what the session gets from the process before, and keeps for the process after it
+ * @param handover what the session gets from the previous process, and keeps for the process after it
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
 public record FuseOptions(String source, int dataRequests, FileAccess access, boolean wholeBlockWrites,

@@ -16,8 +16,9 @@ public interface FuseSession extends AutoCloseable {
     CompletableFuture<Void> ended();
 
     /**
-     * Stops to read requests, so that another process can go on. Requests that are in progress get {@code graceful} to end. Then
-     * they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail with EINTR. The mount stays.
+     * Stops to read requests, so that another process can continue. Requests that are in progress get {@code graceful} to end.
+     * Then they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail with EINTR. The
+     * mount stays.
      *
      * @return false if requests have not ended within the close timeout
      */

@@ -25,7 +25,7 @@ public final class MemoryFiles {
     private static final int PAGE_BYTES = 4096;
 
     private final int device;
-    /** Why the files are links; null if the kernel uses the memory. */
+    /** The reason why the files are links; null if the kernel uses the memory. */
     private final String linkCause;
     private final Map<Long, Backing> open = new HashMap<>();
     /** Null if the mount ends with its process. */

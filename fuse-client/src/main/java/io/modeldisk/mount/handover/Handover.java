@@ -29,7 +29,7 @@ public final class Handover implements AutoCloseable {
     private final ServiceManager manager;
     // Guarded by this.
     private final Map<String, Integer> left;
-    /** Why this process cannot go on with the mount of the process before; null if it can, or there is none. */
+    /** The reason why this process cannot continue the previous mount; null if it can, or there is none. */
     private String refusal;
     private MountState state;
     private boolean resumes;
@@ -49,7 +49,7 @@ public final class Handover implements AutoCloseable {
      * Returns the handover of a mount that outlives its process.
      *
      * @param manager keeps the descriptors
-     * @param left the descriptors that the process before has left, by their names
+     * @param left the descriptors that the previous process has left, by their names
      */
     public static Handover of(ServiceManager manager, Map<String, Integer> left) {
         Handover handover = new Handover(manager, left);
@@ -73,17 +73,17 @@ public final class Handover implements AutoCloseable {
         return manager != null;
     }
 
-    /** Returns whether this process goes on with the mount of the process before. */
+    /** Returns whether this process continues the mount of the previous process. */
     public boolean resumes() {
         return resumes;
     }
 
-    /** Returns the name of the learner of the process before; null if this process does not go on with a mount. */
+    /** Returns the name of the learner of the previous process; null if this process continues no mount. */
     public String learner() {
         return resumes ? fact(LEARNER) : null;
     }
 
-    /** Returns the directory of the mount of the process before; null if this process does not go on with a mount. */
+    /** Returns the directory of the mount of the previous process; null if this process continues no mount. */
     public Path directory() {
         return resumes ? Path.of(fact(DIRECTORY)) : null;
     }
@@ -94,14 +94,14 @@ public final class Handover implements AutoCloseable {
     }
 
     /**
-     * Begins the state of a new mount, or checks that the state of the process before is of the same mount.
+     * Begins the state of a new mount, or checks that the state of the previous process is of the same mount.
      *
      * @param learner the name of the learner
      * @param directory the directory of the mount
      * @param facts a line for each further fact that both processes must share
      * @param imageBytes the maximum size of an image
-     * @param obstacle why this process cannot go on even if all facts are the same; null if there is no such reason
-     * @return the reason why this process cannot go on with the mount of the process before, so that it must be removed; null if
+     * @param obstacle why this process cannot continue even if all facts are the same; null if there is no such reason
+     * @return the reason why this process cannot continue the mount of the previous process, so that it must be removed; null if
      *     there is none
      */
     public String open(String learner, Path directory, String facts, long imageBytes, String obstacle)
@@ -135,7 +135,7 @@ public final class Handover implements AutoCloseable {
         return state;
     }
 
-    /** Lets the service manager keep a duplicate of a descriptor, instead of an earlier descriptor of the same name. */
+    /** Makes the service manager keep a duplicate of a descriptor, instead of an earlier descriptor of the same name. */
     public void keep(String name, int descriptor) throws IOException {
         if (isKept()) {
             manager.discard(name);
@@ -143,13 +143,13 @@ public final class Handover implements AutoCloseable {
         }
     }
 
-    /** Returns whether the process before has left a descriptor, which {@link #take} has not returned yet. */
+    /** Returns whether the previous process has left a descriptor, which {@link #take} has not returned yet. */
     public synchronized boolean has(String name) {
         return left.containsKey(name);
     }
 
     /**
-     * Returns a descriptor that the process before has left, which the service manager goes on to keep. The caller closes it.
+     * Returns a descriptor that the previous process has left, which the service manager still keeps. The caller closes it.
      *
      * @return the descriptor; -1 if there is none, or it was taken already
      */
@@ -167,7 +167,7 @@ public final class Handover implements AutoCloseable {
     }
 
     /**
-     * Returns the memory of this name that the process before has left. If there is none, allocates memory for pushes and pulls
+     * Returns the memory of this name that the previous process has left. If there is none, allocates memory for pushes and pulls
      * of the model, and keeps it.
      */
     public DataMemory memory(String name, RemoteModel model) throws IOException {
@@ -190,12 +190,12 @@ public final class Handover implements AutoCloseable {
         state.endImage(state.beginImage().put(image));
     }
 
-    /** Deletes the image, because a process that goes on after a kill could not use it. */
+    /** Deletes the image, because a process that continues after a kill could not use it. */
     public void dropImage() {
         state.dropImages();
     }
 
-    /** Returns whether the process before has stopped in order. Returns true only once. */
+    /** Returns whether the previous process has stopped in order. Returns true only once. */
     public boolean stoppedInOrder() {
         return state.takeOrder();
     }

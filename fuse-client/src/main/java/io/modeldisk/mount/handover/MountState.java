@@ -92,7 +92,7 @@ public final class MountState implements AutoCloseable {
     /**
      * Allocates the state of a new mount.
      *
-     * @param identity describes the mount; a successor with another identity cannot go on with it
+     * @param identity describes the mount; a successor with another identity cannot continue with it
      * @param imageBytes the maximum size of an image
      */
     static MountState create(String identity, long imageBytes) throws IOException {
@@ -117,7 +117,7 @@ public final class MountState implements AutoCloseable {
     }
 
     /**
-     * Adopts the state of the process before.
+     * Adopts the state of the previous process.
      *
      * @throws IOException if it is not such a state, or another version of modeldisk has written it; the caller then keeps the
      *     descriptor
@@ -172,7 +172,7 @@ public final class MountState implements AutoCloseable {
         LONG.setRelease(memory, (long) IN_ORDER, 1L);
     }
 
-    /** Returns, once, whether the process before has stopped in order, so that its last image has all its state. */
+    /** Returns, once, whether the previous process has stopped in order, so that its last image has all its state. */
     boolean takeOrder() {
         return (long) LONG.getAndSet(memory, (long) IN_ORDER, 0L) != 0;
     }

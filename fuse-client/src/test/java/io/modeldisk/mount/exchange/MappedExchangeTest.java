@@ -99,7 +99,7 @@ class MappedExchangeTest {
         assertThat(model.weight(0)).isEqualTo((byte) 43);
     }
 
-    /** Returns a cancellation that is cancelled when the learner goes on after a rollback. From then on, pulls wait. */
+    /** Returns a cancellation that is cancelled when the learner continues after a rollback. From then on, pulls wait. */
     private Cancellation interruptedPullAfterTheRollback() {
         Cancellation interrupted = new Cancellation();
         model.whenGoingOn(() -> {

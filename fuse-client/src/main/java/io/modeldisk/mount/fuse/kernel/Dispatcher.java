@@ -47,7 +47,7 @@ final class Dispatcher {
     private SlotPool slots;
     /** The state of a mount that outlives its process; null if it does not. */
     private MountState state;
-    /** The number of the last fsync that the process before has completed, perhaps without a reply; 0 if there is none. */
+    /** The number of the last fsync that the previous process has completed, perhaps without a reply; 0 if there is none. */
     private long completed;
 
     /**
@@ -77,10 +77,10 @@ final class Dispatcher {
     }
 
     /**
-     * Records open files in a state, and goes on with those that the process before has recorded. Must be called before the first
-     * request.
+     * Records open files in a state, and continues with those that the previous process has recorded. Must be called before
+     * the first request.
      *
-     * @param lastFsync the number of the last fsync that the process before has completed, perhaps without a reply
+     * @param lastFsync the number of the last fsync that the previous process has completed, perhaps without a reply
      */
     void record(MountState recorded, long lastFsync) throws IOException {
         state = recorded;
@@ -355,7 +355,7 @@ final class Dispatcher {
         slot.replyBody();
     }
 
-    /** Lets maps of the weights show the weights of this moment. */
+    /** Makes maps of the weights show the weights of this moment. */
     private void invalidateMaps(RequestSlot slot) {
         try {
             for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {

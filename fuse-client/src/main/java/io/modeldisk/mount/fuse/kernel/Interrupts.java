@@ -18,10 +18,10 @@ import java.util.concurrent.locks.Condition;
  * the request with EINTR.
  *
  * <p>A cancelled request ends when the shards have confirmed that its commands are aborted, which a silent shard does only after
- * seconds. So after {@value #GRACE_MS} ms the process gets the reply EINTR, and the request is abandoned: it goes on without a
+ * seconds, so after {@value #GRACE_MS} ms the process gets the reply EINTR, and the request is abandoned: it continues without a
  * process that waits for it. Until it has ended, later requests that change the same file wait for it.
  *
- * <p>One thread may handle the interrupt before another thread begins the interrupted request. Therefore the numbers of such
+ * <p>One thread may handle the interrupt before another thread begins the interrupted request, so the numbers of such
  * requests are stored, at most the last {@value #REMEMBERED}, and the interrupt takes effect when the request begins. FUSE has
  * another way: the reply EAGAIN to an interrupt makes the kernel send the interrupt again. This class does not use EAGAIN,
  * because the kernel accepts EAGAIN only on the descriptor from which the interrupted request was read. This class does not know

@@ -40,7 +40,7 @@ final class KernelSession implements FuseSession {
     private final MemoryFiles memories;
     private final WorkerPool workers;
     private final CompletableFuture<Void> ended;
-    /** Whether the kernel can send again the requests that were in progress. */
+    /** True if the kernel can send again the requests that were in progress. */
     private final boolean resends;
 
     private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
@@ -75,7 +75,7 @@ final class KernelSession implements FuseSession {
             this.resends = (capabilities & KernelProtocol.HAS_RESEND) != 0;
             if (options.handover().resumes() && !resends) {
                 LOG.warn(
-                    "before Linux 6.9, the kernel does not send again requests that were in progress: if the process before"
+                    "before Linux 6.9, the kernel does not send again requests that were in progress: if the previous process"
                         + " was killed, the processes that have made such requests wait until they are killed");
             } else if (options.handover().resumes()) {
                 // Before the first request is read: the kernel would send it again while it is served.
@@ -89,7 +89,9 @@ final class KernelSession implements FuseSession {
         }
     }
 
-    /** Negotiates the capabilities, or returns those that the process before has negotiated: the kernel sends INIT only once. */
+    /**
+     * Negotiates the capabilities, or returns those that the previous process has negotiated: the kernel sends INIT only once.
+     */
     private int capabilities(RequestSlot slot, int fd, boolean mayResend) throws IOException {
         Handover handover = options.handover();
         if (handover.resumes()) {

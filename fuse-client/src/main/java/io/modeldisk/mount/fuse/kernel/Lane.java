@@ -10,7 +10,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Limits the number of requests of one kind that are served at the same time. Further requests are parked in order of arrival:
- * they are copied out of their slots and occupy no thread. So requests of other kinds continue. Below the limit, a lane acquires
+ * they are copied out of their slots and occupy no thread, so requests of other kinds continue. Below the limit, a lane acquires
  * no lock and allocates no memory. Thread-safe.
  */
 final class Lane {

@@ -1,8 +1,8 @@
 package io.modeldisk.mount.fuse.kernel;
 
 /**
- * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free.
- * Therefore immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
+ * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free,
+ * so immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
  */
 final class Lanes {
     /** The maximum number of {@link RequestKind#INQUIRY} requests that are served at the same time. */

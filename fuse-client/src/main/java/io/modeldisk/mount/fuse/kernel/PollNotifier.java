@@ -56,7 +56,7 @@ final class PollNotifier {
         send(number);
     }
 
-    /** Lets the kernel send again all requests that have no reply. Returns false if it cannot. */
+    /** Makes the kernel send again all requests that have no reply. Returns false if it cannot. */
     synchronized boolean resend() {
         message.reset();
         message.header(0, -KernelProtocol.NOTIFY_RESEND, ReplyView.HEADER_BYTES);
@@ -65,7 +65,7 @@ final class PollNotifier {
         vector.set(JAVA_LONG, Long.BYTES, MESSAGE_BYTES);
         if (written < 0) {
             LOG.error(
-                "the kernel did not send again the requests of the process before ({}): the processes that have made them "
+                "the kernel did not send again the requests of the previous process ({}): the processes that have made them "
                     + "wait until they are killed",
                 Errno.nameOf(-written));
         }

@@ -36,11 +36,11 @@ final class RequestSlot implements DataRequest {
     private long receivedUnique;
     private long arrivedNs;
     private boolean replied;
-    /** Whether the kernel did not wait for the reply to the current request any more. */
+    /** True if the kernel did not wait for the reply to the current request any more. */
     private boolean refused;
     // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
     private long unique;
-    // Whether the process has the reply EINTR although the request goes on. Writes are guarded by this.
+    // True if the process has the reply EINTR although the request continues. Writes are guarded by this.
     private volatile boolean abandoned;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
@@ -141,7 +141,7 @@ final class RequestSlot implements DataRequest {
     }
 
     /**
-     * Replies with EINTR to the request with this number, unless it has ended. The thread that serves the request goes on, and
+     * Replies with EINTR to the request with this number, unless it has ended. The thread that serves the request continues, and
      * the kernel refuses its reply. Any thread may call this method.
      */
     synchronized void abandon(long interruptedUnique) {

@@ -45,7 +45,7 @@ final class WorkerPool {
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
-    /** Whether the threads end after their current request, because another process will read the next one. */
+    /** True if the threads end after their current request, because another process will read the next one. */
     private volatile boolean stopping;
     // Used only by the reserve thread.
     private boolean loggedNoThread;
@@ -94,7 +94,7 @@ final class WorkerPool {
     }
 
     /**
-     * Returns the descriptor of one thread that the process before has left: the requests that it has read from this descriptor
+     * Returns the descriptor of one thread that the previous process has left: the requests that it has read from this descriptor
      * can be answered only as long as the descriptor is open. If there is none, clones the device, and keeps the descriptor.
      */
     private int device(String name, int flags, int other) throws IOException {
@@ -244,7 +244,7 @@ final class WorkerPool {
             }
             long before = received.get();
             sleep(clock, STUCK_NS);
-            // No thread reads now, and none has read a request since the last check. So all threads wait.
+            // No thread reads now, and none has read a request since the last check, so all threads wait.
             if (reading.get() == 0 && received.get() == before && !unmounted && !stopping) {
                 try {
                     addThread();
@@ -264,7 +264,7 @@ final class WorkerPool {
     }
 
     /**
-     * Lets the threads end after their current requests. No request is read after that. The descriptors stay open.
+     * Ends the threads after their current requests. No request is read after that. The descriptors stay open.
      *
      * @param ask lets the kernel send any request, which wakes a thread that waits for one; may wait for the reply
      * @param endNs the time at which this method returns at the latest
@@ -275,7 +275,7 @@ final class WorkerPool {
         askUntil(() -> reading.get() == 0, ask, clock, endNs);
     }
 
-    /** Lets one thread call {@code ask} again and again until the condition is true or the time has come. */
+    /** Makes one thread call {@code ask} again and again until the condition is true or the time has come. */
     static void askUntil(BooleanSupplier condition, Runnable ask, NanoClock clock, long endNs) {
         BooleanSupplier isOver = () -> condition.getAsBoolean() || clock.nanoTime() - endNs >= 0;
         if (isOver.getAsBoolean()) {
