@@ -305,7 +305,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         if (checkpointer() == null || !mayServe()) {
             return;
         }
-        // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has gone on to the next file. So
+        // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has moved on to the next file, so
         // another thread, which nobody interrupts, writes the files.
         CompletableFuture<Void> save = new CompletableFuture<>();
         ThreadName.LAST_CHECKPOINT.builder(facts().model(), facts().shard()).start(() -> {

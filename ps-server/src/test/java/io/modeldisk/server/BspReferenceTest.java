@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Trains two learners with two shards under bsp over the network. The weights must equal those of a sequential loop. Each
- * gradient depends on the weights. So a different order of operations, or a lost or repeated gradient, changes the result.
+ * gradient depends on the weights, so a different order of operations, or a lost or repeated gradient, changes the result.
  */
 @Timeout(100)
 class BspReferenceTest {

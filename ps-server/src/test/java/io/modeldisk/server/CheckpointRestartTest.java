@@ -79,7 +79,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         return done;
     }
 
-    /** Lets shards stop together, and returns when they have stopped. */
+    /** Stops shards together, and returns when they have stopped. */
     private void stop(List<ShardModel> shards) throws InterruptedException {
         awaitStopped(shards, shards.stream().map(shard -> inBackground(() -> shard.saveLast(() -> {}))).toList());
     }

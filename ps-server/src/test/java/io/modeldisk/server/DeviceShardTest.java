@@ -196,7 +196,7 @@ class DeviceShardTest {
         }
     }
 
-    /** Lets half of the gradients arrive on the device, if the shard has memory for them there. */
+    /** Delivers half of the gradients to the device, if the shard has memory for them there. */
     private static FakeTask arrived(Shard shard, SplittableRandom random, FakeTask task) {
         DeviceWrites device = shard.model().target().deviceWrites();
         if (device == null || random.nextBoolean()) {

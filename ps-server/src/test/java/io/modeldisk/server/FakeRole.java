@@ -22,7 +22,7 @@ final class FakeRole implements ReplicaMembers.Role {
         loss.set(then);
     }
 
-    /** Whether the answer was lost that {@link #loseAnswerToAdditionOf} has announced. */
+    /** True if the answer was lost that {@link #loseAnswerToAdditionOf} has announced. */
     boolean hasLostAnswer() {
         return loss.get() == null;
     }

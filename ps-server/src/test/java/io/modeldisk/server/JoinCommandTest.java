@@ -65,7 +65,7 @@ class JoinCommandTest {
     void pullThatWaitsWhileTheJobFormsIsResumedByTheJoinThatFormsIt() throws Exception {
         try (ShardModel shard = ShardModel.open(new ServerContext().model("test").blockSizeBytes(BLOCK)
             .sizeBytes(2 * BLOCK).aggregator("sum", new SumAggregator()).consistency("ssp:0").learners(2))) {
-            // The shard goes on from a checkpoint of round 10, whose weights a learner pulls.
+            // The shard continues from a checkpoint of round 10, whose weights a learner pulls.
             shard.learners().resumeAfter(10);
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);

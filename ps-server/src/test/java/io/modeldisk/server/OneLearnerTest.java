@@ -154,7 +154,7 @@ class OneLearnerTest {
             successor.resumeLearner(image);
             assertThat(successor.nextRound()).isEqualTo(PUSHES + 1);
             push(successor, PUSHES);
-            assertThat(members(0)).as("the learner of the process before").containsExactly(before);
+            assertThat(members(0)).as("the learner of the previous process").containsExactly(before);
         }
         assertWeights(2 * PUSHES);
         first.close();

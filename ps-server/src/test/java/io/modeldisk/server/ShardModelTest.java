@@ -170,7 +170,7 @@ class ShardModelTest {
         }
     }
 
-    /** A learner reads the counters in each iteration. So the read must not wait for the lock of a block. */
+    /** A learner reads the counters in each iteration, so the read must not wait for the lock of a block. */
     @Test
     void countersCanBeReadWhileABlockIsLocked() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("asp"))) {

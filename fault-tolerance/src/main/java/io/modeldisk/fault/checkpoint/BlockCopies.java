@@ -4,7 +4,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * A fixed number of copies of blocks, for one {@link Snapshot} after the other. A thread that changes a block copies the block,
- * and the thread of the checkpoints writes the copy to disk. So a push waits for the disk only if all copies are in use.
+ * and the thread of the checkpoints writes the copy to disk, so a push waits for the disk only if all copies are in use.
  * Thread-safe.
  */
 final class BlockCopies {

@@ -82,7 +82,7 @@ record CheckpointFacts(
     }
 
     /**
-     * Checks that a model may go on from this checkpoint.
+     * Checks that a model may continue from this checkpoint.
      *
      * @throws IllegalArgumentException if the checkpoint is of another model, or of a newer format
      */

@@ -108,7 +108,7 @@ public final class CheckpointLoader {
                 CheckpointFacts facts = facts(folder);
                 facts.check(model, folder.path().toString());
                 load(folder, facts);
-                LOG.info("the shard goes on from the checkpoint {} of round {}, taken at {}", folder.path(),
+                LOG.info("the shard continues from the checkpoint {} of round {}, taken at {}", folder.path(),
                     facts.round(), facts.at());
                 return CheckpointStatus.NONE.completed(folder, facts, 0);
             } catch (DamagedCheckpointException e) {

@@ -94,7 +94,7 @@ final class CheckpointRequests {
         leadRounds /= 2;
     }
 
-    /** Lets the next periodic checkpoint begin one period from now. */
+    /** Schedules the next periodic checkpoint one period from now. */
     void postpone() {
         nextNs = settings.period().time() == null ? 0 : clock.nanoTime() + settings.period().time().toNanos();
     }

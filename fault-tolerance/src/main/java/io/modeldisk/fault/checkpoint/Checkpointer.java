@@ -82,7 +82,7 @@ public final class Checkpointer implements AutoCloseable {
     private PartWriter writer;
     /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
     private long begun;
-    /** Whether the shard holds the pushes of rounds after the last checkpoint. */
+    /** True if the shard holds the pushes of rounds after the last checkpoint. */
     private boolean held;
     private String lastFailure;
     /** The checkpoint that this shard cannot write, as long as shard 0 does not know it; otherwise null. */
@@ -387,7 +387,7 @@ public final class Checkpointer implements AutoCloseable {
         snapshot = new Snapshot(store, consistency::rounds, writer, copies,
             log == null ? block -> {} : block -> log.saved(block, id), inRounds ? wanted.round() : -1);
         store.watch(snapshot);
-        // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
+        // A round is recorded as opened before it closes, so if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.
         if (inRounds && progress.openedRound() > wanted.round()) {
             drop();
@@ -477,7 +477,7 @@ public final class Checkpointer implements AutoCloseable {
     private void fail(IOException reason) {
         if (!reason.toString().equals(lastFailure)) {
             LOG.error(
-                "shard {} could not write a checkpoint in {}; training goes on, and the shard tries again at the next"
+                "shard {} could not write a checkpoint in {}; training continues, and the shard tries again at the next"
                     + " checkpoint: {}",
                 facts.shard(), state.path(), reason.toString());
         }
@@ -503,7 +503,7 @@ public final class Checkpointer implements AutoCloseable {
 
     /**
      * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
-     * pushes wait. In the other modes, the learners are disconnected before. So no push that the shard has acknowledged is lost.
+     * pushes wait. In the other modes, the learners are disconnected before, so no push that the shard has acknowledged is lost.
      *
      * <p>Waits until all shards have written the checkpoint. If no shard makes progress with it for 10 s, the newest complete
      * checkpoint stays the newest one, and a shard that starts from it has another {@link #history}.
@@ -532,7 +532,7 @@ public final class Checkpointer implements AutoCloseable {
         stop.report(complete, status, log != null);
     }
 
-    /** The time ({@link NanoClock}) at which {@link #saveLast} was last seen to go on. A disk that hangs stops it. */
+    /** The time ({@link NanoClock}) at which {@link #saveLast} was last seen to continue. A disk that hangs stops it. */
     public long lastAdvanceNs() {
         return stop.lastAdvanceNs();
     }

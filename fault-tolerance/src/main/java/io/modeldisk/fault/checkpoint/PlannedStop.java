@@ -47,7 +47,7 @@ final class PlannedStop {
     private volatile boolean stopping;
     private volatile long sinceNs;
     private volatile long lastAdvanceNs;
-    /** Whether shard 0 has stopped before, so that nobody requests a checkpoint. Used only by the thread that stops. */
+    /** True if shard 0 has stopped before, so that nobody requests a checkpoint. Used only by the thread that stops. */
     private boolean alone;
 
     // Used only by the thread of the checkpoints.
@@ -64,7 +64,7 @@ final class PlannedStop {
     private record Saved(long number, long updates, long rawWrites, long round, boolean held) {}
 
     /**
-     * How far a checkpoint is.
+     * The progress of a checkpoint.
      *
      * @param folder the checkpoint that is being written; null if there is none
      * @param shards the {@link PartWriter#shownProgress} of each shard

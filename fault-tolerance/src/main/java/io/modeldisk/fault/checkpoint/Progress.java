@@ -5,7 +5,7 @@ import io.modeldisk.fault.shard.ShardBlocks;
 import java.util.function.LongSupplier;
 
 /**
- * How far a shard has come. Thread-safe.
+ * The progress of a shard. Thread-safe.
  *
  * @param store the blocks of the shard
  * @param learners the learners of the shard

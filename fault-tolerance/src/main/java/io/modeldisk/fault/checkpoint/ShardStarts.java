@@ -17,14 +17,14 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The starts of all shards of a model under bsp. The weights of all shards must be those of one round. So if one shard has gone
+ * The starts of all shards of a model under bsp. The weights of all shards must be those of one round, so if one shard has gone
  * back to a checkpoint, the others must go back too, before any shard serves learners again.
  *
  * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with the starts of the
  * other shards that it agrees with. A shard agrees with the start of another shard if it has the weights of the same
  * checkpoint: since its own start, or because it saved them when the other shard stopped and holds all later pushes since then.
  * Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
- * ({@link StartAgainException#startAtMost}). So if some shards cannot load the newest checkpoint, all shards start from the
+ * ({@link StartAgainException#startAtMost}), so if some shards cannot load the newest checkpoint, all shards start from the
  * newest one that all can load. A shard serves learners after all other shards have agreed with its start.
  */
 final class ShardStarts {
@@ -76,8 +76,8 @@ final class ShardStarts {
     }
 
     /**
-     * Goes on for a process that has started this shard, and all of whose updates this process has. So the other shards need not
-     * start again.
+     * Continues for a process that has started this shard, and all of whose updates this process has, so the other shards need
+     * not start again.
      */
     static ShardStarts resume(StateDirectory state, int shard, int shards, NanoClock clock) throws IOException {
         Start own = read(state, shard, shards);

@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntToLongFunction;
 
 /**
- * Saves all blocks of a shard as they were at one point, while pushes go on. A thread of the shard saves one block after another
- * ({@link #sweep}). A thread that is about to change a block which is not saved yet copies this block first. So the shard needs
- * no second copy of the model. If all {@link BlockCopies} are in use, this thread writes the block to disk.
+ * Saves all blocks of a shard as they were at one point, while pushes continue. A thread of the shard saves one block after
+ * another ({@link #sweep}). A thread that is about to change a block which is not saved yet copies this block first, so the
+ * shard needs no second copy of the model. If all {@link BlockCopies} are in use, this thread writes the block to disk.
  *
  * <p>In bsp, the point is the end of a round: a block is saved after this round has closed and before the next round closes. In
  * the other modes, the point is the start of the snapshot.
  *
- * <p>Thread-safe. After a failure, the snapshot saves no more blocks, and pushes go on.
+ * <p>Thread-safe. After a failure, the snapshot saves no more blocks, and pushes continue.
  */
 final class Snapshot implements ChangeListener {
     /** Is told which blocks are saved. */
@@ -37,7 +37,7 @@ final class Snapshot implements ChangeListener {
     private final ArrayBlockingQueue<BlockCopy> full = new ArrayBlockingQueue<>(CheckpointSettings.COPIES);
     private final Listener whenSaved;
     private final long round;
-    /** Whether a block is on disk or in a copy. Each element is guarded by the lock of its block. */
+    /** True if a block is on disk or in a copy. Each element is guarded by the lock of its block. */
     private final boolean[] saved;
     /** The number of blocks that are not on disk. */
     private final AtomicInteger left;

@@ -33,7 +33,7 @@ import org.apache.logging.log4j.Logger;
 /**
  * The directory with the checkpoints of one model, which all shards of the model share. The folder of a checkpoint has the name
  * {@code checkpoint-NUMBER}. While the shards write a checkpoint, its name is {@code checkpoint-NUMBER.ID.partial} with the
- * {@link CheckpointFacts#id} of the checkpoint. So a process of shard 0 that was paused does not mistake a folder of its
+ * {@link CheckpointFacts#id} of the checkpoint, so a process of shard 0 that was paused does not mistake a folder of its
  * successor with the same number for its own.
  *
  * <p>Several processes use the directory at the same time. Files and folders get their final names by a rename, after their

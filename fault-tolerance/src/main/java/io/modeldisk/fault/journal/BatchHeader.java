@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * The {@value #BYTES} bytes before each batch of records in a segment. A batch is written after the batch before it is on disk.
- * So a batch header behind damaged bytes proves that the damaged bytes had been on disk. All fields are little endian.
+ * The {@value #BYTES} bytes before each batch of records in a segment. A batch is written after the batch before it is on disk,
+ * so a batch header behind damaged bytes proves that the damaged bytes had been on disk. All fields are little endian.
  *
  * <pre>
  *  0 long mark of the segment     8 long first position     16 long last position     24 int length of the records in bytes

@@ -15,6 +15,6 @@ public final class DamagedJournalException extends IOException {
         Path journals = file.getParent().getParent();
         return new DamagedJournalException("the journal cannot be used: " + file + " " + reason
             + "; acknowledged pushes would be lost. Restore the file, or stop all shards and move " + journals
-            + " away to go on from the newest checkpoint without these pushes", cause);
+            + " away to continue from the newest checkpoint without these pushes", cause);
     }
 }

@@ -3,7 +3,7 @@ package io.modeldisk.fault.journal;
 import java.util.List;
 
 /**
- * What a journal contained when the shard started.
+ * The contents of a journal when the shard started.
  *
  * @param segments the segments, the oldest first
  * @param lastPosition the position of the last record; 0 if there is none

@@ -23,7 +23,7 @@ import org.apache.logging.log4j.Logger;
  *
  * <p>A batch that is not complete was not acknowledged, if no later batch follows in its segment: a batch is written only after
  * the batch before it is on disk. Such a batch is cut off. Anything else that is missing or damaged is refused. After a failed
- * write, the sink writes the batch again to the next segment. So positions may occur twice, and only the first is read.
+ * write, the sink writes the batch again to the next segment, so positions may occur twice, and only the first is read.
  *
  * <p>Not thread-safe.
  */

@@ -24,7 +24,7 @@ import org.apache.logging.log4j.Logger;
  * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so that the segments before a checkpoint can be deleted, and when a
  * segment is large.
  *
- * <p>After a failed write or fsync, nobody knows what is on disk: Linux may forget the data of a failed fsync. So the rest of the
+ * <p>After a failed write or fsync, nobody knows what is on disk: Linux may forget the data of a failed fsync, so the rest of the
  * segment is abandoned, and the batch is written again to a new segment.
  *
  * <p>One thread calls {@link #begin} and {@link #finish}. Any thread may call {@link #cut} and the accessors.
@@ -51,7 +51,7 @@ public final class JournalSink implements RecordSink {
     private FileChannel channel;
     private SegmentHeader header;
     private long number;
-    /** Whether the next segment begins the journal. */
+    /** True if the next segment begins the journal. */
     private boolean first;
     private long lastWritten;
     private long lastSynced;
@@ -68,7 +68,7 @@ public final class JournalSink implements RecordSink {
      * Creates a sink that continues a journal. The first batch begins a new segment.
      *
      * @param contents what the journal contains
-     * @param base the id of the checkpoint from which an empty journal goes on; 0 for the initial weights
+     * @param base the id of the checkpoint from which an empty journal continues; 0 for the initial weights
      * @param limitBytes the size at which the shard requests a checkpoint
      * @param segmentBytes the size at which a segment ends
      */
@@ -112,7 +112,7 @@ public final class JournalSink implements RecordSink {
                 ? deleted
                 : JournalReader.read(directory, own, checkpoint, consumers);
             if (contents.records() > 0) {
-                LOG.info("the shard goes on from {} records ({}) of its journal {}", contents.records(),
+                LOG.info("the shard continues from {} records ({}) of its journal {}", contents.records(),
                     ByteSize.format(contents.bytes()), directory.path());
             }
             return new JournalSink(directory, own, contents, checkpoint, settings.limitFor(facts.bytesOfShard()),
@@ -132,7 +132,7 @@ public final class JournalSink implements RecordSink {
         if (Files.exists(journals)) {
             throw new IOException(
                 "--state " + state + " has journals in " + journals + "; start all shards with --durability"
-                    + " journal, or move this directory away to go on from the newest checkpoint without their pushes");
+                    + " journal, or move this directory away to continue from the newest checkpoint without their pushes");
         }
     }
 

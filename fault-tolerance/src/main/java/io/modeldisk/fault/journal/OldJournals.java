@@ -64,7 +64,7 @@ final class OldJournals {
                 + " has pushes that the newest checkpoint does"
                 + " not have, and other options: it is of " + old + ", but this shard is of " + facts
                 + ". Start all shards once with the old options and stop them with SIGTERM, which takes a checkpoint; or move "
-                + directory.path().getParent() + " away to go on from the newest checkpoint without these pushes",
+                + directory.path().getParent() + " away to continue from the newest checkpoint without these pushes",
                 null);
         }
         LOG.info("the checkpoint has all pushes of the journal {} of {}, which is deleted", directory.path(), old);

@@ -13,7 +13,7 @@ enum OtherFormat {
     PICKLE("\u0080\2",
         "a pickle, as torch.save writes it; load it with torch.load, and save its tensors with"
             + " safetensors.torch.save_file"),
-    /** What is in the place of a file that was cloned without Git LFS. */
+    /** The first line of a file that was cloned without Git LFS. */
     GIT_LFS("version ", "a pointer of Git LFS without the data; run git lfs pull"),
     /** The format of {@code model.safetensors.index.json}. */
     JSON("{",

@@ -48,7 +48,7 @@ final class SafetensorsHeader {
         return new Content(inOrder(read.tensors, dataBytes, "the file"), read.metadata);
     }
 
-    /** What a header has. */
+    /** The contents of a header. */
     record Content(List<Tensor> tensors, Map<String, String> metadata) {}
 
     /**

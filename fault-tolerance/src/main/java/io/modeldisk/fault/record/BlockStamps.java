@@ -47,7 +47,7 @@ public final class BlockStamps {
         positions[block] = position;
     }
 
-    /** Whether a block has this stamp. */
+    /** True if a block has this stamp. */
     public boolean is(int block, long epoch, long position) {
         return epochs[block] == epoch && positions[block] == position;
     }

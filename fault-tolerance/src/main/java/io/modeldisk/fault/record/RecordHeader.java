@@ -161,7 +161,7 @@ public final class RecordHeader {
         return memory.get(ValueLayout.JAVA_BYTE, start + FLAGS_FIELD);
     }
 
-    /** Whether a flag is set. */
+    /** True if a flag is set. */
     public boolean has(byte flag) {
         return (flags() & flag) != 0;
     }

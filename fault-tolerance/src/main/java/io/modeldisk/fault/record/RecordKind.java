@@ -50,7 +50,7 @@ public enum RecordKind {
         this.code = (byte) code;
     }
 
-    /** Whether a record of this kind changes its block. */
+    /** True if a record of this kind changes its block. */
     public boolean changesBlock() {
         return this == PUSH || this == CLOSE || this == RAW;
     }

@@ -17,16 +17,16 @@ import java.util.function.Consumer;
 /**
  * The records of a shard, in one order, and the tasks that wait until their records are durable. Records are collected in a
  * buffer. The {@link RecordCommitter}'s thread gives a full or partly full buffer to all sinks, while the next records are
- * collected in the other buffer. So many records become durable together, without a timer.
+ * collected in the other buffer, so many records become durable together, without a timer.
  *
  * <p><b>Order.</b> A record of a block is appended under the lock of the block, and a record of the learners under the lock of
- * {@link io.modeldisk.fault.membership.Membership}. So the records are in the order of the changes. The committer acquires
+ * {@link io.modeldisk.fault.membership.Membership}, so the records are in the order of the changes. The committer acquires
  * neither of these locks.
  *
  * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so that it never waits
  * under a lock. Only small records that belong to no write, and records of blocks in a checkpoint, have no reservation. An eighth
  * of the buffer is kept for them. If they need more, they wait under the lock. Records of blocks in a checkpoint leave the
- * reserved room to the writes, and a part of the rest to the small records. So if a sink fails, no write waits under a lock for
+ * reserved room to the writes, and a part of the rest to the small records, so if a sink fails, no write waits under a lock for
  * room that such a record has taken. A record of a block that needs more than the eighth is the exception: it may be alone in a
  * buffer.
  *

@@ -65,12 +65,12 @@ public final class RecordReader {
         return header;
     }
 
-    /** Whether there is no record here, but zeros up to the next multiple. A header is never all zeros, because of its kind. */
+    /** True if there is no record here, but zeros up to the next multiple. A header is never all zeros, because of its kind. */
     private boolean isPadding() {
         return isZero(Math.min(records.byteSize() - next, RecordBatch.ALIGNMENT - next % RecordBatch.ALIGNMENT));
     }
 
-    /** Whether the next bytes are zeros. */
+    /** True if the next bytes are zeros. */
     private boolean isZero(long lengthBytes) {
         long end = next + lengthBytes;
         long at = next;

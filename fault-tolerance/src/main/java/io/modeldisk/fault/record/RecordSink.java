@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * A place that keeps records, for example a journal on disk. One thread calls {@link #begin} and {@link #finish} in turn. If one
- * of them throws an IOException, the batch is not durable, and the same batch is offered again later with {@link #begin}. So a
+ * of them throws an IOException, the batch is not durable, and the same batch is offered again later with {@link #begin}, so a
  * sink must be able to receive a batch twice, even if the batch has become durable in the meantime.
  */
 public interface RecordSink extends AutoCloseable {

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * The writes that wait for room in the buffers of a {@link RecordLog}, and the synchronizations that wait for these writes. A
- * write stays here until it is accepted, refused or forgotten, even while it is tried again. So no synchronization overtakes an
+ * write stays here until it is accepted, refused or forgotten, even while it is tried again, so no synchronization overtakes an
  * earlier write of its nexus. Guarded by the lock of the log.
  */
 final class RoomTasks {

@@ -15,7 +15,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * How a primary reaches its backups.
+ * The settings with which a primary reaches its backups.
  *
  * @param timeout the time within which a backup must apply the records that are sent to it; a later backup is no longer in sync
  * @param datamover the preferred datamover

@@ -116,7 +116,7 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    /** Lets a backup catch up again, because it may have discarded its blocks. */
+    /** Makes a backup catch up again, because it may have discarded its blocks. */
     public void catchUpAgain(String backup, String reason) throws IOException {
         for (BackupConnection connection : all()) {
             if (connection.peer().name().equals(backup)) {

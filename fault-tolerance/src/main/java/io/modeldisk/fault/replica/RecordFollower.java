@@ -79,9 +79,9 @@ public final class RecordFollower implements AutoCloseable {
     private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
-    /** Whether the stream has had a write. Before, the shard has all that it had at the end of the last stream. */
+    /** True if the stream has had a write. Before, the shard has all that it had at the end of the last stream. */
     private boolean written;
-    /** Whether any stream has had a write. */
+    /** True if any stream has had a write. */
     private boolean changed;
     private long lastPosition;
     /** The block of the last record, if it was an image with data. */

@@ -255,7 +255,7 @@ final class JournalTest {
         Await.await("the start waits", () -> clock.waitingThreads() > 0 || start.isDone());
         assertThat(start).isNotDone();
         former.close();
-        Await.await("the start goes on", () -> {
+        Await.await("the start continues", () -> {
             clock.advance(Duration.ofMillis(100));
             return start.isDone();
         });

@@ -121,7 +121,7 @@ public final class Block implements ShardBlock {
         current = spare;
     }
 
-    /** Lets the device copy the weights to a slot that nobody reads, if the device has newer weights than the host. */
+    /** Makes the device copy the weights to a slot that nobody reads, if the device has newer weights than the host. */
     private void startMirror() {
         if (onDevice.hasNewerWeights()) {
             if (current.isPinned()) {

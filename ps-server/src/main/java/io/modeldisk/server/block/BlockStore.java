@@ -30,7 +30,7 @@ import org.apache.logging.log4j.Logger;
  * that is neither current nor spare is pinned. Each pin has a permit, which is released only after the pin. A writer needs a
  * spare slot only if the current slot of its block is pinned. Suppose that w writers need a spare slot. Each of these writers
  * holds the lock of its block. Then at least w permits belong to pins of current slots, and at most S − w permits belong to pins
- * of other slots. So at most S − w slots are neither current nor spare, and at least w slots are spare.
+ * of other slots, so at most S − w slots are neither current nor spare, and at least w slots are spare.
  *
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */

@@ -57,7 +57,7 @@ final class DeviceCopy {
         hasNewerState = true;
     }
 
-    /** Whether the weights on the device are newer, and are not being copied to the host yet. */
+    /** True if the weights on the device are newer, and are not being copied to the host yet. */
     boolean hasNewerWeights() {
         return hasNewerWeights;
     }
@@ -66,7 +66,7 @@ final class DeviceCopy {
         return mirrorsAtOnce;
     }
 
-    /** Lets the device copy the weights to the host. */
+    /** Starts a copy of the weights from the device to the host. */
     void startMirror(long memoryOffset) {
         mirrorTicket = device.mirror(index, memoryOffset);
         hasNewerWeights = false;

@@ -79,7 +79,7 @@ public final class DevicePushes implements DeviceWrites {
             + "; use --push-to=auto or --push-to=host");
     }
 
-    /** Whether gradients may arrive in memory of the device. */
+    /** True if gradients may arrive in memory of the device. */
     public boolean isPossible() {
         return memory != null;
     }

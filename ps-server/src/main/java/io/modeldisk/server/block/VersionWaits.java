@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The tasks that wait until the lowest version of all blocks differs from the version that they know. While a task waits, one
- * block with the lowest version is watched. So an update of another block costs only a comparison, however many tasks wait.
+ * block with the lowest version is watched, so an update of another block costs only a comparison, however many tasks wait.
  * Thread-safe.
  */
 public final class VersionWaits {

@@ -28,7 +28,7 @@ import java.util.function.LongFunction;
  * round. The push also waits if its learner has already pushed one of the logical blocks of the push in the open round. A push
  * with the number of a later round waits for that round. A push with the number of a round that its learner has pushed is a
  * repetition. Only the missing parts of a repetition are applied. All blocks of a push are locked in ascending order before any
- * block is changed. So a push that waits or is refused has changed nothing.
+ * block is changed, so a push that waits or is refused has changed nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
  * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the learner's

@@ -11,12 +11,12 @@ import java.util.List;
  * left still count. If all learners of the round have left, the round closes as soon as every logical block has a gradient, so
  * that no complete gradient is lost. If a logical block still has no gradient, the round stays open until a newcomer joins at a
  * later round. After that join, the round closes with the gradients that it has, and logical blocks without a gradient keep their
- * weights. So the weights of a block always include only whole rounds. Blocks may be in different rounds while learners push, and
+ * weights, so the weights of a block always include only whole rounds. Blocks may be in different rounds while learners push, and
  * after all learners have left. Learners that stay or join bring all blocks to one common round.
  *
  * <p><b>The job has stopped</b> if fewer learners than the minimum are left. In a stopped job, the open round of a block can
  * close if at least the minimum number of learners have pushed it or can still push it. Learners that have pushed it count even
- * if they have left. So a learner that finishes first does not block the last round of the other learners. If the open round can
+ * if they have left, so a learner that finishes first does not block the last round of the other learners. If the open round can
  * no longer close, new pushes of the block, and pulls that would wait, are refused until enough learners have joined again.
  */
 final class ClosingRules {

@@ -23,7 +23,7 @@ import java.util.function.LongFunction;
  * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the
  * learner has started a later round of the block, the push is a repetition, because an initiator completes a round of a block
  * before it starts the next round. Logical blocks are changed and marked as pushed under one lock. If a push fails in the middle,
- * exactly its applied logical blocks are marked. So a repetition of the push applies only the other logical blocks. A push
+ * exactly its applied logical blocks are marked, so a repetition of the push applies only the other logical blocks. A push
  * without a round number is applied each time it arrives, and sets no marks.
  */
 abstract class ImmediatePushes implements Consistency {
@@ -163,7 +163,7 @@ abstract class ImmediatePushes implements Consistency {
                 apply(task, block, start, data, dataOffset + (start - offset) / widening,
                     (end - from) * LogicalBlock.BYTES);
                 // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
-                // later rounds. Therefore a pull of this round does not wait for newcomers.
+                // later rounds, so a pull of this round does not wait for newcomers.
                 learners.opened(round);
                 if (task.isAbsent()) {
                     task.addMarked(marks.leaveOut(index, round, from, end));

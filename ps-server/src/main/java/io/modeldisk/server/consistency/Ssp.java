@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately. A
  * pull by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds
- * of that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each
+ * of that block, so the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each
  * push is at most <i>s + 1</i> rounds ahead of the slowest learner.
  *
  * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started

@@ -11,7 +11,7 @@ final class KeptReader {
 
     private final Nexus nexus;
     private final int first;
-    /** Whether the nexus has not pulled each block of its range yet. */
+    /** True if the nexus has not pulled each block of its range yet. */
     private final boolean[] needs;
     private volatile boolean lost;
     private volatile long lastUsedNs;

@@ -17,8 +17,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Keeps the weights of one round for the initiators that read it, while pushes go on. A thread that is about to change a block
- * copies it first if a reader has not pulled it yet. So a push never waits for a reader, and copies a block at most once a round,
+ * Keeps the weights of one round for the initiators that read it, while pushes continue. A thread that is about to change a block
+ * copies it first if a reader has not pulled it yet, so a push never waits for a reader, and copies a block at most once a round,
  * however many readers there are. If all places for copies are in use, the readers that still need the block lose the round.
  *
  * <p>All readers at a time read the same round. A reader of another round takes over when the others have ended, or have not
@@ -163,7 +163,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         }
     }
 
-    /** How a reader has ended, with the lowest and the highest version that it has pulled. */
+    /** The end of a reader, with the lowest and the highest version that it has pulled. */
     public record End(Result result, long minVersion, long maxVersion) {}
 
     /** Ends the reading of a nexus. The result is LOST if the nexus was no reader, or has not got one round. */

@@ -103,7 +103,7 @@ public final class ReplicaServer {
      * @param advertised returns the address that mounts and other processes use for an address at which this process listens
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
-     * @param observer hears of each server that this process opens
+     * @param observer receives each server that this process opens
      */
     public ReplicaServer(Contexts contexts, Registration registration, Function<InetSocketAddress, String> advertised,
         int maxBackups, Consumer<ReplicaServer> ready, ServerObserver observer) {
@@ -241,7 +241,7 @@ public final class ReplicaServer {
         }
     }
 
-    /** Goes on with the checkpoints. A directory that cannot be used must not end the process, which may have the only copy. */
+    /** Continues with the checkpoints. A directory that cannot be used must not end the process, which may have the only copy. */
     private void continueCheckpoints() {
         try {
             server.shard().continueCheckpoints();

@@ -106,7 +106,7 @@ abstract class ShardUnit extends ModelUnit {
     public final boolean synchronizeCache(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
         try {
-            // A write waits for room first, then for its round, and then for its records and for the device. So it is looked for
+            // A write waits for room first, then for its round, and then for its records and for the device, so it is looked for
             // in this order.
             return (task.isTaken() || (records == null || records.admitSynchronization(task)) && allTaken(task))
                 && hasLastingEffect(task, records);

@@ -175,7 +175,7 @@ public final class TrainUnit extends ShardUnit {
         shard().traffic().nonFinitePushes.increment();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // A learner that has diverged sends many pushes with a NaN. Therefore only number 1, 2, 4, 8 and so on are logged.
+        // A learner that has diverged sends many pushes with a NaN, so only number 1, 2, 4, 8 and so on are logged.
         if (LogThinning.isLogged(count)) {
             LOG.warn(
                 "learner '{}' pushed a gradient with a NaN or an infinity to a range that starts at byte {} of the"

@@ -15,7 +15,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Lets learners die at random steps in many cases. Each case can be repeated with its seed. Every value of a gradient is the
+ * Removes learners at random steps in many cases. Each case can be repeated with its seed. Every value of a gradient is the
  * ordinal number of its round, so that the mean does not depend on which learners pushed.
  */
 class BspDepartureTest {

@@ -189,7 +189,7 @@ public abstract class InterleavedShard {
 
     abstract Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners);
 
-    /** Lets a learner join. Returns the round at which the learner joined. */
+    /** Joins a learner. Returns its first round. */
     @Operation
     public final long join(int learner) {
         Learner member = membership.join(NEXUS[learner]);
@@ -278,7 +278,7 @@ public abstract class InterleavedShard {
         }
     }
 
-    /** Lets the lease of a learner expire, even if tasks of the learner are in progress. May be called by any thread. */
+    /** Expires the lease of a learner, even if tasks of the learner are in progress. May be called by any thread. */
     @Operation
     public final void expire(int learner) {
         membership.lost(NEXUS[learner]);

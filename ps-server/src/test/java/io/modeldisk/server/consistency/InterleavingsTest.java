@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Runs threads with Lincheck's model checker, which can switch threads at each lock and each access to shared memory. In each
- * interleaving, the results must be those of a sequential order that keeps the order of each thread. So no update is lost or
+ * interleaving, the results must be those of a sequential order that keeps the order of each thread, so no update is lost or
  * applied twice, no read is torn, and no thread is stuck. At the end, every waiting task that can be accepted must have been
  * resumed.
  *

@@ -365,7 +365,7 @@ final class ProtocolModel implements AutoCloseable {
         assertThat(isFormed() && anybody && all).as("round %d of block %d is complete and open", open, block).isFalse();
     }
 
-    /** Lets all learners push and pull until each learner has completed one more round. */
+    /** Makes all learners push and pull until each learner has completed one more round. */
     void finish() throws ScsiException {
         for (Trainer learner : learners) {
             learner.join(false);

@@ -85,7 +85,7 @@ public final class MemorySink implements RecordSink {
         held = true;
     }
 
-    /** Lets {@link #finish} return. */
+    /** Makes {@link #finish} return. */
     public synchronized void release() {
         held = false;
         notifyAll();
@@ -112,7 +112,7 @@ public final class MemorySink implements RecordSink {
         }
     }
 
-    /** How often a batch was offered. */
+    /** The number of times that a batch was offered. */
     public synchronized int offers() {
         return offers;
     }
@@ -122,7 +122,7 @@ public final class MemorySink implements RecordSink {
         return List.copyOf(records);
     }
 
-    /** Whether the sink was closed. */
+    /** True if the sink was closed. */
     public synchronized boolean isClosed() {
         return closed;
     }
