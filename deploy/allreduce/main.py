@@ -29,7 +29,7 @@ END_SECONDS = 30
 
 
 class Failure(Exception):
-    """A process failed, so that the measurement cannot go on."""
+    """A process failed, so that the measurement cannot continue."""
 
 
 class Processes:
@@ -100,7 +100,7 @@ class Pair:
 
 
 def warm_up(size):
-    """Returns the number of exchanges of a gradient of this size before a measurement."""
+    """Returns the number of exchanges to make with gradients of this size before a measurement."""
     return max(WARM_UP, WARM_UP_BYTES // size)
 
 

@@ -21,7 +21,7 @@ STATUS_SECONDS = 60
 
 
 class Failure(Exception):
-    """A process failed, so that the training cannot go on."""
+    """A process failed, so that the training cannot continue."""
 
 
 class Process:

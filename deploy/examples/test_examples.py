@@ -237,7 +237,7 @@ class LearnerTest(MountedTest):
 
 
 class ChangeTest(MountedTest):
-    """What a program may do to a network behind the back of its learner."""
+    """Changes that a program may make to a network without telling its learner."""
 
     def backward(self, net):
         """Adds ones to the gradient. PyTorch for CPUs has no layers for float16."""

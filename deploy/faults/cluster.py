@@ -37,11 +37,11 @@ LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
 PRIMARY = re.compile(r"ready: .*, primary of epoch (\d+)")
 STOPS_SERVING = re.compile(r"epoch \d+ of shard .*: this process stops serving")
 SHARD_AWAY = re.compile(r"modeldisk mount: shard .* (does not respond|closed the connection)")
-WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
+WENT_BACK = re.compile(r"the shard continues from the checkpoint .*checkpoint-(\d+)")
 
 
 class Failure(Exception):
-    """A process failed or a bound was exceeded, so that the episode cannot go on."""
+    """A process failed or a bound was exceeded, so that the episode cannot continue."""
 
 
 def command(*arguments):

@@ -29,7 +29,7 @@ class Push:
 
 @dataclasses.dataclass
 class Record:
-    """What one learner has recorded."""
+    """The records of one learner."""
 
     learner: int
     pushes: dict = dataclasses.field(default_factory=dict)
@@ -38,7 +38,7 @@ class Record:
     opened: int = 0
     # The times at which a shard has removed the learner, because it was silent or disconnected for its lease.
     removed: list = dataclasses.field(default_factory=list)
-    # How often the learner was told that a shard has gone back to older weights.
+    # The number of times that the learner was told that a shard has gone back to older weights.
     backs: int = 0
     # The time and the name of each error.
     errors: list = dataclasses.field(default_factory=list)

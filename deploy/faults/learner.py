@@ -89,7 +89,7 @@ class Learner:
     def fsync(self, push):
         """Calls fsync until it succeeds, or the mount has discarded the gradient. Returns the push that is acknowledged now, or None.
 
-        With overlap, an fsync acknowledges the push of the fsync before.
+        With overlap, an fsync acknowledges the push of the previous fsync.
         """
         due = push if not self.overlap else push - 1 if push > self.first else None
         while True:
@@ -101,7 +101,7 @@ class Learner:
                     self.first = push + 1
                     return None
                 if self.overlap:
-                    # This push has not been sent yet. The next fsync first repeats the push before.
+                    # This push has not been sent yet. The next fsync first repeats the previous push.
                     self.events.write("begin", push)
                 continue
             if due is not None:

@@ -1,7 +1,7 @@
 """The gradients of the learners, and the ledger of pushes that is read back from weights.
 
 A block has 16384 floats: 4 rows of 4096. Push number n of learner l adds `BASE * h(l, n)` to every float of the block, and
-MARK more to the float n of row l. Row 3 belongs to no learner. So the weights show, for each block, how often each push was
+MARK more to the float n of row l. Row 3 belongs to no learner, so the weights show, for each block, how often each push was
 applied, and every float of the block is checked. All values are whole numbers below 2^24, which float32 adds exactly.
 
 In bsp the shards apply the mean of 1, 2 or 3 gradients. MARK and BASE are multiples of 6, so that the mean is whole too.

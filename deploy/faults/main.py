@@ -24,7 +24,7 @@ import report
 
 # After the end of a fault, each learner completes a push within this time.
 RECOVERY_SECONDS = 180
-# A call of a learner returns within this time, if no fault goes on.
+# A call of a learner returns within this time, if no fault is in progress.
 CALL_SECONDS = clusters.LONG_WAIT_SECONDS + 40
 WARM_PUSHES = 3
 STACK_SECONDS = 3
@@ -78,7 +78,7 @@ class Episode:
         return not self.violations
 
     def carry_out(self, group):
-        """Begins and ends the faults of a group, and waits until all learners go on."""
+        """Begins and ends the faults of a group, and waits until all learners continue."""
         actions = [faults.Action(self.cluster, fault) for fault in group]
         steps = [(fault.after, 0, "begin", action) for fault, action in zip(group, actions)]
         steps += [(fault.after + fault.seconds, 1, "heal", action) for fault, action in zip(group, actions)]
@@ -126,7 +126,7 @@ class Episode:
                 self.check_alive()
                 if time.monotonic() > deadline:
                     raise clusters.Failure(
-                        f"{each.name} has completed no push for {RECOVERY_SECONDS} s although no fault goes on"
+                        f"{each.name} has completed no push for {RECOVERY_SECONDS} s although no fault is in progress"
                     )
                 time.sleep(clusters.POLL_SECONDS)
         return times

@@ -1,4 +1,4 @@
-"""What the seed decides: the cluster of each episode, and the faults with their order, targets and durations."""
+"""The decisions of the seed: the cluster of each episode, and the faults with their order, targets and durations."""
 
 import dataclasses
 import random
@@ -42,7 +42,7 @@ class Episode:
     datamover: str
     exchange: str
     learners: int
-    # Groups of faults. The next group begins when the cluster has recovered from the group before.
+    # Groups of faults. The next group begins when the cluster has recovered from the previous group.
     groups: tuple = ()
     # The pauses in seconds before each group.
     pauses: tuple = ()

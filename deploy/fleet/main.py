@@ -25,7 +25,7 @@ SSH_SECONDS = 2400
 
 @dataclasses.dataclass
 class Plan:
-    """What must change on a host: files to write and to remove, and units to stop, to start and to restart."""
+    """The changes to make on a host: files to write and to remove, and units to stop, to start and to restart."""
 
     write: dict
     remove: list
@@ -74,7 +74,7 @@ class Fleet:
     # Files
 
     def noted(self, host):
-        """What the manifest of a host says: the checksums of the files with which the units run, and the units that are enabled."""
+        """The contents of a host's manifest: the checksums of the files with which the units run, and the units that are enabled."""
         used, enabled = {}, []
         for line in self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").splitlines():
             *digest, name = line.split()
@@ -292,7 +292,7 @@ def restart(fleet, options):
 
 
 def move(fleet, options):
-    """Lets another host keep a shard instead of one of its hosts. Learners go on."""
+    """Moves a shard from one of its hosts to another. Learners continue."""
     old = fleet.inventory
     old.check(0 <= options.shard < len(old.shards), f"has no [shard.{options.shard}]")
     old.check(old.coordinated, "has no [coordinator]; without one, mounts know a shard by its address, and it cannot be moved")

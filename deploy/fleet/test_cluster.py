@@ -178,7 +178,7 @@ exec $inside env FLEET_RUN={self.folder}/$1 MODELDISK={self.modeldisk} PATH={bin
 
     def await_rounds(self, more):
         before = self.rounds()
-        until("the learner goes on:\n" + self.learner_log.read_text()[-500:],
+        until("the learner continues:\n" + self.learner_log.read_text()[-500:],
               lambda: self.learner.poll() is not None or self.rounds() >= before + more)
         logs = "".join(f"== {log}\n{log.read_text()[-4000:]}" for log in sorted(self.folder.glob("*/*.log")))
         self.assertIsNone(self.learner.poll(), self.learner_log.read_text()[-500:] + logs)

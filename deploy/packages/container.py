@@ -127,7 +127,7 @@ class Container:
                 os.close(console)
 
     def reboot(self):
-        """Lets the container restart. Returns when all services have started again."""
+        """Restarts the container. Returns when all services have started again."""
         self.run("systemctl reboot", check=False)
         status = self.process.wait(120)
         assert status == REBOOT, f"systemd-nspawn ended with status {status} instead of {REBOOT}"

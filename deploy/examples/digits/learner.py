@@ -14,7 +14,7 @@ import numpy as np
 import digits
 
 
-# How numpy stores the types of `mount --dtype`. numpy has no bfloat16, which is the upper half of a float32.
+# The numpy types for `mount --dtype`. numpy has no bfloat16, which is the upper half of a float32.
 STORED = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 
 

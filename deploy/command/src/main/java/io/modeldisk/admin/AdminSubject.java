@@ -2,7 +2,7 @@ package io.modeldisk.admin;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** What an {@link AdminServer} tells of: the process of a shard or of a mount. Thread-safe. */
+/** The subject of an {@link AdminServer}: the process of a shard or of a mount. Thread-safe. */
 public interface AdminSubject {
     /** Returns whether the process can do what it is for. Takes at most a few seconds. */
     Health health();

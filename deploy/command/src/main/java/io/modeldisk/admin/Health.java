@@ -1,7 +1,7 @@
 package io.modeldisk.admin;
 
 /**
- * Whether a process can do what it is for: a shard serves learners, a mount reaches all shards.
+ * The health of a process. A healthy shard serves learners, a healthy mount reaches all shards.
  *
  * @param ok whether it can
  * @param words one word if it can, else the reason in one line

@@ -22,7 +22,7 @@ final class RenewedKey extends KeyStore.Builder {
     /** The time of the last change of the file; 0 if there was none. */
     private long modifiedMs;
     private long checkedNs;
-    /** Why the changed file cannot be used, as the log has it; null if it can, or has not changed. */
+    /** The reason why the changed file cannot be used, as logged; null if it can, or has not changed. */
     private String failure;
     private AdminTls.Identity current;
 
@@ -58,7 +58,7 @@ final class RenewedKey extends KeyStore.Builder {
             }
         } catch (IOException e) {
             if (!e.getMessage().equals(failure)) {
-                LOG.error("--admin goes on with its old certificate: {}", e.getMessage());
+                LOG.error("--admin keeps its old certificate: {}", e.getMessage());
             }
             failure = e.getMessage();
         }

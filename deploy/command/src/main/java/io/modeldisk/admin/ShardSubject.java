@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 public final class ShardSubject implements AdminSubject, ServerObserver {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** What the process does with the shard. */
+    /** The role of the process for the shard. */
     private sealed interface State {}
 
     /**

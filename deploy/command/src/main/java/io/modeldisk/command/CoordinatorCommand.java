@@ -18,10 +18,10 @@ import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command {@code modeldisk coordinator}, which runs a server of ZooKeeper. */
+/** The command {@code modeldisk coordinator}, which runs a ZooKeeper server. */
 @Command(name = "coordinator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Runs a server of ZooKeeper until the process is stopped (SIGTERM, Ctrl-C). Shards and mounts use it to agree on the "
+        "Runs a ZooKeeper server until the process is stopped (SIGTERM, Ctrl-C). Shards and mounts use it to agree on the "
             + "primary of each shard.",
         "An existing ZooKeeper, version 3.6 or later, serves as well. Use one with several servers if the failure of one "
             + "machine must not stop the coordination."},

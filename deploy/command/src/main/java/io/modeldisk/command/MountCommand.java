@@ -108,7 +108,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(names = "--on-rollback", paramLabel = "fail|continue", defaultValue = "fail",
         description = "The reaction when a shard was restarted and has gone back to earlier weights, or has forgotten this "
             + "learner in the middle of a gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is discarded, "
-            + "and the learner can go on from the weights of the shards. continue: the same without an error. The log has the "
+            + "and the learner can continue from the weights of the shards. continue: the same without an error. The log has the "
             + "reason, and the number of rounds that are taken back.")
     private String onRollback;
 

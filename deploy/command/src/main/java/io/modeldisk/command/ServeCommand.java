@@ -144,7 +144,7 @@ final class ServeCommand implements Callable<Integer> {
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
             + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. The line "
             + "'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status NAME "
-            + "SECRET' for the page of --admin, which reads the other shards. RIGHTS: one "
+            + "SECRET' for the admin page, which reads the other shards. RIGHTS: one "
             + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
@@ -160,7 +160,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
         description = "The addresses of all shards of the model, including this shard, in the order of the shard "
             + "numbers. With --port-group, the addresses of the other groups follow, one group after the other. iSCSI "
-            + "discovery returns these addresses, and the page of --admin reads these shards. Without this option, discovery "
+            + "discovery returns these addresses, and the admin page reads these shards. Without this option, discovery "
             + "returns only the address of this shard.")
     private List<String> peers = List.of();
 
@@ -226,7 +226,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    /** Lets the main thread close the server after a signal, and waits until the server is closed. */
+    /** Makes the main thread close the server after a signal, and waits until the server is closed. */
     static void stop(Thread main, CountDownLatch closed, ServiceNotices notices) {
         notices.stopping();
         main.interrupt();

@@ -57,7 +57,7 @@ final class ServeLoop {
      *
      * @param notices gets a line when the shard is ready for the first time, or ready again after another process has served
      * @param ready returns the line
-     * @param observer hears of each server that this process opens
+     * @param observer receives each server that this process opens
      * @param suffix the end of the line that is printed when this process waits
      */
     ServeLoop(Contexts contexts, ServeCoordination coordination, ServiceNotices notices,

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
  * weights shows. The values are positive multiples of 6: sums and the means of 2 or 3 learners are exact in float32.
  */
 final class Gradient {
-    /** What the learner knows about a gradient. */
+    /** A gradient, as its learner knows it. */
     enum Fate {
         /** The learner does not know it yet. */
         OPEN,

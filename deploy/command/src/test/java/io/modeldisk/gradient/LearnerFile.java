@@ -15,7 +15,7 @@ import java.util.SplittableRandom;
 
 /** The three ways in which a learner reads weights and writes gradients. */
 final class LearnerFile implements AutoCloseable {
-    /** How a learner uses its exchange. */
+    /** The ways in which a learner uses its exchange. */
     enum Way {
         /** With read(2) and write(2) of the file {@code model}. */
         FILE,

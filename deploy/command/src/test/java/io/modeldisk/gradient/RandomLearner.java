@@ -228,7 +228,7 @@ final class RandomLearner implements AutoCloseable {
         return null;
     }
 
-    /** With overlap, the gradient of a failed fsync is not begun: the failure is that of the gradient before. */
+    /** With overlap, the gradient of a failed fsync is not begun: the failure is that of the previous gradient. */
     private Gradient replaceUnbegun(Gradient gradient) throws IOException {
         gradient.becomes(Fate.NOTHING);
         Gradient other = instead(gradient);

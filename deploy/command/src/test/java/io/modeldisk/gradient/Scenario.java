@@ -58,7 +58,7 @@ record Scenario(long seed, int learners, int shards, int blockBytes, int sizeByt
         return sizeBytes / dtype.widening();
     }
 
-    /** Whether no call may fail, except for a gradient that is not finite. */
+    /** True if no call may fail, except for a gradient that is not finite. */
     boolean isCalm() {
         return !pauses && !interrupts && !cuts;
     }

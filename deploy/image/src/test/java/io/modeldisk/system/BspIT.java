@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests the consistency mode bsp with two shards, two mounts and two learners, each in a separate process. Every value of every
- * gradient is 1, and the learning rate is 1. So each applied round decreases every weight by 1.
+ * gradient is 1, and the learning rate is 1, so each applied round decreases every weight by 1.
  */
 @Tag("mount")
 @Timeout(120)

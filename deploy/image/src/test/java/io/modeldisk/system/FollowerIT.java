@@ -60,7 +60,7 @@ final class FollowerIT {
                 number = int(os.pread(version, 100, 0))
                 with open(directory + '/model', 'rb') as file:
                     weights = np.frombuffer(file.read(), np.float32)
-                # Learners go on while the file is read, but never back to a version that was told before.
+                # Learners continue while the file is read, but never back to a version that was told before.
                 assert sys.argv[3] == 'back' or weights.min() >= number, (number, weights.min())
                 print('version', number, flush=True)
         except OSError as failure:
@@ -138,7 +138,7 @@ final class FollowerIT {
             || versions(follower).stream().anyMatch(version -> version > 20));
         sandbox.run(modeldisk("checkpoint", shards.address())).succeeded();
         int saved = versions(follower).getLast();
-        await("the learners go on", () -> versions(follower).getLast() > saved + 20);
+        await("the learners continue", () -> versions(follower).getLast() > saved + 20);
         running.get(1).signal("KILL");
         await("the shard has exited", () -> !running.get(1).process().isAlive());
         serve(1, shards.ports().get(1), "2MiB");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Kills shards with SIGKILL while learners train, loses everything that the shards have not synchronized, and starts the shards
- * again. The learners and their mounts go on.
+ * again. The learners and their mounts continue.
  */
 @Timeout(240)
 @Tag("mount")

@@ -38,7 +38,7 @@ final class LargeModelIT {
     }
 
     /**
-     * Lets all learners join, one after another. Each learner disconnects without leaving, because this JVM has too little heap
+     * Joins all learners, one after another. Each learner disconnects without leaving, because this JVM has too little heap
      * for 64 learners at one time.
      */
     private void joinAll(Shards shards) throws Exception {

@@ -179,7 +179,7 @@ final class MountRestartIT {
         long stale = learner.output().lines().filter("stale"::equals).count();
         assertThat(stale).as(learner.output()).isEqualTo(lossy ? RESTARTS / actions.length : 0);
         assertThat(other.output()).doesNotContain("stale");
-        assertThat(manager.output()).contains("goes on with the mount of the process before, which "
+        assertThat(manager.output()).contains("continues the mount of the previous process, which "
             + (action.endsWith("kill") ? "was killed" : "has stopped in order"));
     }
 
@@ -193,7 +193,7 @@ final class MountRestartIT {
         tell("restart");
         awaitReady(2);
         assertThat(manager.output()).containsPattern(
-            "cannot go on with the mount of the process before: its options were others: .* exchange=sync .* exchange=overlap");
+            "cannot continue the mount of the previous process: its options were others: .* exchange=sync .* exchange=overlap");
         assertThatThrownBy(open::read).isInstanceOf(IOException.class);
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
         // An orderly stop leaves the directory to the manager, which closes the descriptors.
@@ -209,7 +209,7 @@ final class MountRestartIT {
         tell("kill umount -l " + directory());
         awaitReady(2);
         assertThat(manager.output())
-            .contains("cannot go on with the mount of the process before: the mount was removed");
+            .contains("cannot continue the mount of the previous process: the mount was removed");
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
     }
 

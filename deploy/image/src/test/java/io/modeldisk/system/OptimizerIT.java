@@ -16,7 +16,7 @@ final class OptimizerIT {
 
     /**
      * A learner that computes AdamW itself, compares the weights after each fsync, and changes the rate after half of the
-     * iterations. With overlap, the weights of an iteration are those of the iteration before.
+     * iterations. With overlap, the weights of an iteration are those of the previous iteration.
      */
     private static final String LEARNER = """
         import os, sys

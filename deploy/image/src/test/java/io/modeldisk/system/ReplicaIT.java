@@ -145,7 +145,7 @@ final class ReplicaIT {
         }
     }
 
-    /** Lets the learners finish the same round, and compares all weights with those of a run without a fault. */
+    /** Makes the learners finish the same round, and compares all weights with those of a run without a fault. */
     private void assertFinalWeights() throws Exception {
         long last = learners.stream().mapToLong(ReplicaIT::rounds).max().orElseThrow() + 20;
         Path stop = sandbox.file("stop.new", Long.toString(last));

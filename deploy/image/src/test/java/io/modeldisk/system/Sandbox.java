@@ -47,7 +47,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * Lets all shards use an emulated GPU. With {@code -Dsystem.device=true}, those of every test do. Skips the test if this is
+     * Makes all shards use an emulated GPU. With {@code -Dsystem.device=true}, those of every test do. Skips the test if this is
      * not possible.
      */
     void useDevice() throws Exception {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests learners on two shards when the network path of one learner is silent, that is, forwards no data. Every value of every
- * gradient is 1, and the learning rate is 1. Therefore a pull returns equal values within each logical block. In bsp, a pull
+ * gradient is 1, and the learning rate is 1, so a pull returns equal values within each logical block. In bsp, a pull
  * returns equal values for the whole model.
  */
 @Timeout(120)

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests model.safetensors and tensors/NAME.npy of two followers while two learners push. Every value of every gradient is 1, and
- * the learning rate is 1. So under bsp, every weight of a version is minus its round.
+ * the learning rate is 1, so under bsp, every weight of a version is minus its round.
  */
 @Tag("mount")
 @Timeout(600)

@@ -11,12 +11,12 @@ public enum Direction {
     /** The learner pushes and pulls at the same time over one connection, with the same number of requests in each direction. */
     BOTH;
 
-    /** Whether the learner sends gradients. */
+    /** True if the learner sends gradients. */
     public boolean pushes() {
         return this != PULL;
     }
 
-    /** Whether the learner receives weights. */
+    /** True if the learner receives weights. */
     public boolean pulls() {
         return this != PUSH;
     }

@@ -257,7 +257,7 @@ public final class ProtocolBench {
         }
     }
 
-    /** What a warm-up repeats. */
+    /** The action that a warm-up repeats. */
     @FunctionalInterface
     interface WarmUp {
         /** Sends some requests. */

@@ -128,7 +128,7 @@ public final class Charts {
         return chart;
     }
 
-    /** Lets the y axis begin at zero, or makes it logarithmic, from one power of ten to another. */
+    /** Starts the y axis at zero, or makes it logarithmic, from one power of ten to another. */
     private static void scale(CategoryChart chart) {
         double[] figures = chart.getSeriesMap().values().stream().flatMap(series -> series.getYData().stream())
             .mapToDouble(Number::doubleValue).toArray();

@@ -143,7 +143,7 @@ public final class BenchShard implements AutoCloseable {
         return model.facts();
     }
 
-    /** Whether the benchmark started the shard. If so, no other learner pushes to the shard. */
+    /** True if the benchmark started the shard. If so, no other learner pushes to the shard. */
     public boolean isOwn() {
         return processes != null;
     }

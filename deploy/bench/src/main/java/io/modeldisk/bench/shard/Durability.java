@@ -2,7 +2,7 @@ package io.modeldisk.bench.shard;
 
 import java.util.Locale;
 
-/** What survives the end of a shard that a benchmark starts: the values of {@code serve --durability}. */
+/** The durability of a shard that a benchmark starts: the values of {@code serve --durability}. */
 public enum Durability {
     /** Nothing. */
     MEMORY,

@@ -16,9 +16,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a process can read of a whole model: the status of each shard, the roles that a coordinator has assigned, and the status
- * of a mount. It reads them only while somebody looks. A shard that hangs delays nothing, because {@link #look} waits for no
- * shard. Thread-safe after the last source is set.
+ * The view of a whole model that a process can read: the status of each shard, the roles that a coordinator has assigned, and
+ * the status of a mount. It reads them only while somebody looks. A shard that hangs delays nothing, because {@link #look}
+ * waits for no shard. Thread-safe after the last source is set.
  */
 public final class Overview implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();

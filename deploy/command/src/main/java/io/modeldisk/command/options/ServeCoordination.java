@@ -34,8 +34,8 @@ public final class ServeCoordination {
     private List<String> coordinator = List.of();
 
     @Option(names = "--coordinator-session", paramLabel = "TIME",
-        description = "The session time-out with ZooKeeper, from 1s to 60s. A shard that hears nothing from ZooKeeper for four "
-            + "fifths of this time stops serving; it serves again if no other process has replaced it.")
+        description = "The session time-out with ZooKeeper, from 1s to 60s. A shard that receives nothing from ZooKeeper for "
+            + "four fifths of this time stops serving; it serves again if no other process has replaced it.")
     private Duration session = CoordinatorContext.DEFAULT_SESSION;
 
     @Option(names = "--replace-after", paramLabel = "TIME",

@@ -17,7 +17,7 @@ public final class ServeState {
 
     @Option(names = "--state", paramLabel = "DIR",
         description = "The directory of the checkpoints and of the journals. All shards of the model need the same directory. A "
-            + "shard that starts goes on from the newest checkpoint in it.")
+            + "shard that starts continues from the newest checkpoint in it.")
     private Path state;
 
     @Option(names = "--durability", paramLabel = "MODE",

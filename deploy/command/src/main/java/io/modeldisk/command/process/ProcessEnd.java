@@ -14,7 +14,7 @@ public final class ProcessEnd {
     private ProcessEnd() {}
 
     /**
-     * Ends the process as if it was killed, before a learner gets an error. So the learner waits for the next process, and a
+     * Ends the process as if it was killed, before a learner gets an error, so the learner waits for the next process, and a
      * backup takes over. A stop in order would need what the shard has lost: the weights on a device, or the records.
      */
     public static void after(Throwable failure) {

@@ -48,7 +48,7 @@ public final class ServiceNotices implements AutoCloseable {
     private final Optional<ServiceManager> manager;
     private final PeriodicThread thread;
     private volatile Announced announced;
-    /** Whether the last check has failed. Used only by the thread. */
+    /** True if the last check has failed. Used only by the thread. */
     private boolean failing;
 
     /** Creates the connection to a service manager. The first message is sent by {@link #ready}. */

@@ -105,7 +105,7 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns the path of the credential {@code secrets} of a service of systemd (systemd.exec(5), LoadCredential=). Returns null
+     * Returns the path of the credential {@code secrets} of a systemd service (systemd.exec(5), LoadCredential=). Returns null
      * if there is none, or if its text is {@value #NO_SECRETS}: that is the credential of a unit whose administrator has none.
      */
     private static String credential() {

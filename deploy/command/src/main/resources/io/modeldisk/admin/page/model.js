@@ -1,4 +1,4 @@
-// What the page shows of a model, computed from the statuses in model.json: rates, learners, waits, faults and the charts' samples.
+// The view of a model on the page, computed from the statuses in model.json: rates, learners, waits, faults and the charts' samples.
 // Nothing here knows an element of the page.
 'use strict';
 
@@ -25,7 +25,7 @@ class Rate {
   }
 }
 
-/** What the page knows of a model. */
+/** The state of a model on the page. */
 class Model {
   // The keys are names from the model. A map has no names of its own, such as "constructor".
   #rates = new Map();

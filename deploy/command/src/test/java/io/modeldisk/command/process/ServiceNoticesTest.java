@@ -53,13 +53,13 @@ final class ServiceNoticesTest {
                 if (stuck.get()) {
                     throw new IOException("no thread serves");
                 }
-                return "goes on";
+                return "continues";
             });
             messages.next();
             assertThat(messages.next()).isEqualTo("STATUS=here; no progress: no thread serves");
             assertThat(messages.next()).doesNotContain("WATCHDOG=1");
             stuck.set(false);
-            assertThat(messages.awaitMessage("WATCHDOG=1")).endsWith("STATUS=here; goes on");
+            assertThat(messages.awaitMessage("WATCHDOG=1")).endsWith("STATUS=here; continues");
         }
     }
 
