@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests what shards, mounts and coordinators tell the service manager. The watchdog wants a message every second. */
+/** Tests what shards, mounts and coordinators tell the service manager. The watchdog expects a message every second. */
 @Timeout(120)
 final class ServiceIT {
     @RegisterExtension

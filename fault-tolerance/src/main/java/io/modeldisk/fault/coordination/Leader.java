@@ -9,7 +9,7 @@ import java.util.TreeSet;
  * The contents of the znode {@code leader} of a shard, which is the fence: it is changed only by versioned writes, so that of two
  * processes that want to become primary only one succeeds.
  *
- * @param epoch the number of the primary, from 1; each take-over increases it
+ * @param epoch the number of the primary, from 1; each takeover increases it
  * @param replica the id of the primary
  * @param address the address at which the primary serves ({@code HOST:PORT}); null as long as it does not serve
  * @param inSync the ids of the replicas that have every update which a learner knows to be applied

@@ -27,7 +27,7 @@ import org.apache.zookeeper.ZooKeeper;
  * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed, so
  * nobody takes over while it serves.
  * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so that a
- * take-over which has begun meanwhile fails.
+ * takeover which has begun meanwhile fails.
  * <li>A primary hands over by an offer, which the successor accepts when it can serve. Until then the primary keeps its epoch and
  * its data, and the successor stays in sync, so the updates survive the end of either process at each step:
  * </ul>

@@ -217,7 +217,7 @@ final class VersionReader {
     }
 
     /**
-     * Makes the shards keep a round, one after the other in the order of their numbers, so readers that want different rounds
+     * Makes the shards keep a round, one after the other in the order of their numbers, so readers of different rounds
      * wait for each other, and never in a circle.
      *
      * @return whether all shards keep the round

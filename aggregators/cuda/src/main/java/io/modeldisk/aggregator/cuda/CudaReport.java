@@ -9,7 +9,7 @@ import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The GPUs of this machine, for a person who wants to know whether a shard can use them.
+ * The GPUs of this machine, for a person who checks whether a shard can use them.
  *
  * @param obstacle the reason why this process can use no GPU, as one line; null if it can
  * @param cudaVersion the newest version of CUDA that the driver supports, such as {@code 12.6}; null if there is an obstacle

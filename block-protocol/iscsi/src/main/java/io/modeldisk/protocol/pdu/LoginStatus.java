@@ -31,7 +31,7 @@ public final class LoginStatus {
     /** The target does not support this type of session. */
     public static final int SESSION_TYPE_NOT_SUPPORTED = 0x0209;
 
-    /** The session to which the initiator wants to add a connection does not exist. */
+    /** The session to which the initiator adds a connection does not exist. */
     public static final int SESSION_DOES_NOT_EXIST = 0x020A;
 
     /** A request arrived in the wrong stage of the login. */

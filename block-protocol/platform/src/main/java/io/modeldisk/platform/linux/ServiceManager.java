@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The service manager that has started this process and wants to know its state, such as systemd for a service of
+ * The service manager that has started this process and watches its state, such as systemd for a service of
  * {@code Type=notify}. The messages are those of sd_notify(3), over the datagram socket that the service manager has named in the
  * environment. Thread-safe.
  *

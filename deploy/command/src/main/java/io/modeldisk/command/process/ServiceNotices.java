@@ -13,7 +13,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Tells the service manager, such as systemd, when this process is ready, what it does, and that it makes progress. If no service
- * manager wants to know it, only prints the ready line. Thread-safe.
+ * manager watches it, only prints the ready line. Thread-safe.
  */
 public final class ServiceNotices implements AutoCloseable {
     /**
