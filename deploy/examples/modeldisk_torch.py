@@ -37,7 +37,7 @@ def save(model, path):
         file.writelines(content(parameter) for parameter in trained(model).values())
 
 def places(model, folder, count):
-    """Returns the range and the shape of each tensor of the mounted model: those of the network if the model has no names."""
+    """Returns the range and the shape of each tensor in the mounted model: those of the network if the model has no names."""
     mounted = {}
     with contextlib.suppress(FileNotFoundError), open(f"{folder}/tensors.json") as file:
         mounted = json.load(file)

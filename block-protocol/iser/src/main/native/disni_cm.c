@@ -278,7 +278,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t
         && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
 }
 
-/* Writes the name of the device of an identifier. The name has at most the given number of bytes with its final zero. */
+/* Writes the device name of an identifier. The name has at most the given number of bytes with its final zero. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     strncpy(name, id->verbs == NULL ? "" : ibv_get_device_name(id->verbs->device), (size_t) bytes - 1);

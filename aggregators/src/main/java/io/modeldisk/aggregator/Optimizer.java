@@ -97,7 +97,7 @@ final class Optimizer implements Aggregator {
     }
 
     /**
-     * Updates a range of the weights of a block, whose bounds are checked.
+     * Updates a range of a block's weights, whose bounds are checked.
      *
      * @param factor the factor of the gradient
      * @param rate the learning rate, at least 0

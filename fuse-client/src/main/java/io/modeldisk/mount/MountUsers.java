@@ -140,7 +140,7 @@ final class MountUsers {
         }
     }
 
-    /** Returns the text of a file of the kernel; empty if it cannot be read. */
+    /** Returns the text of a kernel file; empty if it cannot be read. */
     private static String text(Path file) {
         try {
             return Files.readString(file, StandardCharsets.ISO_8859_1);

@@ -492,7 +492,7 @@ public final class MemoryModel implements RemoteModel {
         beforeVersion.set(action);
     }
 
-    /** Sets the version, and the number of the history of the updates. */
+    /** Sets the version, and the number of the update history. */
     public void version(long value, long ofHistory) {
         lock.lock();
         try {

@@ -158,7 +158,7 @@ public final class ServerContext {
 
     /**
      * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If there are several target port
-     * groups, the addresses of the shards of the other groups follow, one group after the other. If the list is empty, discovery
+     * groups, the shard addresses of the other groups follow, one group after the other. If the list is empty, discovery
      * returns only this shard.
      */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
@@ -358,7 +358,7 @@ public final class ServerContext {
         return sizeBytes != null ? ModelSource.ofSize(sizeBytes) : ModelSource.fromSafetensors(safetensors);
     }
 
-    /** Returns the iSCSI portal group tag, a part of the name of the target port. Every process of the model has its own tag. */
+    /** Returns the iSCSI portal group tag, a part of the target port's name. Every process of the model has its own tag. */
     private int portalGroupTag() {
         return (portGroups.own() - 1) * shards + shard + 1;
     }

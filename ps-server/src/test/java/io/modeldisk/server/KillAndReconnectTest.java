@@ -91,7 +91,7 @@ class KillAndReconnectTest {
         fill(memory, page, value, ValueType.FLOAT32);
     }
 
-    /** Fills the values of a page of the model, which has half the length in a 16-bit type. */
+    /** Fills the values in one page of the model, which has half the length in a 16-bit type. */
     private static void fill(DataMemory memory, int page, float value, ValueType type) {
         int pageBytes = PAGE / type.widening();
         for (int i = 0; i < pageBytes; i += type.bytes()) {

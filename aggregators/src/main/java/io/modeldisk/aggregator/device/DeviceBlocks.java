@@ -36,7 +36,7 @@ public interface DeviceBlocks extends AutoCloseable {
      * Adds a gradient to the sum of its block.
      *
      * @param gradient host memory, or the segment of {@link #pushMemory}
-     * @param lengthBytes the length of the range of the sum
+     * @param lengthBytes the length of the sum's range
      * @param first whether the gradient replaces the earlier sum
      * @return the ticket
      */

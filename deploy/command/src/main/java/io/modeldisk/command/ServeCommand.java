@@ -91,8 +91,8 @@ final class ServeCommand implements Callable<Integer> {
     private Path from;
 
     @Option(names = "--tensors", paramLabel = "FILE",
-        description = "With --size or alone: a JSON file with the names and shapes of the tensors, in the form of the header of "
-            + "a safetensors file, such as {\"bias\": {\"shape\": [10]}}. dtype (F32) and data_offsets may be left out. Without "
+        description = "With --size or alone: a JSON file with the names and shapes of the tensors, in the form of a "
+            + "safetensors header, such as {\"bias\": {\"shape\": [10]}}. dtype (F32) and data_offsets may be left out. Without "
             + "--size, the tensors determine the size. All shards need the same file.")
     private Path tensors;
 

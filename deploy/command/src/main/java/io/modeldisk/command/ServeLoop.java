@@ -188,7 +188,7 @@ final class ServeLoop {
             throw e;
         } finally {
             serving = null;
-            // The same work with a new announcement: the failure of a check of the server that closes says nothing.
+            // The same work with a new announcement: a failed check of the server that closes says nothing.
             notices.work(work);
             observer.closes(end);
         }

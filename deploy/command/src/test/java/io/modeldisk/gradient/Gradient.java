@@ -49,7 +49,7 @@ final class Gradient {
         return from <= logicalBlock && logicalBlock < end;
     }
 
-    /** Returns the value of each element of a logical block; 0 if the gradient does not have the block. */
+    /** Returns the value of the elements in a logical block; 0 if the gradient does not have the block. */
     float value(int logicalBlock) {
         return has(logicalBlock) ? 6f * new SplittableRandom(seed + logicalBlock).nextInt(1, values) : 0;
     }

@@ -126,7 +126,7 @@ final class MappedIT {
         }
     }
 
-    /** Returns the inodes of the memfds of a process whose first float32 is this number. */
+    /** Returns the memfd inodes of a process whose first float32 is this number. */
     private static List<Long> memfdsWith(float number, long pid) throws Exception {
         List<Long> inodes = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {

@@ -71,7 +71,7 @@ final class PageIT {
         return ports;
     }
 
-    /** Starts two shards that know each other, and returns the address of the page of the first shard. */
+    /** Starts two shards that know each other, and returns the page address of the first shard. */
     private String serve() throws Exception {
         List<Integer> ports = freePorts(2);
         String peers = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
@@ -92,7 +92,7 @@ final class PageIT {
         return ready.substring(ready.indexOf("http://"));
     }
 
-    /** Starts two mounts and their learners, and returns the address of the page of the first mount. */
+    /** Starts two mounts and their learners, and returns the page address of the first mount. */
     private String learn() throws Exception {
         List<Running> mounts = new ArrayList<>();
         for (int i = 0; i < 2; i++) {

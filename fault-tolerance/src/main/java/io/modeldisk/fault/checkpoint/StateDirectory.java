@@ -240,7 +240,7 @@ final class StateDirectory {
     /**
      * Gives a folder its final name. Only one process may call this method.
      *
-     * @param index the contents of the index of the tensors
+     * @param index the contents of the tensor index
      */
     void publish(Folder folder, byte[] index) throws IOException {
         DurableFiles.write(folder.file(WeightFiles.INDEX), index);

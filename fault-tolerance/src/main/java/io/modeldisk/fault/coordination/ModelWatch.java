@@ -26,7 +26,7 @@ public final class ModelWatch implements AutoCloseable {
     /** Is called when a shard has another leader. The call must not block. */
     @FunctionalInterface
     public interface Listener {
-        /** Handles a change of the leader of a shard. */
+        /** Handles a shard's change of leader. */
         void changed(int shard, Leader leader);
     }
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Writes tensors as the JSON of the header of a safetensors file. */
+/** Writes tensors as the JSON of a safetensors header. */
 public final class SafetensorsText {
     private static final ObjectMapper JSON = new ObjectMapper();
 

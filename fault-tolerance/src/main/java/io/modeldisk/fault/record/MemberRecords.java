@@ -32,7 +32,7 @@ public final class MemberRecords {
 
     private MemberRecords() {}
 
-    /** Appends a record of each change of a membership from now on. Must be called before other threads use the membership. */
+    /** Appends a record of each membership change from now on. Must be called before other threads use the membership. */
     public static void record(Membership<Nexus, ?> membership, RecordLog log) {
         membership.record(change -> append(log, change));
     }

@@ -19,7 +19,7 @@ public final class BlockImage {
 
     private BlockImage() {}
 
-    /** Appends the number of the history of the shard, which is not a block. */
+    /** Appends the number of the shard's history, which is not a block. */
     public static void appendHistory(RecordLog log, long history) {
         log.append(RecordKind.IMAGE, RecordHeader.WITHOUT_DATA, NO_BLOCK, 0, 0, 0, history, 0, (_, _) -> {});
     }

@@ -91,7 +91,7 @@ public final class RecordFollower implements AutoCloseable {
      * Creates a follower.
      *
      * @param player applies records to the shard
-     * @param stamps the stamps of the blocks of the shard
+     * @param stamps the stamps of the shard's blocks
      * @param batchBytes the maximum length of a batch of records, a multiple of 4096
      * @param lowestEpoch the lowest epoch whose records are accepted, at least 0
      */

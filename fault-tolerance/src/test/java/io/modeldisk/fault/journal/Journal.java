@@ -72,7 +72,7 @@ final class Journal implements AutoCloseable {
         return new ModelFacts(model, 1 << 20, 4096, 0, 1, aggregator, "asp", 1, "zeros");
     }
 
-    /** Sets the length of the body of each PUSH. */
+    /** Sets the body length of each PUSH. */
     Journal bodyBytes(int bytes) {
         bodyBytes = bytes;
         return this;

@@ -21,7 +21,7 @@ public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, Iteration
     @FunctionalInterface
     public interface Buffers {
         /**
-         * Allocates a buffer of the size of the model, for pushes and pulls.
+         * Allocates a buffer as large as the model, for pushes and pulls.
          *
          * @param name the name of the buffer, which is the same in another process that continues the exchange
          */

@@ -37,8 +37,8 @@ public enum MountEntry {
             + " control character and a dot at the start are written as `%` and two hexadecimal digits."),
     /** The names and places of the tensors. */
     TENSORS("tensors.json",
-        "The names, types, shapes and places of the tensors in `model` and in the mapped buffers, in the form of the header of a"
-            + " safetensors file: in the type of the mount (`--dtype`). Reads no weights, and never waits for learners."),
+        "The names, types, shapes and places of the tensors in `model` and in the mapped buffers, in the form of a safetensors"
+            + " header: in the type of the mount (`--dtype`). Reads no weights, and never waits for learners."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

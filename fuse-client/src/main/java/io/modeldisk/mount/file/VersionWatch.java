@@ -48,7 +48,7 @@ public final class VersionWatch implements AutoCloseable {
      * A version of the model.
      *
      * @param version the lowest number of updates among all blocks
-     * @param history the number of the history of the updates; another one after shards have lost updates. 0 if it is unknown
+     * @param history the number of the update history; another one after shards have lost updates. 0 if it is unknown
      */
     public record Known(long version, long history) {}
 

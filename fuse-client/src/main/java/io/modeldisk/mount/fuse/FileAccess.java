@@ -4,7 +4,7 @@ import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
 
 /**
- * The owner and the permissions of the files of a mount. The kernel checks the permissions at every open (mount option
+ * The owner and the permissions of files in a mount. The kernel checks the permissions at every open (mount option
  * {@code default_permissions}).
  *
  * @param userId the user ID of the owner

@@ -78,12 +78,12 @@ public final class Handover implements AutoCloseable {
         return resumes;
     }
 
-    /** Returns the name of the learner of the previous process; null if this process continues no mount. */
+    /** Returns the learner's name in the previous process; null if this process continues no mount. */
     public String learner() {
         return resumes ? fact(LEARNER) : null;
     }
 
-    /** Returns the directory of the mount of the previous process; null if this process continues no mount. */
+    /** Returns the directory that the previous process has mounted; null if this process continues no mount. */
     public Path directory() {
         return resumes ? Path.of(fact(DIRECTORY)) : null;
     }

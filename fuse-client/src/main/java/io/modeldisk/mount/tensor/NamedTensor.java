@@ -30,7 +30,7 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
     /**
      * Reads the tensors of a model from the text that a shard returns.
      *
-     * @param text JSON in the form of the header of a safetensors file
+     * @param text JSON in the form of a safetensors header
      * @param sizeBytes the size of the model
      * @return the tensors, in the order of their data
      * @throws IOException if the text does not describe tensors within the model; the message names the tensor
@@ -67,7 +67,7 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
     }
 
     /**
-     * Returns tensors in the form of the header of a safetensors file, without {@code __metadata__}.
+     * Returns tensors in the form of a safetensors header, without {@code __metadata__}.
      *
      * @param type the type of the values, which {@code dtype} and {@code data_offsets} follow
      */

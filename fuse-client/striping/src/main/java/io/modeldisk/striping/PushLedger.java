@@ -270,7 +270,7 @@ final class PushLedger {
         }
     }
 
-    /** Returns the round for a push of a part of a block; 0 if the push must wait. */
+    /** Returns the round for pushing a part of a block; 0 if the push must wait. */
     private long nextRound(int block, long from, long end) {
         long first = firstRound[shardOf(block)];
         if (round[block] >= first && isFree(from, end)) {

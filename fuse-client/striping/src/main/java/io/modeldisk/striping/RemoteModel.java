@@ -174,7 +174,7 @@ public interface RemoteModel extends AutoCloseable {
     boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException;
 
     /**
-     * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of the header of a safetensors file. All
+     * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of a safetensors header. All
      * tensors are F32, and fill the model.
      */
     byte[] tensors() throws IOException;

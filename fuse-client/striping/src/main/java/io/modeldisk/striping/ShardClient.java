@@ -309,7 +309,7 @@ final class ShardClient implements AutoCloseable {
         return readPage(observing, observer(), code);
     }
 
-    /** Returns the address of the host of a live learner, as the shard reports it; null if the shard has no such learner. */
+    /** Returns the host address of a live learner, as the shard reports it; null if the shard has no such learner. */
     String hostOf(String label) throws IOException {
         for (JsonNode learner : JSON.readTree(vpdPage(ModelFacts.STATUS_VPD_PAGE)).path("learners")) {
             if (learner.path("learner").asText().equalsIgnoreCase(label)

@@ -19,7 +19,7 @@ import java.util.function.LongFunction;
  * int   number of learners
  * int   number of logical blocks of the open round; 0 in asp and ssp
  * int[] for each logical block, the number of gradients in the open round
- *       with {@link RecordHeader#WITH_SUM}, the sum of the gradients of the open round, as long as the block
+ *       with {@link RecordHeader#WITH_SUM}, the sum of gradients in the open round, as long as the block
  *       for each learner: long membership number, then its {@linkplain RoundMarks#write marks}
  * </pre>
  */

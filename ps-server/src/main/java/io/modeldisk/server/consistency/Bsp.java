@@ -19,7 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongFunction;
 
 /**
- * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of the gradients of its learners is applied
+ * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of its learners' gradients is applied
  * to the weights. The weights that a learner pulls include all rounds that this learner has pushed.
  *
  * <p>{@link ClosingRules} decides when a round closes, and when the job has stopped.

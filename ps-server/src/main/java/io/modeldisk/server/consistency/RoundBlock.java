@@ -25,7 +25,7 @@ final class RoundBlock {
     /**
      * Creates the block with round 1 open.
      *
-     * @param sum the sum of the gradients of the block, with any content
+     * @param sum the sum of the block's gradients, with any content
      * @param rounds has the open round of this block
      */
     RoundBlock(Block block, RoundSum sum, OpenRounds rounds) {

@@ -66,7 +66,7 @@ final class KeptCopies implements AutoCloseable {
         return memory;
     }
 
-    /** Returns the offset of the copy of a block in the memory. */
+    /** Returns the offset of a block's copy in the memory. */
     long offsetOf(int block) {
         return offset(places[block]);
     }

@@ -174,7 +174,7 @@ public final class Batch {
      * Adds a gradient that is added to the sum of a round.
      *
      * @param type the type of the gradient's values; the sum has float32 values
-     * @param lengthBytes the length of the range of the sum
+     * @param lengthBytes the length of the sum's range
      * @param first whether the gradient is the first one of the round, which overwrites the sum of an earlier round
      * @return false if the batch is full or changes a part of the range already; nothing has changed then
      */

@@ -25,7 +25,7 @@ final class DecodedCommand {
     int marked;
     /** The number of logical blocks in the range of an ABSENT that have no gradient in its round. */
     int absent;
-    /** The number of bytes that the command moves, or the length of the range of an ABSENT. */
+    /** The number of bytes that the command moves, or the length of an ABSENT's range. */
     int moveBytes;
     /** The number of bytes that the command needs, minus the number that the initiator expects. Negative for an underflow. */
     long residual;

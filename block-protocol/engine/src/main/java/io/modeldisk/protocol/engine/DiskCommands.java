@@ -133,7 +133,7 @@ final class DiskCommands {
         }
     }
 
-    /** Fills the rest of the range of a WRITE SAME. Returns false if the task must wait or end early. */
+    /** Fills the rest of a WRITE SAME's range. Returns false if the task must wait or end early. */
     private static boolean fill(TaskSlot task, DiskUnit disk) throws ScsiException {
         long end = end(task);
         long offset = task.command.offset + task.command.filledBytes;

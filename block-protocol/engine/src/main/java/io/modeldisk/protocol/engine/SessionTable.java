@@ -175,7 +175,7 @@ final class SessionTable {
     }
 
     /**
-     * Notifies the target of the end of a session whose connection is closed, and removes the session. In this order, because a
+     * Notifies the target that a session has ended whose connection is closed, and removes the session. In this order, because a
      * new session of the nexus must not be announced before the target knows that the old session has ended.
      */
     void ended(Session session, boolean loggedOut) {

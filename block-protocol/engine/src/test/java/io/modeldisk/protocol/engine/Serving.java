@@ -54,7 +54,7 @@ public final class Serving implements AutoCloseable {
         return RawInitiator.loggedIn(server, name, keys);
     }
 
-    /** Returns the contents of a range of the medium. */
+    /** Returns the contents of a range in the medium. */
     public byte[] contents(long offset, int length) {
         DataMemory memory = target.unit.memory();
         return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);

@@ -58,7 +58,7 @@ public class CdbBenchmark {
     public static class Push {
         private final Cdb cdb = new Cdb();
 
-        /** Writes the CDB of a PUSH of the first 64 blocks in round 1. */
+        /** Writes the CDB that pushes the first 64 blocks in round 1. */
         @Setup(Level.Trial)
         public void encode() {
             cdb.bytes()[0] = (byte) RoundCdb.PUSH;

@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  *     shard of an older version, which means {@code pass}
  * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code sha256:} or
  *     {@code sampled-sha256:} and a digest
- * @param dtype the type of the values of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
+ * @param dtype the value type of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
  * @param protocol the version of PROTOCOL.md that the shard speaks; 0 from a target that does not report one. Both sides of a
  *     connection must speak the same version

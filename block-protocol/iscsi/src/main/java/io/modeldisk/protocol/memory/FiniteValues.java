@@ -19,7 +19,7 @@ public final class FiniteValues {
      * Returns whether all values of a range are finite.
      *
      * @param offset the offset of the range in bytes
-     * @param lengthBytes the length of the range, a multiple of the size of a value
+     * @param lengthBytes the length of the range, a multiple of a value's size
      * @param valueBytes the size of a value: 4 or 2
      * @param infinityBits the bits of positive infinity, of which every NaN has a greater number without its sign
      */

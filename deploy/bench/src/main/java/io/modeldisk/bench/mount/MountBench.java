@@ -31,7 +31,7 @@ public final class MountBench {
     private static final double MOST_GROWTH = 100;
     private static final long WARM_UP_RUN_MS = 500;
     private static final double WARM_UP_GROWTH = 1.1;
-    /** The longest warm-up of a variant, as a multiple of the duration of a measurement. */
+    /** The longest warm-up of a variant, as a multiple of a measurement's duration. */
     private static final int WARM_UP_RUNS = 12;
     /** With 1, a thread sends one request at a time. */
     private static final List<Integer> QUEUE_DEPTHS = List.of(1, 8);

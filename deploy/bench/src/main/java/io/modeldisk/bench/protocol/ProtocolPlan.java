@@ -107,7 +107,7 @@ public record ProtocolPlan(
         }
     }
 
-    /** Returns the sizes of the requests of a measure. By default, requests larger than the model are left out. */
+    /** Returns the request sizes of a measure. By default, requests larger than the model are left out. */
     public List<Integer> sizesOf(Measure measure) {
         return sizes.isEmpty() ? measure.sizes.stream().filter(bytes -> bytes <= modelBytes).toList() : sizes;
     }
@@ -117,7 +117,7 @@ public record ProtocolPlan(
         return clients.isEmpty() ? measure.clients : clients;
     }
 
-    /** Returns the duration of a run of a measure. */
+    /** Returns the duration of one run in a measure. */
     long runMs(Measure measure) {
         return (duration == null ? measure.duration : duration).toMillis();
     }

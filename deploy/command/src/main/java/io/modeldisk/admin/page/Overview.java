@@ -68,7 +68,7 @@ public final class Overview implements AutoCloseable {
         return this;
     }
 
-    /** Sets the source of the status of a mount: the member {@code mount} of its status.json. */
+    /** Sets the source of a mount's status: the member {@code mount} of its status.json. */
     public Overview mount(Callable<JsonNode> source) {
         mount = new Latest<>("mount", clock, source);
         return this;

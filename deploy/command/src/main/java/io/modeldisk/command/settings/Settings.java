@@ -178,7 +178,7 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns the name of the property of an option or an argument, such as {@code serve.block-size}. The result is null if it
+     * Returns the property name of an option or an argument, such as {@code serve.block-size}. The result is null if it
      * cannot be set: for {@code --help}, and for an argument without a description key.
      */
     public static String key(ArgSpec argument) {

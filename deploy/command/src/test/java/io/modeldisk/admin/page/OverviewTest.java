@@ -23,7 +23,7 @@ final class OverviewTest {
     private final ManualClock clock = new ManualClock();
     private final Overview overview = new Overview(clock, "a test", 2);
 
-    /** Returns a report of a shard of the model {@code m}, which has two shards. {@code status} has ' instead of ". */
+    /** Returns a report from a shard of the model {@code m}, which has two shards. {@code status} has ' instead of ". */
     static ShardReport report(int shard, String status) throws IOException {
         return new ShardReport(new ModelFacts("m", 8 << 20, 1 << 18, shard, 2, "sum", "bsp", 2, "zeros"),
             JSON.readTree(status.replace('\'', '"')));

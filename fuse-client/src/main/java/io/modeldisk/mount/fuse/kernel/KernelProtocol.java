@@ -29,7 +29,7 @@ final class KernelProtocol {
     /** HAS_RESEND, in the second word: the kernel can send again the requests that a process has received and not answered. */
     static final int HAS_RESEND = 1 << 7;
 
-    /** FUSE_UNIQUE_RESEND: the bit of the number of a request that was sent again. */
+    /** FUSE_UNIQUE_RESEND: the bit in the number of a request that was sent again. */
     static final long RESENT = 1L << 63;
 
     /** FUSE_NOTIFY_RESEND: a message to the kernel to send again all requests that have no reply. */

@@ -148,7 +148,7 @@ final class RequestView {
     }
 
     /**
-     * Returns the size of the buffer of the process, from a GETXATTR or LISTXATTR request. With size 0, the process requests only
+     * Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request. With size 0, the process requests only
      * the length of the value or of the list of names.
      */
     int roomBytes() {
