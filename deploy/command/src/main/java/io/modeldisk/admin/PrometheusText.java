@@ -15,8 +15,6 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.modeldisk.platform.metrics.Metric.Kind;
-import io.modeldisk.platform.metrics.Metric.Scope;
 import io.modeldisk.protocol.dialect.Metric;
 import io.modeldisk.protocol.dialect.Metric.Kind;
 import io.modeldisk.protocol.dialect.Metric.Scope;

@@ -99,12 +99,12 @@ final class PrometheusTextTest {
     @Test
     void numbersAreInBaseUnits() {
         ObjectNode mount = status.putObject("mount").put("learner", "l");
-        StatusJson.put(mount, Metric.LAST_PUSH_MS, 1500.0);
-        StatusJson.put(mount, Metric.PUSH_RATE, 2.5);
+        StatusJson.put(mount, Metric.LAST_PUSH_MS, 1500);
+        StatusJson.put(mount, Metric.PUSH_RATE, 2);
 
         assertThat(scrape())
             .contains("modeldisk_mount_last_push_seconds{learner=\"l\",model=\"m\"} 1.5\n")
-            .contains("modeldisk_mount_push_bytes_per_second{learner=\"l\",model=\"m\"} 2.5E9\n");
+            .contains("modeldisk_mount_push_bytes_per_second{learner=\"l\",model=\"m\"} 2.0E9\n");
     }
 
     @Test

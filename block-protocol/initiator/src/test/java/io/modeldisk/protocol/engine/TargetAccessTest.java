@@ -254,7 +254,7 @@ class TargetAccessTest {
 
     @Test
     void connectionFromAnAddressOutsideTheAllowListIsClosed() throws IOException {
-        serve(new AccessPolicy(null, false, List.of(), List.of(AddressRange.parse("10.0.0.0/8"))));
+        serve(new AccessPolicy(null, false, List.of(AddressRange.parse("10.0.0.0/8"))));
         assertThat(connect().isClosedByTarget()).isTrue();
     }
 
