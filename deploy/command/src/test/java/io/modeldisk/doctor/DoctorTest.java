@@ -7,7 +7,6 @@ import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding.State;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.striping.ModelAddress;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

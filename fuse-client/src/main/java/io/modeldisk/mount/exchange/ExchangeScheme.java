@@ -3,9 +3,6 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.RemoteModel;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
 
 /** The exchange schemes. */
 public enum ExchangeScheme {

@@ -7,8 +7,6 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
-import java.io.IOException;
-import java.util.function.LongFunction;
 
 /**
  * A consistency mode decides when a push changes the weights, and which weights a pull may return. Thread-safe.
