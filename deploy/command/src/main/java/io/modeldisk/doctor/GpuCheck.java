@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Checks the driver and the devices that a shard on a GPU needs. */
-final class GpuCheck {
+record GpuCheck(Machine machine, Report report) {
     private static final Path DRIVER = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s");
     /** The kernel module that gives RDMA devices access to device memory without dma-buf: its name now, and in old drivers. */
@@ -17,14 +17,6 @@ final class GpuCheck {
         Path.of("/sys/module/nv_peer_mem"));
 
     private static final String PINNED = "; pushes over iser go through pinned host memory";
-
-    private final Machine machine;
-    private final Report report;
-
-    GpuCheck(Machine machine, Report report) {
-        this.machine = machine;
-        this.report = report;
-    }
 
     void run() {
         CudaReport cuda = machine.cuda();

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** Checks the kernel's limits for a shard with many learners or a large model. */
-final class LimitsCheck {
+record LimitsCheck(Machine machine, Report report) {
     static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path MAPS = Path.of("/proc/sys/vm/max_map_count");
     /**
@@ -16,14 +16,6 @@ final class LimitsCheck {
     /** The required number of memory mappings: the default of Linux. */
     private static final long MAPPINGS = 65_530;
     private static final long UNLIMITED = Long.MAX_VALUE;
-
-    private final Machine machine;
-    private final Report report;
-
-    LimitsCheck(Machine machine, Report report) {
-        this.machine = machine;
-        this.report = report;
-    }
 
     void run() {
         limit(machine, "Max open files").ifPresent(limit -> check("open files", limit, DESCRIPTORS,

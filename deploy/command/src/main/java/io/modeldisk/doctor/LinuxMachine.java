@@ -9,7 +9,7 @@ import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
-import java.io.ByteArrayOutputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -19,31 +19,23 @@ import java.net.InetSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The Linux machine that this process runs on. */
 final class LinuxMachine implements Machine {
     private static final int CONNECT_MS = 3000;
-    private static final int PIECE_BYTES = 64 << 10;
 
     @Override
     public Optional<String> text(Path file) {
         // A file in /proc/sys returns data only for the first read. Files.readString would lose data, because it first reads one
         // byte.
-        byte[] piece = new byte[PIECE_BYTES];
-        ByteArrayOutputStream whole = new ByteArrayOutputStream();
-        try (InputStream in = Files.newInputStream(file)) {
-            for (int length = in.read(piece); length > 0; length = in.read(piece)) {
-                whole.write(piece, 0, length);
-            }
-            return Optional.of(whole.toString(StandardCharsets.ISO_8859_1));
+        try (InputStream in = new FileInputStream(file.toFile())) {
+            return Optional.of(new String(in.readAllBytes(), StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             return Optional.empty();
         }
@@ -51,14 +43,11 @@ final class LinuxMachine implements Machine {
 
     @Override
     public List<String> names(Path directory) {
-        List<String> names = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
-            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
         } catch (IOException e) {
             return List.of();
         }
-        Collections.sort(names);
-        return names;
     }
 
     @Override

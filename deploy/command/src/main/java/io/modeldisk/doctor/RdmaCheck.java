@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Checks the kernel devices, permissions, limits and libraries that RDMA needs. */
-final class RdmaCheck {
+record RdmaCheck(Machine machine, Report report) {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path CONNECTION_MANAGER = Path.of("/dev/infiniband/rdma_cm");
     private static final List<String> LIBRARIES = List.of("libibverbs.so.1", "librdmacm.so.1");
@@ -16,14 +16,6 @@ final class RdmaCheck {
     /** The minimum network MTU for RDMA packets with 4096 bytes of data and their headers. */
     private static final int LARGE_MTU = 4200;
     private static final long LOCKED_BYTES = 1L << 30;
-
-    private final Machine machine;
-    private final Report report;
-
-    RdmaCheck(Machine machine, Report report) {
-        this.machine = machine;
-        this.report = report;
-    }
 
     void run() {
         for (String library : LIBRARIES) {

@@ -41,7 +41,7 @@ public final class PackageFiles {
         }
     }
 
-    /** Returns the page of a command in the language of man(7). Its text is the help text, whose lines stay as they are. */
+    /** Returns the manual page of a command in the language of man(7): its help text, whose lines stay as they are. */
     private static String page(CommandLine command, String version) {
         CommandSpec spec = command.getCommandSpec();
         String name = spec.qualifiedName("-");

@@ -13,16 +13,11 @@ import java.util.function.Supplier;
 /**
  * The page of a model, its scripts and style, and the JSON that the scripts read. The page contains no data: the scripts set all
  * texts of the model as text, so that no name can be HTML. Everything comes from this server. Thread-safe.
+ *
+ * @param overview returns what the page shows, at the time of each request
  */
-public final class ModelPage {
+public record ModelPage(Supplier<Overview> overview) {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final Supplier<Overview> overview;
-
-    /** Creates the page. {@code overview} returns what the page shows, at the time of each request. */
-    public ModelPage(Supplier<Overview> overview) {
-        this.overview = overview;
-    }
 
     /** Returns the pages for the server. */
     public List<AdminPage> pages() {

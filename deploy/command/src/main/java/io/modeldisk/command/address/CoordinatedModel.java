@@ -34,6 +34,7 @@ public final class CoordinatedModel implements ShardLocator {
         this.watch = watch;
     }
 
+    /** Returns whether a text is the address of such a model. */
     public static boolean isAddress(String text) {
         return text.startsWith(SCHEME + ":");
     }

@@ -27,10 +27,12 @@ public final class ServeLimits {
             + "read: at most the size of the shard. It is allocated when the first file is opened.")
     private ByteSize readerMemory = new ByteSize(ServerContext.DEFAULT_READER_BYTES);
 
+    /** The memory for weights that change while a reader needs those of an earlier round. */
     public long readerBytes() {
         return readerMemory.bytes();
     }
 
+    /** Sets the limits of a target. */
     public void apply(TargetContext context) {
         context.bufferBytes(buffers.bytes()).maxConnections(maxSessions).pingInterval(pingInterval);
     }

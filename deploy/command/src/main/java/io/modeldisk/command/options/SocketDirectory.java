@@ -13,6 +13,7 @@ public final class SocketDirectory {
             + "modeldisk in XDG_RUNTIME_DIR; without that variable /run/modeldisk for root, /tmp/modeldisk-UID for other users.")
     private Path directory;
 
+    /** Returns the directory for a shard, which creates it. */
     public Path directory() {
         return directory == null ? SocketPath.defaultDirectory() : directory;
     }

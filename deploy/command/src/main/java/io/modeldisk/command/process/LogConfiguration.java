@@ -17,7 +17,9 @@ import org.apache.logging.log4j.core.layout.PatternLayout;
  * parse and build a file's configuration than the rest of a command needs to start.
  */
 public final class LogConfiguration extends AbstractConfiguration {
+    /** The variable with the level of the log. */
     public static final String LEVEL = "MODELDISK_LOG_LEVEL";
+    /** The variable with the level of the log lines of ZooKeeper and Curator. */
     public static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
 
     private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%notEmpty{: %throwable{short.message}}%n";

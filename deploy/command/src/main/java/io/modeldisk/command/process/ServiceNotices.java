@@ -62,6 +62,7 @@ public final class ServiceNotices implements AutoCloseable {
         }
     }
 
+    /** Creates the connection to the service manager of this process, if it has one. */
     public static ServiceNotices ofThisProcess() {
         return new ServiceNotices(ServiceManager.ofThisProcess());
     }
