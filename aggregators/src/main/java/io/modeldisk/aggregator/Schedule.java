@@ -8,8 +8,11 @@ import java.util.List;
  * <p>During a warm-up of n rounds, the factor rises in equal steps to 1 in round n. The position of the other rounds in a
  * schedule is their distance from the first round after the warm-up, from 0. The formulas are those of StepLR and
  * CosineAnnealingLR of PyTorch, except that a cosine schedule stays at its final factor after its end.
+ *
+ * @param rounds the rounds between two steps, or the rounds of the whole cosine
+ * @param factor the factor of each step, or the final factor of the cosine
  */
-final class Schedule {
+record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
     static final String DESCRIPTION = "schedule=constant|step|cosine (default constant), warmup=ROUNDS, for step: every=ROUNDS"
         + " and factor (default 0.1), for cosine: rounds=ROUNDS and final, the last fraction of lr (default 0)";
 
@@ -17,20 +20,6 @@ final class Schedule {
 
     private enum Kind {
         CONSTANT, STEP, COSINE
-    }
-
-    private final Kind kind;
-    private final int warmUpRounds;
-    /** The rounds between two steps, or the rounds of the whole cosine. */
-    private final int rounds;
-    /** The factor of each step, or the final factor of the cosine. */
-    private final float factor;
-
-    private Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
-        this.kind = kind;
-        this.warmUpRounds = warmUpRounds;
-        this.rounds = rounds;
-        this.factor = factor;
     }
 
     /**

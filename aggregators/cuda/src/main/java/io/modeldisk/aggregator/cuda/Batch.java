@@ -191,12 +191,6 @@ public final class Batch {
         return true;
     }
 
-    /** Adds a gradient of float32 values that is added to the sum of a round. */
-    public boolean accumulate(
-        DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, boolean first) {
-        return accumulate(sum, offset, gradient, gradientOffset, GradientType.FLOAT32, lengthBytes, first);
-    }
-
     private void checkRange(
         Work wanted, DeviceMemory changed, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
         long lengthBytes) {

@@ -10,7 +10,11 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUctx_flags;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -223,13 +227,18 @@ public final class CudaDevice implements AutoCloseable {
     /** Creates a stream. */
     public CudaStream newStream() {
         enter();
-        return CudaStream.create(this);
+        CUstream stream = new CUstream();
+        CudaException.check("cuStreamCreate",
+            JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        return new CudaStream(this, stream);
     }
 
     /** Creates an event. */
     public CudaEvent newEvent() {
         enter();
-        return CudaEvent.create(this);
+        CUevent event = new CUevent();
+        CudaException.check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+        return new CudaEvent(this, event);
     }
 
     NanoClock clock() {

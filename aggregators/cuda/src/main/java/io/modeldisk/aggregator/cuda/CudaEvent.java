@@ -3,7 +3,6 @@ package io.modeldisk.aggregator.cuda;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 import jcuda.driver.CUevent;
-import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
@@ -17,15 +16,9 @@ public final class CudaEvent extends CudaResource {
 
     private final CUevent event;
 
-    private CudaEvent(CudaDevice device, CUevent event) {
+    CudaEvent(CudaDevice device, CUevent event) {
         super(device, "cuEventDestroy", () -> JCudaDriver.cuEventDestroy(event));
         this.event = event;
-    }
-
-    static CudaEvent create(CudaDevice device) {
-        CUevent event = new CUevent();
-        CudaException.check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
-        return new CudaEvent(device, event);
     }
 
     CUevent handle() {

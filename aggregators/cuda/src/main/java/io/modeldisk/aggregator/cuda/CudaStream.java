@@ -1,7 +1,6 @@
 package io.modeldisk.aggregator.cuda;
 
 import jcuda.driver.CUstream;
-import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -12,16 +11,9 @@ import jcuda.driver.JCudaDriver;
 public final class CudaStream extends CudaResource {
     private final CUstream stream;
 
-    private CudaStream(CudaDevice device, CUstream stream) {
+    CudaStream(CudaDevice device, CUstream stream) {
         super(device, "cuStreamDestroy", () -> JCudaDriver.cuStreamDestroy(stream));
         this.stream = stream;
-    }
-
-    static CudaStream create(CudaDevice device) {
-        CUstream stream = new CUstream();
-        CudaException.check("cuStreamCreate",
-            JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
-        return new CudaStream(device, stream);
     }
 
     CUstream handle() {

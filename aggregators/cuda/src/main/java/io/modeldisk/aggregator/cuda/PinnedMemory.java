@@ -8,19 +8,12 @@ import jcuda.driver.JCudaDriver;
 /**
  * Host memory that a device reads and writes without a copy in between, or a part of it. The pages stay in physical memory.
  * Thread-safe; the user of the bytes synchronizes their accesses with the copies of {@link CudaStream}.
+ *
+ * @param pointer the address for calls of the driver
+ * @param segment the bytes, which must not be used after {@link #free}
+ * @param pinning what the driver has pinned, which slices share
  */
-public final class PinnedMemory {
-    private final Pointer pointer;
-    private final MemorySegment segment;
-    /** What the driver has pinned, which slices share. */
-    private final CudaResource pinning;
-
-    private PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource pinning) {
-        this.pointer = pointer;
-        this.segment = segment;
-        this.pinning = pinning;
-    }
-
+public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource pinning) {
     @SuppressWarnings("restricted")
     static PinnedMemory allocate(CudaDevice device, long lengthBytes) {
         Pointer pointer = new Pointer();
@@ -45,11 +38,6 @@ public final class PinnedMemory {
         return new PinnedMemory(pointer, memory, pinning);
     }
 
-    /** Returns the bytes. They must not be used after {@link #free}. */
-    public MemorySegment segment() {
-        return segment;
-    }
-
     /**
      * Returns a part of this memory. Allocates objects, so parts for the data path are made at the start.
      *
@@ -58,10 +46,6 @@ public final class PinnedMemory {
     public PinnedMemory slice(long offset, long partBytes) {
         Objects.checkFromIndexSize(offset, partBytes, segment.byteSize());
         return new PinnedMemory(pointer.withByteOffset(offset), segment.asSlice(offset, partBytes), pinning);
-    }
-
-    Pointer pointer() {
-        return pointer;
     }
 
     /**

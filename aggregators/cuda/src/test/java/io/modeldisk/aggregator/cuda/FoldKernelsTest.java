@@ -141,18 +141,19 @@ class FoldKernelsTest {
             DeviceMemory memory = model.device.allocate(4 * BLOCK);
             DeviceMemory gradient = model.device.allocate(4 * BLOCK);
             Batch batch = model.kernels.tryBegin(Work.ACCUMULATE);
-            assertThat(batch.accumulate(memory, BLOCK, gradient, 0, 2 * BLOCK, true)).isTrue();
+            assertThat(batch.accumulate(memory, BLOCK, gradient, 0, GradientType.FLOAT32, 2 * BLOCK, true)).isTrue();
             for (int start = 0; start < 4; start++) {
                 for (int end = start + 1; end <= 4; end++) {
                     if (start < 3 && end > 1) {
-                        assertThat(batch.accumulate(memory, start * BLOCK, gradient, 0, (end - start) * BLOCK, true))
+                        assertThat(batch.accumulate(memory, start * BLOCK, gradient, 0, GradientType.FLOAT32,
+                            (end - start) * BLOCK, true))
                             .as("from %d to %d", start, end).isFalse();
                     }
                 }
             }
-            assertThat(batch.accumulate(memory, 3 * BLOCK, gradient, 0, BLOCK, true)).isTrue();
-            assertThat(batch.accumulate(memory, 0, gradient, 0, BLOCK, true)).isTrue();
-            assertThat(batch.accumulate(memory, 0, gradient, 0, BLOCK, true)).isFalse();
+            assertThat(batch.accumulate(memory, 3 * BLOCK, gradient, 0, GradientType.FLOAT32, BLOCK, true)).isTrue();
+            assertThat(batch.accumulate(memory, 0, gradient, 0, GradientType.FLOAT32, BLOCK, true)).isTrue();
+            assertThat(batch.accumulate(memory, 0, gradient, 0, GradientType.FLOAT32, BLOCK, true)).isFalse();
             assertThat(batch.size()).isEqualTo(3);
         }
     }
@@ -163,9 +164,10 @@ class FoldKernelsTest {
             DeviceMemory memory = model.device.allocate(9 * BLOCK);
             Batch batch = model.kernels.tryBegin(Work.ACCUMULATE);
             for (int i = 0; i < 8; i++) {
-                assertThat(batch.accumulate(memory, i * BLOCK, memory, 8 * BLOCK, BLOCK, true)).isTrue();
+                assertThat(batch.accumulate(memory, i * BLOCK, memory, 8 * BLOCK, GradientType.FLOAT32, BLOCK, true))
+                    .isTrue();
             }
-            assertThat(batch.accumulate(memory, 8 * BLOCK, memory, 0, BLOCK, true)).isFalse();
+            assertThat(batch.accumulate(memory, 8 * BLOCK, memory, 0, GradientType.FLOAT32, BLOCK, true)).isFalse();
         }
     }
 
@@ -177,7 +179,7 @@ class FoldKernelsTest {
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNotNull();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isNull();
-            first.accumulate(memory, 0, memory, BLOCK, BLOCK, true);
+            first.accumulate(memory, 0, memory, BLOCK, GradientType.FLOAT32, BLOCK, true);
             assertThatThrownBy(first::release).isInstanceOf(IllegalStateException.class);
             first.launch(model.folds);
             assertThat(first.await(10_000)).isTrue();
@@ -220,7 +222,7 @@ class FoldKernelsTest {
             Batch batch = model.kernels.tryBegin(Work.FOLD);
             assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, BLOCK, 1, 1))
                 .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " and the counters of updates");
-            assertThatThrownBy(() -> batch.accumulate(memory, 0, memory, BLOCK, BLOCK, true))
+            assertThatThrownBy(() -> batch.accumulate(memory, 0, memory, BLOCK, GradientType.FLOAT32, BLOCK, true))
                 .hasMessageContaining("for FOLD");
             DeviceBlock block = model.blocks.getFirst().onDevice;
             assertThatThrownBy(() -> batch.fold(block, 0, memory, 8, BLOCK, 1, 1))

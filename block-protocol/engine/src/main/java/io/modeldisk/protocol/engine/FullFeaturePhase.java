@@ -81,8 +81,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         this.putter = new TaskPutter(setup, end);
         this.runner = new TaskRunner(setup, attentions, active, end, putter, faults);
         this.tasks = new TaskSet(setup, putter, end);
-        this.exchange = new TextExchange(
-            data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
+        this.exchange = new TextExchange(setup.target(), setup.targetAddresses(), setup.discovery());
     }
 
     boolean isLoggedOut() {

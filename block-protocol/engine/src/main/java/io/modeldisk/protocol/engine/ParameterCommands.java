@@ -16,20 +16,8 @@ import java.util.List;
 import java.util.Objects;
 
 /** Runs the commands that return parameter data. The data is cut to the allocation length. Thread-safe. */
-final class ParameterCommands {
+record ParameterCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions) {
     private static final int BLOCK = LogicalBlock.BYTES;
-
-    private final Target target;
-    private final TargetPortGroups portGroups;
-    private final int portalGroupTag;
-    private final UnitAttentions attentions;
-
-    ParameterCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions) {
-        this.target = setup.target();
-        this.portGroups = setup.portGroups();
-        this.portalGroupTag = setup.portalGroupTag();
-        this.attentions = attentions;
-    }
 
     /**
      * Returns the parameter data of a command whose CDB has been checked. The logical unit may be null only for INQUIRY, REPORT
@@ -47,7 +35,7 @@ final class ParameterCommands {
             case READ_CAPACITY_16 -> cut(readCapacity16(command.unit), cdb.u32(10));
             case REPORT_TARGET_PORT_GROUPS -> cut(reportPortGroups(cdb), cdb.u32(6));
             case REPORT_SUPPORTED_OPERATION_CODES -> cut(
-                new SupportedOperations(command.unit instanceof DiskUnit, portGroups.areReported(),
+                new SupportedOperations(command.unit instanceof DiskUnit, setup.portGroups().areReported(),
                     command.unit.vendorCommands())
                     .operationCodes(cdb),
                 cdb.u32(6));
@@ -78,7 +66,7 @@ final class ParameterCommands {
         LogicalUnitIdentity identity = command.unit.identity();
         byte[] data = vital
             ? vitalPage(command.unit, identity, page)
-            : InquiryData.standard(identity.product(), portGroups.areReported());
+            : InquiryData.standard(identity.product(), setup.portGroups().areReported());
         data[0] = (byte) command.unit.deviceType();
         return data;
     }
@@ -88,8 +76,9 @@ final class ParameterCommands {
             case InquiryData.SUPPORTED_PAGES -> InquiryData.supportedPages(unit.vendorPageCodes());
             case InquiryData.UNIT_SERIAL_NUMBER -> InquiryData.serialNumber(identity.serialNumber());
             case InquiryData.DEVICE_IDENTIFICATION -> InquiryData.deviceIdentification(
-                identity.product(), identity.serialNumber(), identity.eui64(), target.name(), portalGroupTag,
-                portGroups.areReported() ? portGroups.own() : 0);
+                identity.product(), identity.serialNumber(), identity.eui64(), setup.target().name(),
+                setup.portalGroupTag(),
+                setup.portGroups().areReported() ? setup.portGroups().own() : 0);
             case InquiryData.BLOCK_LIMITS -> {
                 int optimal = unit.optimalTransferBytes() / BLOCK;
                 int maxSame = unit instanceof DiskUnit ? DiskCommands.MAX_SAME_BLOCKS : 0;
@@ -116,7 +105,7 @@ final class ParameterCommands {
             throw new ScsiException(Sense.invalidFieldInCdb(6),
                 "REPORT LUNS has an allocation length of " + cdb.u32(6) + " bytes, but must have at least 16");
         }
-        List<LogicalUnit> units = select == 1 ? List.of() : target.units();
+        List<LogicalUnit> units = select == 1 ? List.of() : setup.target().units();
         ByteBuffer data = ByteBuffer.allocate(8 + 8 * units.size()).putInt(0, 8 * units.size());
         for (int i = 0; i < units.size(); i++) {
             data.put(8 + 8 * i + 1, (byte) units.get(i).identity().lun());
@@ -127,16 +116,17 @@ final class ParameterCommands {
     private byte[] requestSense(DecodedCommand command) {
         Sense sense = command.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(command.unit);
         if (sense == null) {
-            sense = Objects.requireNonNullElse(portGroups.state().sense(), Sense.NONE);
+            sense = Objects.requireNonNullElse(setup.portGroups().state().sense(), Sense.NONE);
         }
         return (command.cdb.u8(1) & 1) != 0 ? sense.encodeDescriptors() : sense.encode();
     }
 
     private byte[] reportPortGroups(Cdb cdb) throws ScsiException {
-        if (!portGroups.areReported()) {
+        if (!setup.portGroups().areReported()) {
             throw new ScsiException(Sense.invalidFieldInCdb(1, 4), "the target has only one target port group");
         }
-        return PortGroupData.report(cdb, portGroups.own(), portGroups.count(), portGroups.state());
+        return PortGroupData.report(cdb, setup.portGroups().own(), setup.portGroups().count(),
+            setup.portGroups().state());
     }
 
     private static byte[] modeSense(DecodedCommand command) throws ScsiException {

@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -156,16 +158,9 @@ final class PendingLogins {
         return late;
     }
 
+    /** Returns the address that a list has most often; the first of them if there are several. */
     private static InetAddress mostFrequent(List<InetAddress> addresses) {
-        InetAddress most = null;
-        long count = 0;
-        for (InetAddress address : addresses) {
-            long its = addresses.stream().filter(address::equals).count();
-            if (its > count) {
-                most = address;
-                count = its;
-            }
-        }
-        return most;
+        return addresses.stream().max(Comparator.comparingInt(address -> Collections.frequency(addresses, address)))
+            .orElseThrow();
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -8,6 +9,8 @@ import io.modeldisk.protocol.pdu.TextRequestPdu;
 import io.modeldisk.protocol.pdu.TextResponsePdu;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * The text exchange of a session in the full-feature phase (RFC 7143 sections 6.4 and 11.10). Gathers a text request from several
@@ -15,14 +18,11 @@ import java.nio.ByteBuffer;
  * only by the receiver thread.
  */
 final class TextExchange {
-    /** Creates the text of the response to a complete text request. */
-    interface Directory {
-        byte[] answer(ByteBuffer text) throws LoginException;
-    }
-
     private static final int NO_REASON = 0;
 
-    private final Directory directory;
+    private final Target target;
+    private final List<String> addresses;
+    private final boolean discovery;
     private ByteArrayOutputStream gathered = new ByteArrayOutputStream();
     private byte[] answer = {};
     private int answered;
@@ -30,8 +30,11 @@ final class TextExchange {
     private int targetTransferTag;
     private boolean last;
 
-    TextExchange(Directory directory) {
-        this.directory = directory;
+    /** Creates an exchange of a session. {@code addresses} are the values of the key TargetAddress. */
+    TextExchange(Target target, List<String> addresses, boolean discovery) {
+        this.target = target;
+        this.addresses = addresses;
+        this.discovery = discovery;
     }
 
     /** Receives a text request. Returns the reason to reject the request, or 0 if {@link #respond} must be called. */
@@ -64,7 +67,7 @@ final class TextExchange {
             return NO_REASON;
         }
         try {
-            answer = directory.answer(ByteBuffer.wrap(gathered.toByteArray()));
+            answer = answer(TextParameters.parse(ByteBuffer.wrap(gathered.toByteArray())));
             answered = 0;
             gathered.reset();
             return NO_REASON;
@@ -72,6 +75,26 @@ final class TextExchange {
             end();
             return RejectPdu.PROTOCOL_ERROR;
         }
+    }
+
+    /** Returns the text of the response to a complete request (SendTargets: RFC 7143 appendix C). */
+    private byte[] answer(TextParameters request) {
+        StringBuilder answers = new StringBuilder();
+        request.asMap().forEach((key, value) -> {
+            if (!key.equals(Key.SEND_TARGETS)) {
+                put(answers, key, "NotUnderstood");
+            } else if (value.equals("All") && !discovery) {
+                put(answers, key, "Reject");
+            } else if (value.equals("All") || value.isEmpty() || value.equalsIgnoreCase(target.name())) {
+                put(answers, Key.TARGET_NAME, target.name());
+                addresses.forEach(address -> put(answers, Key.TARGET_ADDRESS, address));
+            }
+        });
+        return answers.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void put(StringBuilder answers, String key, String value) {
+        answers.append(key).append('=').append(value).append('\0');
     }
 
     /** Sets the header of the response, and writes as much of the response text to {@code text} as fits. */

@@ -5,9 +5,12 @@ import java.util.List;
 
 /**
  * Builds the data of REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-4 6.35 and 6.36).
- * Immutable.
+ *
+ * @param disk whether the unit supports the commands of a plain disk
+ * @param portGroups whether the target has several target port groups
+ * @param vendorCommands the vendor-specific commands of the unit
  */
-public final class SupportedOperations {
+public record SupportedOperations(boolean disk, boolean portGroups, List<CdbUsage> vendorCommands) {
     private static final int ALL_COMMANDS = 0;
     private static final int ONE_OPCODE = 1;
     private static final int ONE_SERVICE_ACTION = 2;
@@ -23,23 +26,6 @@ public final class SupportedOperations {
     private static final int TIMEOUTS_BYTES = 12;
     /** The bits of ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET and TARGET RESET (TARGET WARM RESET). */
     private static final int TASK_MANAGEMENT_FUNCTIONS = 0x80 | 0x40 | 0x10 | 0x08 | 0x02;
-
-    private final boolean disk;
-    private final boolean portGroups;
-    private final List<CdbUsage> vendorCommands;
-
-    /**
-     * Creates the report of a unit's commands.
-     *
-     * @param disk whether the unit supports the commands of a plain disk
-     * @param portGroups whether the target has several target port groups
-     * @param vendorCommands the vendor-specific commands of the unit
-     */
-    public SupportedOperations(boolean disk, boolean portGroups, List<CdbUsage> vendorCommands) {
-        this.disk = disk;
-        this.portGroups = portGroups;
-        this.vendorCommands = vendorCommands;
-    }
 
     /** Returns the data of REPORT SUPPORTED OPERATION CODES. */
     public byte[] operationCodes(Cdb cdb) throws ScsiException {

@@ -65,11 +65,25 @@ public final class ChapSecrets {
     private static final Set<String> PEERS = Set.of(PEER, REPLICA, STATUS);
     private static final InitiatorPattern PRIMARIES = new InitiatorPattern(PRIMARY_INITIATOR + "*");
 
+    /**
+     * A CHAP user: an initiator that may log in to the target, or the target that an initiator expects.
+     *
+     * @param secret the secret of the user
+     * @param rights the rights of the user
+     * @param initiators the initiators that may log in with the secret; empty if all initiators may
+     */
+    record Peer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
+        /** Returns whether a pattern of this peer names the initiator. */
+        boolean names(String initiatorName) {
+            return initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
+        }
+    }
+
     private final String selfName;
     private final ChapSecret self;
-    private final Map<String, ChapPeer> peers;
+    private final Map<String, Peer> peers;
     /** Replaces an unknown user, so that the login of an unknown user fails in the same way as a login with a wrong secret. */
-    private final ChapPeer nobody;
+    private final Peer nobody;
 
     /** The words of the line {@code zookeeper}; null if there is none. */
     private final String[] zookeeper;
@@ -80,7 +94,7 @@ public final class ChapSecrets {
     /** The secrets of a shard that reads the status of other shards; null if there is no line {@code status}. */
     private final ChapSecrets ofObserver;
 
-    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers, String[] zookeeper,
+    private ChapSecrets(String selfName, ChapSecret self, Map<String, Peer> peers, String[] zookeeper,
         ChapSecrets ofPrimary, ChapSecrets ofObserver) {
         this.selfName = selfName;
         this.self = self;
@@ -90,7 +104,7 @@ public final class ChapSecrets {
         this.ofObserver = ofObserver;
         byte[] random = new byte[ChapSecret.MIN_BYTES];
         new SecureRandom().nextBytes(random);
-        this.nobody = new ChapPeer(new ChapSecret(random), Set.of(), List.of());
+        this.nobody = new Peer(new ChapSecret(random), Set.of(), List.of());
     }
 
     /**
@@ -104,7 +118,7 @@ public final class ChapSecrets {
         require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
             + " line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
         Map<String, String[]> single = new HashMap<>();
-        Map<String, ChapPeer> peers = new LinkedHashMap<>();
+        Map<String, Peer> peers = new LinkedHashMap<>();
         int number = 0;
         for (String line : text.lines().toList()) {
             number++;
@@ -117,7 +131,7 @@ public final class ChapSecrets {
             require(words[0].equals(PEER) || single.put(words[0], words) == null,
                 where + "the file has another line '" + words[0] + "'; remove one of them");
             if (PEERS.contains(words[0])) {
-                ChapPeer peer = peer(words, where);
+                Peer peer = peer(words, where);
                 // Otherwise each of the two users could log in as the other one.
                 peers.forEach((name, other) -> require(name.equals(words[1]) || !other.secret().equals(peer.secret()),
                     where + "the peer '" + words[1] + "' has the same secret as the peer '" + name
@@ -154,9 +168,9 @@ public final class ChapSecrets {
         if (line == null) {
             return null;
         }
-        Map<String, ChapPeer> targets = self == null
+        Map<String, Peer> targets = self == null
             ? Map.of()
-            : Map.of(selfName, new ChapPeer(self, Set.of(), List.of()));
+            : Map.of(selfName, new Peer(self, Set.of(), List.of()));
         return new ChapSecrets(line[1], ChapSecret.of(line[2]), targets, null, null, null);
     }
 
@@ -172,13 +186,13 @@ public final class ChapSecrets {
             + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
     }
 
-    private static ChapPeer peer(String[] words, String where) {
+    private static Peer peer(String[] words, String where) {
         ChapSecret secret = ChapSecret.of(words[2]);
         if (words[0].equals(REPLICA)) {
-            return new ChapPeer(secret, Set.of(Right.REPLICATE), List.of(PRIMARIES));
+            return new Peer(secret, Set.of(Right.REPLICATE), List.of(PRIMARIES));
         }
         if (words[0].equals(STATUS)) {
-            return new ChapPeer(secret, Set.of(Right.STATUS), List.of());
+            return new Peer(secret, Set.of(Right.STATUS), List.of());
         }
         Set<Right> rights = Right.DEFAULT;
         List<InitiatorPattern> patterns = new ArrayList<>();
@@ -193,7 +207,7 @@ public final class ChapSecrets {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(where + e.getMessage(), e);
         }
-        return new ChapPeer(secret, rights, List.copyOf(patterns));
+        return new Peer(secret, rights, List.copyOf(patterns));
     }
 
     private static void require(boolean condition, String message) {
@@ -251,7 +265,7 @@ public final class ChapSecrets {
         return self;
     }
 
-    ChapPeer peer(String name) {
+    Peer peer(String name) {
         return peers.getOrDefault(name, nobody);
     }
 
@@ -260,7 +274,7 @@ public final class ChapSecrets {
      * such a pattern.
      */
     boolean mayBe(String user, String initiatorName) {
-        ChapPeer peer = peer(user);
+        Peer peer = peer(user);
         boolean primary = initiatorName.startsWith(PRIMARY_INITIATOR);
         if (primary && !peer.rights().contains(Right.REPLICATE)) {
             return false;
@@ -270,7 +284,7 @@ public final class ChapSecrets {
         return peer.names(initiatorName) || peer.initiators().isEmpty() && !reserved;
     }
 
-    boolean knows(ChapPeer peer) {
+    boolean knows(Peer peer) {
         return peer != nobody;
     }
 

@@ -89,7 +89,7 @@ public final class InitiatorChap {
 
     private void verify(Map<String, String> answers) throws LoginException {
         expecting = Expecting.NOTHING;
-        ChapPeer peer = secrets.peer(answers.getOrDefault(Key.CHAP_N, ""));
+        ChapSecrets.Peer peer = secrets.peer(answers.getOrDefault(Key.CHAP_N, ""));
         boolean answered = challenge.isAnswered(answers.getOrDefault(Key.CHAP_R, ""), peer.secret());
         if (!answered || !secrets.knows(peer)) {
             throw failure(

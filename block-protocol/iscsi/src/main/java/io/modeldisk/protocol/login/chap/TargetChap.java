@@ -82,7 +82,7 @@ public final class TargetChap {
 
     private void verify(Map<String, String> offered, TextParameters answers) throws LoginException {
         String name = offered.get(Key.CHAP_N);
-        ChapPeer peer = secrets.peer(name);
+        ChapSecrets.Peer peer = secrets.peer(name);
         boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
         if (!answered || !secrets.knows(peer)) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,

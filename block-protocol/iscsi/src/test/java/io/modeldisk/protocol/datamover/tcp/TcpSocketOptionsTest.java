@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class LocalConnectionTest {
+final class TcpSocketOptionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
     void localConnectionUsesRenoAtBothEnds(String host) throws IOException {
@@ -24,8 +24,8 @@ final class LocalConnectionTest {
             bind(listener, host);
             try (SocketChannel near = SocketChannel.open(listener.getLocalAddress());
                 SocketChannel far = listener.accept()) {
-                LocalConnection.turnOffPacing(near);
-                LocalConnection.turnOffPacing(far);
+                TcpSocketOptions.apply(near);
+                TcpSocketOptions.apply(far);
 
                 assertThat(TcpSockets.congestionControl(near)).isEqualTo("reno");
                 assertThat(TcpSockets.congestionControl(far)).isEqualTo("reno");
@@ -53,7 +53,7 @@ final class LocalConnectionTest {
     })
     void connectionIsLocalIfBothEndsAreOnThisMachine(String near, String far, boolean local)
         throws UnknownHostException {
-        assertThat(LocalConnection.isLocal(address(near), address(far))).isEqualTo(local);
+        assertThat(TcpSocketOptions.isLocal(address(near), address(far))).isEqualTo(local);
     }
 
     private static InetSocketAddress address(String host) throws UnknownHostException {
