@@ -2,12 +2,13 @@ package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.GradientType;
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
@@ -81,7 +82,7 @@ final class OperationQueue {
     private final Operation[] operations;
     private final int mask;
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition work = lock.newCondition();
     private final Condition progress = lock.newCondition();
     // Written under the lock.
@@ -120,15 +121,12 @@ final class OperationQueue {
     long reserve() {
         while (true) {
             await(newest + 1 - operations.length, false);
-            lock.lock();
-            try {
+            try (Held _ = lock.hold()) {
                 check();
                 // Another thread may have taken the place.
                 if (newest + 1 - applied <= operations.length) {
                     return ++newest;
                 }
-            } finally {
-                lock.unlock();
             }
         }
     }
@@ -142,8 +140,7 @@ final class OperationQueue {
         long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value,
         long source) {
         Operation operation = operation(ticket);
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             operation.kind = kind;
             operation.block = block;
             operation.offset = (int) offset;
@@ -156,22 +153,17 @@ final class OperationQueue {
             if (asleep) {
                 work.signal();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns the last ticket up to which all operations after {@code begun} are described. */
     long lastFilled(long begun) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             long last = begun;
             while (last < newest && operation(last + 1).filled) {
                 last++;
             }
             return last;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -183,14 +175,11 @@ final class OperationQueue {
     /** Notes up to which tickets all operations are applied and done. */
     void advance(long nowApplied, long nowDone) {
         boolean changed = nowApplied != applied;
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             applied = nowApplied;
             done = nowDone;
             advancedNs = clock.nanoTime();
             progress.signalAll();
-        } finally {
-            lock.unlock();
         }
         if (changed) {
             listener.run();
@@ -214,12 +203,9 @@ final class OperationQueue {
     }
 
     private void end(DeviceException reason) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             failure = failure == null ? reason : failure;
             progress.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -315,23 +301,17 @@ final class OperationQueue {
 
     /** Makes {@link #awaitWork} return false when all operations have begun. */
     void close() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             closed = true;
             work.signal();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Notes that the thread of the device does no more work. */
     void end() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             ended = true;
             progress.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
@@ -9,7 +11,6 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Ends the tasks of a session: sends their statuses and frees their slots. After the call of any method except
@@ -24,7 +25,7 @@ final class TaskEnd {
     private final BufferPool pool;
     private final TargetPortGroups portGroups;
     private final ActiveTags active;
-    private final ReentrantLock responseLock = new ReentrantLock();
+    private final ScopedLock responseLock = new ScopedLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
 
@@ -97,15 +98,12 @@ final class TaskEnd {
             // Another process may serve now, and would not know of an update that this status acknowledges.
             throw new ClosedChannelException();
         }
-        responseLock.lock();
-        try {
+        try (Held _ = responseLock.hold()) {
             response.begin(tag, status, dataPdus).residual(residual);
             if (reason != null) {
                 sense.clear().putShort((short) Sense.ENCODED_BYTES).put(reason.encode()).flip();
             }
             datamover.sendControl(response, reason == null ? null : sense, true);
-        } finally {
-            responseLock.unlock();
         }
     }
 

@@ -5,13 +5,14 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
 import com.ibm.disni.verbs.StatefulVerbCall;
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -71,7 +72,7 @@ public final class QueuePair implements AutoCloseable {
     private final VerbsQueue verbs;
     private volatile IdleCheck idleCheck = () -> {};
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     private final Use use = this::exit;
     // Guarded by {@code lock}.
@@ -145,23 +146,17 @@ public final class QueuePair implements AutoCloseable {
 
     /** Adds a user of the queue pair. The resources are not released before the user closes the result. */
     public Use enter() throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             checkOpen();
             users++;
             return use;
-        } finally {
-            lock.unlock();
         }
     }
 
     private void exit() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             users--;
             releaseIfUnused();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -184,12 +179,9 @@ public final class QueuePair implements AutoCloseable {
      */
     public int post(SVCPostSend chain, Work work, int requests) throws IOException {
         int turn;
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             checkOpen();
             turn = works.begin(work, requests);
-        } finally {
-            lock.unlock();
         }
         execute(chain, work);
         return turn;
@@ -200,24 +192,18 @@ public final class QueuePair implements AutoCloseable {
      * slot of the request is then free. The queue must have a free slot, and no other thread may post at the same time.
      */
     public void postUnsignaled(SVCPostSend request) throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             checkOpen();
             works.beginUnsignaled();
-        } finally {
-            lock.unlock();
         }
         execute(request, null);
     }
 
     /** Posts a prepared receive. */
     public void postReceive(SVCPostRecv receive, Work work) throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             checkOpen();
             works.beginReceive(work);
-        } finally {
-            lock.unlock();
         }
         execute(receive, work);
     }
@@ -227,14 +213,11 @@ public final class QueuePair implements AutoCloseable {
         try {
             call.execute();
         } catch (IOException e) {
-            lock.lock();
-            try {
+            try (Held _ = lock.hold()) {
                 if (work != null) {
                     works.takeBack(work);
                 }
                 fail(new IOException(peer + ": " + e.getMessage(), e));
-            } finally {
-                lock.unlock();
             }
             throw e;
         }
@@ -242,14 +225,11 @@ public final class QueuePair implements AutoCloseable {
 
     /** Waits until the queue has free slots for {@code requests} requests. */
     public void awaitRoom(int requests) throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             while (!works.hasRoom(requests)) {
                 checkOpen();
                 pollOrWait();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -258,16 +238,13 @@ public final class QueuePair implements AutoCloseable {
      * failed request also closes the queue pair.
      */
     public void awaitEnd(Work work, int turn) throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             while (!work.isOver(turn)) {
                 checkOpen();
                 pollOrWait();
             }
             // Closing the connection completes the work request too, but as a failure.
             checkOpen();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -277,11 +254,8 @@ public final class QueuePair implements AutoCloseable {
      */
     public void withdraw(Work work) {
         awaitOver(work);
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             works.removeArrival(work);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -291,11 +265,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private int turnOf(Work work) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             return work.turn();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -410,11 +381,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private void close(IOException reason) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             fail(reason);
-        } finally {
-            lock.unlock();
         }
     }
 

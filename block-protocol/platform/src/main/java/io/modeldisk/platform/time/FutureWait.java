@@ -1,9 +1,10 @@
 package io.modeldisk.platform.time;
 
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** Waits for a future. A {@link NanoClock} measures the timeout. */
 public final class FutureWait {
@@ -17,26 +18,20 @@ public final class FutureWait {
     public static boolean isDoneWithin(CompletableFuture<?> future, Duration timeout, NanoClock clock)
         throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
-        ReentrantLock lock = new ReentrantLock();
+        ScopedLock lock = new ScopedLock();
         Condition done = lock.newCondition();
         future.whenComplete((_, _) -> {
-            lock.lock();
-            try {
+            try (Held _ = lock.hold()) {
                 done.signalAll();
-            } finally {
-                lock.unlock();
             }
         });
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             while (!future.isDone()) {
                 if (!clock.awaitUntil(done, deadlineNs)) {
                     return future.isDone();
                 }
             }
             return true;
-        } finally {
-            lock.unlock();
         }
     }
 }

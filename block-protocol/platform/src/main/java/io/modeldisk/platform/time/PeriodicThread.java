@@ -1,8 +1,9 @@
 package io.modeldisk.platform.time;
 
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -17,7 +18,7 @@ public final class PeriodicThread implements AutoCloseable {
     private final NanoClock clock;
     private final long periodNs;
     private final Runnable task;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     /** Signalled when {@link #stopped}, {@link #woken} or {@link #ended} is set. */
     private final Condition changed = lock.newCondition();
     private final Thread thread;
@@ -47,12 +48,9 @@ public final class PeriodicThread implements AutoCloseable {
 
     /** Starts the next run at once, or after the run in progress. */
     public void wake() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             woken = true;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -128,11 +126,8 @@ public final class PeriodicThread implements AutoCloseable {
 
     /** Returns whether no run is in progress and none follows, because the thread was closed and has ended or never started. */
     public boolean hasEnded() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             return ended || stopped && thread.getState() == Thread.State.NEW;
-        } finally {
-            lock.unlock();
         }
     }
 

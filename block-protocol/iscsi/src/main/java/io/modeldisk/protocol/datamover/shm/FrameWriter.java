@@ -3,6 +3,8 @@ package io.modeldisk.protocol.datamover.shm;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.linux.SocketMessage;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -10,7 +12,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Sends frames. One system call can send several responses or several commands, because waking the peer costs more than sending
@@ -36,7 +37,7 @@ final class FrameWriter {
     private final NanoClock clock;
     private final ByteBuffer bytes = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final SocketMessage message;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     /** The length of the frames that are held back, at the start of the buffer. Writes are guarded by {@code lock}. */
     private volatile int heldBytes;
     private volatile boolean stopped;
@@ -52,14 +53,9 @@ final class FrameWriter {
         this.message = new SocketMessage(socket, bytes);
     }
 
-    /** Acquires the lock that a thread must hold to send. */
-    void lock() {
-        lock.lock();
-    }
-
-    /** Releases the lock that a thread must hold to send. */
-    void unlock() {
-        lock.unlock();
+    /** Acquires the lock that a thread must hold to send, until the caller closes the result. */
+    Held lock() {
+        return lock.hold();
     }
 
     /**
@@ -99,11 +95,8 @@ final class FrameWriter {
         if (heldBytes == 0) {
             return;
         }
-        lock();
-        try {
+        try (Held _ = lock()) {
             sendHeld();
-        } finally {
-            unlock();
         }
     }
 

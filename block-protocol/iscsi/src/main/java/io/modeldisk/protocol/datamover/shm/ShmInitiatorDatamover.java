@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.shm;
 
 import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -54,8 +55,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
-        out.lock();
-        try {
+        try (Held _ = out.lock()) {
             int tag = Frame.NO_TAG;
             long offset = 0;
             if (task.lengthBytes() > 0) {
@@ -64,8 +64,6 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
             }
             numbering.stamp(command);
             out.command(command, tag, offset, more);
-        } finally {
-            out.unlock();
         }
     }
 
@@ -76,8 +74,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
-        out.lock();
-        try {
+        try (Held _ = out.lock()) {
             if (!greeted) {
                 out.send(Frame.HELLO, Frame.NO_TAG, 0, -1);
                 greeted = true;
@@ -87,8 +84,6 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
             }
             numbering.stamp(request);
             out.send(request, data, Frame.NO_TAG, 0);
-        } finally {
-            out.unlock();
         }
     }
 

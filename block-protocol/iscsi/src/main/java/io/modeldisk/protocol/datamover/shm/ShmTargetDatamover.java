@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.shm;
 
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -130,11 +131,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
 
     /** Sends the reason to the initiator. Then throws an exception, which closes the connection. */
     private void refuse(String reason) throws IOException {
-        out.lock();
-        try {
+        try (Held _ = out.lock()) {
             out.refuse(reason.getBytes(StandardCharsets.UTF_8));
-        } finally {
-            out.unlock();
         }
         throw new IOException(reason);
     }
@@ -210,13 +208,10 @@ public final class ShmTargetDatamover implements TargetDatamover {
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
             place.memory().slab(to), DataMemory.offsetInSlab(to), bytes);
         if (last) {
-            out.lock();
-            try {
+            try (Held _ = out.lock()) {
                 response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
                 numbering.stamp(response, true);
                 out.answer(response, in.hasNext());
-            } finally {
-                out.unlock();
             }
         }
         return true;
@@ -224,8 +219,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
 
     @Override
     public void sendControl(ResponsePdu control, ByteBuffer data, boolean carriesStatus) throws IOException {
-        out.lock();
-        try {
+        try (Held _ = out.lock()) {
             if (data != null) {
                 control.dataSegmentBytes(data.remaining());
             }
@@ -235,8 +229,6 @@ public final class ShmTargetDatamover implements TargetDatamover {
             } else {
                 out.send(control, data, Frame.NO_TAG, 0);
             }
-        } finally {
-            out.unlock();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -12,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Writes PDUs to a socket. A digest follows each header and each data segment if the login negotiated digests (RFC 7143 section
  * 11.2). One vectored call writes one PDU, or several small PDUs that were held back.
  *
- * <p>A thread must call {@link #lock()} before it writes, and {@link #unlock()} afterwards. No objects are allocated after
+ * <p>A thread must hold {@link #lock()} while it writes. No objects are allocated after
  * {@link #enable}.
  */
 final class PduWriter {
@@ -30,6 +31,7 @@ final class PduWriter {
     private final WireDigest digest = new WireDigest();
     /** The lock is fair, so that a thread that sends many PDUs does not delay a single PDU of another thread. */
     private final ReentrantLock lock = new ReentrantLock(true);
+    private final Held writing = this::unlock;
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;
     private boolean dataDigests;
@@ -51,14 +53,14 @@ final class PduWriter {
         lock.unlock();
     }
 
-    /** Acquires the lock that a thread must hold to write. */
-    void lock() {
+    /** Acquires the lock that a thread must hold to write, until the caller closes the result. */
+    Held lock() {
         lock.lock();
         sendingSinceNs = clock.nanoTime();
+        return writing;
     }
 
-    /** Releases the lock that a thread must hold to write. */
-    void unlock() {
+    private void unlock() {
         sendingSinceNs = 0;
         lock.unlock();
     }
@@ -118,11 +120,8 @@ final class PduWriter {
 
     /** Writes the PDUs that are held back. Acquires {@code lock}. */
     void flush() throws IOException {
-        lock();
-        try {
+        try (Held _ = lock()) {
             writeAll(1);
-        } finally {
-            unlock();
         }
     }
 

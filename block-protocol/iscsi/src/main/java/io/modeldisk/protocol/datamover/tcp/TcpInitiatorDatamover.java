@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -85,8 +86,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
         int immediate = task.writes() ? parameters.immediateBytes(task.lengthBytes()) : 0;
-        writer.lock();
-        try {
+        try (Held _ = writer.lock()) {
             command.dataSegmentBytes(immediate);
             numbering.stamp(command);
             if (immediate == 0) {
@@ -94,15 +94,12 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             } else {
                 writer.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
             }
-        } finally {
-            writer.unlock();
         }
     }
 
     @Override
     public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
-        writer.lock();
-        try {
+        try (Held _ = writer.lock()) {
             numbering.stamp(request);
             if (data == null) {
                 writer.write(request);
@@ -110,8 +107,6 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                 request.dataSegmentBytes(data.remaining());
                 writer.write(request, data);
             }
-        } finally {
-            writer.unlock();
         }
     }
 
@@ -220,8 +215,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             int part = Math.min(request.bytes - done, parameters.peerDataSegmentBytes());
             int offset = request.offset + done;
             done += part;
-            writer.lock();
-            try {
+            try (Held _ = writer.lock()) {
                 // The lookup and the write need the lock: awaitEndedTasks waits for the lock before a task's memory is reused.
                 InitiatorTask task = listener.task(request.initiatorTaskTag);
                 if (task == null) {
@@ -231,16 +225,13 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                     numbering.expStatSn());
                 dataOut.data(dataSn, offset, part, done == request.bytes);
                 writer.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
-            } finally {
-                writer.unlock();
             }
         }
     }
 
     @Override
     public void awaitEndedTasks() {
-        writer.lock();
-        writer.unlock();
+        writer.lock().close();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.datamover.tcp;
 
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -296,14 +297,11 @@ public final class TcpTargetDatamover implements TargetDatamover {
         int bytes = Math.min(state.grantedBytes - from, parameters.maxBurstBytes());
         state.requestedBytes = from + bytes;
         state.nextDataSn = 0;
-        writer.lock();
-        try {
+        try (Held _ = writer.lock()) {
             r2t.begin(transfer.initiatorTaskTag(), state.targetTransferTag(), state.r2tCount++, from, bytes);
             r2t.lunField(transfer.lunField());
             numbering.stamp(r2t, false);
             writer.write(r2t);
-        } finally {
-            writer.unlock();
         }
     }
 
@@ -324,8 +322,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         long residual)
         throws IOException {
         TcpTransfer state = transfers[transfer.slot()];
-        writer.lock();
-        try {
+        try (Held _ = writer.lock()) {
             ByteBuffer[] views = sending.of(memory);
             int done = 0;
             while (done < bytes) {
@@ -347,16 +344,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 state.sequenceBytes = endOfSequence ? 0 : state.sequenceBytes + part;
                 done += part;
             }
-        } finally {
-            writer.unlock();
         }
         return true;
     }
 
     @Override
     public void sendControl(ResponsePdu response, ByteBuffer data, boolean carriesStatus) throws IOException {
-        writer.lock();
-        try {
+        try (Held _ = writer.lock()) {
             if (data != null) {
                 response.dataSegmentBytes(data.remaining());
             }
@@ -368,8 +362,6 @@ public final class TcpTargetDatamover implements TargetDatamover {
             } else {
                 writer.write(response);
             }
-        } finally {
-            writer.unlock();
         }
     }
 

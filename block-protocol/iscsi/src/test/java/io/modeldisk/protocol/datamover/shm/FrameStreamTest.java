@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.linux.SocketMessage;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
@@ -72,11 +73,11 @@ final class FrameStreamTest {
     }
 
     private void ask(int frames) throws IOException {
-        near.writer().lock();
-        for (int i = 0; i < frames; i++) {
-            near.writer().send(pdu(i), null, Frame.NO_TAG, 0);
+        try (Held _ = near.writer().lock()) {
+            for (int i = 0; i < frames; i++) {
+                near.writer().send(pdu(i), null, Frame.NO_TAG, 0);
+            }
         }
-        near.writer().unlock();
     }
 
     private static int tagOfNext(FrameStream stream) throws IOException {
@@ -88,9 +89,9 @@ final class FrameStreamTest {
 
     private void answerNext() throws IOException {
         int tag = tagOfNext(far);
-        far.writer().lock();
-        far.writer().answer(pdu(tag), far.reader().hasNext());
-        far.writer().unlock();
+        try (Held _ = far.writer().lock()) {
+            far.writer().answer(pdu(tag), far.reader().hasNext());
+        }
     }
 
     private void assertAnswers(int from, int to) throws IOException {
@@ -116,9 +117,9 @@ final class FrameStreamTest {
     void responseIsHeldBackOnlyIfTheNextRequestIsInTheBuffer() throws IOException {
         ask(2);
         answerNext();
-        far.writer().lock();
-        far.writer().send(pdu(7), null, Frame.NO_TAG, 0);
-        far.writer().unlock();
+        try (Held _ = far.writer().lock()) {
+            far.writer().send(pdu(7), null, Frame.NO_TAG, 0);
+        }
         assertAnswers(0, 1);
         assertAnswers(7, 8);
         answerNext();
@@ -130,13 +131,10 @@ final class FrameStreamTest {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
         CompletableFuture.runAsync(() -> {
-            far.writer().lock();
-            try {
+            try (Held _ = far.writer().lock()) {
                 far.writer().answer(pdu(0), far.reader().hasNext());
             } catch (IOException e) {
                 throw new IllegalStateException(e);
-            } finally {
-                far.writer().unlock();
             }
         }).get(10, TimeUnit.SECONDS);
         assertAnswers(0, 1);
@@ -220,9 +218,9 @@ final class FrameStreamTest {
     }
 
     private void command(int tag, boolean more) throws IOException {
-        near.writer().lock();
-        near.writer().command(pdu(tag), Frame.NO_TAG, 0, more);
-        near.writer().unlock();
+        try (Held _ = near.writer().lock()) {
+            near.writer().command(pdu(tag), Frame.NO_TAG, 0, more);
+        }
     }
 
     @Test
@@ -246,9 +244,9 @@ final class FrameStreamTest {
     @Test
     void commandsHeldBackAreSentBeforeALaterFrame() throws IOException {
         command(0, true);
-        near.writer().lock();
-        near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
-        near.writer().unlock();
+        try (Held _ = near.writer().lock()) {
+            near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
+        }
         assertThat(tagOfNext(far)).isZero();
         assertThat(tagOfNext(far)).isEqualTo(1);
     }

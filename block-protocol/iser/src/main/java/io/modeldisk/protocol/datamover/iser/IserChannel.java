@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.iser;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -47,7 +48,7 @@ final class IserChannel implements AutoCloseable {
     private final SVCPostSend sendAndInvalidate;
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final ReentrantLock sendLock = new ReentrantLock();
-    private final QueuePair.Use sending = this::unlock;
+    private final Held sending = this::unlock;
     private volatile RegisteredMemory[] known = {};
     private volatile long sendingSinceNs;
     private volatile long lastReceivedNs;
@@ -169,7 +170,7 @@ final class IserChannel implements AutoCloseable {
     }
 
     /** Acquires the lock for sending, until the result is closed. */
-    QueuePair.Use lock() {
+    Held lock() {
         sendLock.lock();
         sendingSinceNs = clock.nanoTime();
         return sending;

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.iser;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -54,7 +55,7 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
-        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
+        try (QueuePair.Use _ = queue.enter(); Held _ = channel.lock()) {
             int length = task.lengthBytes();
             boolean together = task.writes() && length > 0
                 && length <= Math.min(parameters.immediateBytes(length), IserMessage.DATA_SEGMENT_BYTES);
@@ -96,7 +97,7 @@ public final class IserInitiatorDatamover extends IserDatamover implements Initi
 
     @Override
     public void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException {
-        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
+        try (QueuePair.Use _ = queue.enter(); Held _ = channel.lock()) {
             int length = checkSent(data);
             if (data != null) {
                 pdu.dataSegmentBytes(length);

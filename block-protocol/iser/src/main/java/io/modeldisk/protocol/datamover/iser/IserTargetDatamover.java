@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
@@ -235,7 +236,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
 
     private void getData(DataTransfer transfer, int bytes) throws IOException {
         IserTransfer state = transfers[transfer.slot()];
-        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
+        try (QueuePair.Use _ = queue.enter(); Held _ = channel.lock()) {
             RegisteredMemory memory = channel.registered(transfer.memory());
             int position = transfer.receivedBytes();
             int requests = transfer.piecesFor(bytes) - position / transfer.place().pieceBytes();
@@ -296,7 +297,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         long residual)
         throws IOException {
         IserTransfer state = transfers[transfer.slot()];
-        try (QueuePair.Use _ = queue.enter(); QueuePair.Use _ = channel.lock()) {
+        try (QueuePair.Use _ = queue.enter(); Held _ = channel.lock()) {
             SVCPostSend call = last ? writeAndRespond : write;
             SVCPostSend.SendWRMod request = call.getWrMod(0);
             local(request, channel.registered(memory), memoryOffset, bytes);
@@ -356,7 +357,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
             IserMessage message;
             int turn;
             boolean signaled = mayBeTheLast(pdu.opcode());
-            try (QueuePair.Use _ = channel.lock()) {
+            try (Held _ = channel.lock()) {
                 message = channel.nextMessage();
                 if (data != null) {
                     pdu.dataSegmentBytes(length);

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -60,7 +61,7 @@ final class LyingInitiator implements InitiatorDatamover {
             return;
         }
         IserChannel channel = honest.channel();
-        try (QueuePair.Use _ = channel.queue().enter(); QueuePair.Use _ = channel.lock()) {
+        try (QueuePair.Use _ = channel.queue().enter(); Held _ = channel.lock()) {
             RegisteredMemory right = channel.registered(task.memory());
             RegisteredMemory small = channel.registered(instead);
             int tag = switch (lie) {
