@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import java.util.ArrayDeque;
 
 /**
  * The memory for incoming data. The memory is allocated once and divided into chunks of one size. A session owns one chunk for
@@ -21,14 +22,15 @@ final class BufferPool implements AutoCloseable {
     private int freeCount;
     /** The number of chunks for sessions that may still log in. Negative if there are more sessions than expected. */
     private int promised;
-    private TaskSlot firstWaiting;
-    private TaskSlot lastWaiting;
+    /** The tasks that wait for chunks, oldest first. Each has a chunk of its own. */
+    private final ArrayDeque<TaskSlot> waiting;
 
     /** Creates a pool. {@code promised} is the number of chunks that all sessions together get when they log in. */
     BufferPool(long bytes, int promised) {
         int chunks = Math.toIntExact(bytes / CHUNK_BYTES);
         memory = DataMemory.allocate((long) chunks * CHUNK_BYTES);
         free = new int[chunks];
+        waiting = new ArrayDeque<>(chunks);
         for (int i = 0; i < chunks; i++) {
             free[i] = chunks - 1 - i;
         }
@@ -78,16 +80,10 @@ final class BufferPool implements AutoCloseable {
      * never queued: unsolicited data may complete such a task at any time, and its slot is then reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
-        if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
+        if (task.extraChunksWanted() <= 0 || waiting.isEmpty() && fill(task)) {
             return true;
         }
-        task.nextWaiting = null;
-        if (firstWaiting == null) {
-            firstWaiting = task;
-        } else {
-            lastWaiting.nextWaiting = task;
-        }
-        lastWaiting = task;
+        waiting.add(task);
         return false;
     }
 
@@ -104,33 +100,14 @@ final class BufferPool implements AutoCloseable {
 
     /** Removes a task from the queue of tasks that wait for chunks. Returns whether the task was queued. */
     synchronized boolean stopWaiting(TaskSlot task) {
-        TaskSlot before = null;
-        for (TaskSlot waiting = firstWaiting; waiting != null; before = waiting, waiting = waiting.nextWaiting) {
-            if (waiting == task) {
-                if (before == null) {
-                    firstWaiting = task.nextWaiting;
-                } else {
-                    before.nextWaiting = task.nextWaiting;
-                }
-                if (lastWaiting == task) {
-                    lastWaiting = before;
-                }
-                return true;
-            }
-        }
-        return false;
+        return waiting.remove(task);
     }
 
     /** Frees a chunk, and gives free chunks to the tasks that wait for chunks. */
     synchronized void give(long offset) {
         free[freeCount++] = (int) (offset / CHUNK_BYTES);
-        while (firstWaiting != null && fill(firstWaiting)) {
-            TaskSlot served = firstWaiting;
-            firstWaiting = served.nextWaiting;
-            if (firstWaiting == null) {
-                lastWaiting = null;
-            }
-            served.chunksGranted();
+        while (!waiting.isEmpty() && fill(waiting.peek())) {
+            waiting.remove().chunksGranted();
         }
     }
 

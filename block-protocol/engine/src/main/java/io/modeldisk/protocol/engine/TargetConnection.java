@@ -1,6 +1,8 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.platform.text.PeerText;
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
@@ -23,7 +25,6 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -50,7 +51,7 @@ final class TargetConnection implements Runnable {
     private final ArrayBlockingQueue<Object> schedule;
     private final PendingLogins.Login login;
     private final NanoClock clock;
-    private final ReentrantLock endLock = new ReentrantLock();
+    private final ScopedLock endLock = new ScopedLock();
     private final Condition ends = endLock.newCondition();
     private final Object ping = new Object();
     private final Object stop = new Object();
@@ -171,15 +172,12 @@ final class TargetConnection implements Runnable {
     void delayRefusal() {
         long delayNs = TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
         long untilNs = clock.nanoTime() + Math.min(delayNs, context.maxFailureDelay.toNanos());
-        endLock.lock();
-        try {
+        try (Held _ = endLock.hold()) {
             while (!closed && clock.nanoTime() - untilNs < 0) {
                 clock.awaitUntil(ends, untilNs);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } finally {
-            endLock.unlock();
         }
     }
 
@@ -354,14 +352,11 @@ final class TargetConnection implements Runnable {
         // This method cannot use the server's clock, because the server's clock stops when the server is closed.
         NanoClock real = context.clock;
         long untilNs = real.nanoTime() + bound.toNanos();
-        endLock.lock();
-        try {
+        try (Held _ = endLock.hold()) {
             while (!ended && real.nanoTime() - untilNs < 0) {
                 real.awaitUntil(ends, untilNs);
             }
             return ended;
-        } finally {
-            endLock.unlock();
         }
     }
 

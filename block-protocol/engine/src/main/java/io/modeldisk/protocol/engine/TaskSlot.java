@@ -29,9 +29,6 @@ final class TaskSlot implements IoTask {
     final Pins pins = new Pins();
     /** The data that did not arrive with the command. */
     RemainingData remainingData;
-    /** The next slot in the {@link BufferPool}'s queue. */
-    TaskSlot nextWaiting;
-
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;

@@ -3,8 +3,11 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Map;
 
 /** The reader and the writer of a TCP connection. */
 final class PduStream implements AutoCloseable {
@@ -50,5 +53,10 @@ final class PduStream implements AutoCloseable {
         } catch (IOException e) {
             // The channel is closed even if close() throws. The peer sees the end of the stream or a reset.
         }
+    }
+
+    /** Returns the byte buffers over memory from a cache, which only one thread at a time may use. */
+    static ByteBuffer[] views(Map<DataMemory, ByteBuffer[]> cache, DataMemory memory) {
+        return cache.computeIfAbsent(memory, DataMemory::newViews);
     }
 }

@@ -8,6 +8,7 @@ import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.SolicitedData;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.DataInPdu;
 import io.modeldisk.protocol.pdu.DataOutPdu;
 import io.modeldisk.protocol.pdu.Opcode;
@@ -19,6 +20,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 
@@ -38,10 +41,10 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private final DataInPdu dataIn = new DataInPdu(received);
     private final R2tPdu r2t = new R2tPdu(received);
     private final ByteBuffer control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
-    private final ViewCache receiving = new ViewCache();
+    private final Map<DataMemory, ByteBuffer[]> receiving = new IdentityHashMap<>();
 
     private final DataOutPdu dataOut = new DataOutPdu(Pdu.newHeader());
-    private final ViewCache sending = new ViewCache();
+    private final Map<DataMemory, ByteBuffer[]> sending = new IdentityHashMap<>();
 
     private final ArrayBlockingQueue<DataRequest> requests;
     private final ArrayBlockingQueue<DataRequest> spareRequests;
@@ -92,7 +95,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             if (immediate == 0) {
                 writer.write(command);
             } else {
-                writer.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
+                writer.write(command, PduStream.views(sending, task.memory()), task.memoryOffset(), immediate);
             }
         }
     }
@@ -147,7 +150,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                     + (offset + length) + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes())
                     + " bytes");
             }
-            reader.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
+            reader.readData(PduStream.views(receiving, task.memory()), task.memoryOffset() + offset, length);
         }
         endData(length);
         if (dataIn.hasStatus()) {
@@ -224,7 +227,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                 dataOut.begin(request.initiatorTaskTag, request.targetTransferTag, task.lunField(),
                     numbering.expStatSn());
                 dataOut.data(dataSn, offset, part, done == request.bytes);
-                writer.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
+                writer.write(dataOut, PduStream.views(sending, task.memory()), task.memoryOffset() + offset, part);
             }
         }
     }

@@ -27,6 +27,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.Map;
 
 /**
  * The target's end of a TCP connection. A task has at most one outstanding R2T, and the initiator sends the data of each task in
@@ -51,8 +53,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
     private final R2tPdu r2t = new R2tPdu(Pdu.newHeader());
-    private final ViewCache receiving = new ViewCache();
-    private final ViewCache sending = new ViewCache();
+    private final Map<DataMemory, ByteBuffer[]> receiving = new IdentityHashMap<>();
+    private final Map<DataMemory, ByteBuffer[]> sending = new IdentityHashMap<>();
     private final ImmediateData immediateData = new Immediate();
     private final RemainingData remainingData = this::getData;
 
@@ -170,7 +172,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         while (left > 0) {
             int position = transfer.receivedBytes();
             int part = Math.min(left, transfer.contiguousBytes(position));
-            reader.readData(receiving.of(transfer.memory()), transfer.address(position), part);
+            reader.readData(PduStream.views(receiving, transfer.memory()), transfer.address(position), part);
             transfer.received(part);
             left -= part;
         }
@@ -323,7 +325,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         throws IOException {
         TcpTransfer state = transfers[transfer.slot()];
         try (Held _ = writer.lock()) {
-            ByteBuffer[] views = sending.of(memory);
+            ByteBuffer[] views = PduStream.views(sending, memory);
             int done = 0;
             while (done < bytes) {
                 int burstLeft = parameters.maxBurstBytes() - state.sequenceBytes;
