@@ -130,8 +130,8 @@ public final class CudaDevice implements AutoCloseable {
         return value[0];
     }
 
-    /** Returns an attribute of a device; 0 if the driver is too old to know the attribute. */
-    static int attributeIfKnown(CUdevice handle, int attribute) {
+    /** Returns an attribute of this device; 0 if the driver is too old to know the attribute. */
+    int attributeIfKnown(int attribute) {
         int[] value = new int[1];
         int result = JCudaDriver.cuDeviceGetAttribute(value, attribute, handle);
         if (result == CUresult.CUDA_ERROR_INVALID_VALUE) {
@@ -139,11 +139,6 @@ public final class CudaDevice implements AutoCloseable {
         }
         CudaException.check("cuDeviceGetAttribute", result);
         return value[0];
-    }
-
-    /** Returns an attribute of this device; 0 if the driver is too old to know the attribute. */
-    int attributeIfKnown(int attribute) {
-        return attributeIfKnown(handle, attribute);
     }
 
     /** Closes what was opened before a failure. An error of this is added to the failure. */

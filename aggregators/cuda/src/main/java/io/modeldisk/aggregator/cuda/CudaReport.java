@@ -65,9 +65,8 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
                 CudaDevice.attribute(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
             return new Device(device.toString(), null, device.computeCapability(), device.totalBytes(),
                 device.freeBytes(), pciAddress,
-                CudaDevice.attributeIfKnown(handle,
-                    CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0,
-                CudaDevice.attributeIfKnown(handle, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0);
+                device.attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0,
+                device.attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0);
         } catch (UnsupportedOperationException | IllegalArgumentException | CudaException e) {
             return Device.unusable("cuda:" + ordinal, e.getMessage());
         }

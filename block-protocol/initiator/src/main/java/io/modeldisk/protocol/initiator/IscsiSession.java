@@ -3,7 +3,6 @@ package io.modeldisk.protocol.initiator;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
-import io.modeldisk.protocol.datamover.SolicitedData;
 import io.modeldisk.protocol.initiator.SessionLife.State;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.LogoutRequestPdu;
@@ -124,7 +123,7 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    private void sendSolicitedData(SolicitedData data) {
+    private void sendSolicitedData(InitiatorDatamover.SolicitedData data) {
         try {
             data.serveRequests(responses);
         } catch (IOException e) {

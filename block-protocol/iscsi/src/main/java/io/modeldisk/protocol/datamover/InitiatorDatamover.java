@@ -38,6 +38,19 @@ public interface InitiatorDatamover extends AutoCloseable {
         int expStatSn();
     }
 
+    /**
+     * Sends the data that the target requests (R2T and Data-Out, RFC 7143 section 11.8). Only TCP needs this interface. Over
+     * iSER and shared memory, the target moves the data.
+     */
+    @FunctionalInterface
+    interface SolicitedData {
+        /**
+         * Waits for requests and sends the requested data, until the connection is closed. One separate thread runs this
+         * method.
+         */
+        void serveRequests(Listener listener) throws IOException;
+    }
+
     /** True if the session negotiates the login keys of iSER (RFC 7145). */
     default boolean isRdma() {
         return false;

@@ -16,11 +16,6 @@ public interface IserProvider {
         return ServiceLoader.load(IserProvider.class).findFirst().orElseGet(AbsentIser::new);
     }
 
-    /** True if this process can use an RDMA device. */
-    default boolean isAvailable() {
-        return unavailabilityCause() == null;
-    }
-
     /** The reason why this process cannot use an RDMA device, or null if it can. */
     String unavailabilityCause();
 

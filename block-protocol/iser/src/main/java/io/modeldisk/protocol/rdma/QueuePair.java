@@ -261,13 +261,11 @@ public final class QueuePair implements AutoCloseable {
 
     /** Waits until the current use of a work request has completed, with or without success. The wait has a time limit. */
     public void awaitOver(Work work) {
-        awaitOver(work, turnOf(work));
-    }
-
-    private int turnOf(Work work) {
+        int turn;
         try (Held _ = lock.hold()) {
-            return work.turn();
+            turn = work.turn();
         }
+        awaitOver(work, turn);
     }
 
     /**
@@ -356,13 +354,9 @@ public final class QueuePair implements AutoCloseable {
         try {
             changed.await(CompletionQueue.EVENT_WAIT_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            throw interrupted();
+            Thread.currentThread().interrupt();
+            throw new ClosedChannelException();
         }
-    }
-
-    private static ClosedChannelException interrupted() {
-        Thread.currentThread().interrupt();
-        return new ClosedChannelException();
     }
 
     private EOFException closedByPeer() {

@@ -5,7 +5,6 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
-import io.modeldisk.protocol.datamover.SolicitedData;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;

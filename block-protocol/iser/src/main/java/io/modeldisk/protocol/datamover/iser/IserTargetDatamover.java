@@ -119,7 +119,11 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         try (QueuePair.Use _ = queue.enter()) {
             Work arrival = channel.awaitArrival();
             if (arrival instanceof IserTransfer transfer) {
-                arrived(listener, transfer);
+                if (transfer.put) {
+                    putDone(listener, transfer);
+                } else {
+                    readDone(listener, transfer);
+                }
             } else {
                 IserMessage message = (IserMessage) arrival;
                 receive(listener, message);
@@ -202,14 +206,6 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
             queue.awaitEnd(put, put.turn());
             queue.withdraw(put);
             putDone(listener, put);
-        }
-    }
-
-    private void arrived(Listener listener, IserTransfer state) throws IOException {
-        if (state.put) {
-            putDone(listener, state);
-        } else {
-            readDone(listener, state);
         }
     }
 
