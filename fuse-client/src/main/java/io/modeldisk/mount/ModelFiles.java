@@ -53,9 +53,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final WeightsFile weights;
     private final VersionWatch versionWatch;
     private final IterationTrace trace;
-    private final TraceEvents traceEvents;
     private final StatusReport report;
-    private final VersionMemory versions;
     private final List<MountedFile> files;
     private volatile FuseSession session;
 
@@ -74,7 +72,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         ModelUse use = new ModelUse(shards, exchange, NanoClock.SYSTEM);
         this.model = new ModelFile(shards, exchange, use, probe);
         this.report = new StatusReport(context, exchange, use);
-        this.traceEvents = new TraceEvents(trace, shards.learner(), shards.facts().model(),
+        TraceEvents traceEvents = new TraceEvents(trace, shards.learner(), shards.facts().model(),
             context.exchange.toString());
         List<MountedFile> all = new ArrayList<>(List.of(model, weights, new VersionNumberFile(versionWatch),
             new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text())));
@@ -86,7 +84,6 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             all.add(new ControlFile(local, use, probe));
             all.addAll(MappedFile.of(local, model.sizeBytes()));
         }
-        this.versions = new VersionMemory(shards);
         all.addAll(namedFiles(shards));
         this.files = List.copyOf(all);
     }
@@ -105,7 +102,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             return List.of();
         }
         List<NamedTensor> tensors = NamedTensor.parse(text, model.facts().sizeBytes());
-        List<MountedFile> named = new ArrayList<>(VersionFile.of(model, tensors, NamedTensor.metadata(text), versions));
+        List<MountedFile> named = new ArrayList<>(VersionFile.of(model, tensors, NamedTensor.metadata(text),
+            new VersionMemory(model)));
         byte[] places = NamedTensor.toJson(tensors, model.dtype());
         named.add(new GeneratedFile(MountEntry.TENSORS.fileName(), cancellation -> places));
         return named;
@@ -221,13 +219,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return trace;
     }
 
-    /** Returns the contents of the file trace.json. */
     ObjectNode status() {
         return report.withoutShards();
-    }
-
-    byte[] traceJson() {
-        return traceEvents.toJson();
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
-import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,7 +70,7 @@ public final class ModelMount implements AutoCloseable {
     /** Prepares the directory for a new mount, or continues the mount of the previous process. */
     private static void prepare(MountPoint mountPoint, MountContext context, ModelFiles files) throws IOException {
         Handover handover = context.handover;
-        MountPoint before = handover.resumes() ? MountPoint.at(handover.directory()) : mountPoint;
+        MountPoint before = handover.resumes() ? new MountPoint(handover.directory()) : mountPoint;
         boolean mounted = handover.has(Handover.DEVICE) && before.isModeldisk();
         String refusal = files.openState(mountPoint.path(), mounted
             ? null
@@ -130,11 +129,6 @@ public final class ModelMount implements AutoCloseable {
         return files.status();
     }
 
-    /** Returns the contents of {@code trace.json}: the phases of the last iterations as trace events. */
-    public byte[] traceJson() {
-        return files.traceJson();
-    }
-
     /** Returns the phases of the last iterations. */
     public IterationTrace trace() {
         return files.trace();
@@ -158,11 +152,6 @@ public final class ModelMount implements AutoCloseable {
     /** Returns a future that completes after an unmount by any process. The caller must still close this object. */
     public CompletableFuture<Void> unmounted() {
         return session.ended();
-    }
-
-    /** Waits until any process has unmounted the model. Returns false if the timeout expires first. */
-    public boolean awaitUnmounted(Duration timeout) throws InterruptedException {
-        return FutureWait.isDoneWithin(session.ended(), timeout, NanoClock.SYSTEM);
     }
 
     /**

@@ -21,17 +21,11 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** A directory that is or will be a mount point. Its path is absolute and without symbolic links, as in the mount table. */
-final class MountPoint {
+record MountPoint(Path path) {
     private static final Logger LOG = LogManager.getLogger(MountPoint.class);
     private static final long POLL_MS = 2;
     /** The kernel replies at once if no process serves a file system. */
     private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
-
-    private final Path path;
-
-    private MountPoint(Path path) {
-        this.path = path;
-    }
 
     /**
      * Resolves the symbolic links of a path. Does not access a directory on which a model is mounted, because an access fails if
@@ -52,15 +46,6 @@ final class MountPoint {
         return point.type().isEmpty() && Files.isSymbolicLink(absolute)
             ? new MountPoint(absolute.toRealPath())
             : point;
-    }
-
-    /** Returns the mount point of a path that is absolute and without symbolic links. */
-    static MountPoint at(Path path) {
-        return new MountPoint(path);
-    }
-
-    Path path() {
-        return path;
     }
 
     /** Returns whether a modeldisk file system is mounted on this directory. */

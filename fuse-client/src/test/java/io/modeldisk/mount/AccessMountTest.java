@@ -63,27 +63,27 @@ final class AccessMountTest {
 
     @Test
     void otherUserHasNoAccessWithoutAllowOther() throws Exception {
-        launch(FileAccess.ofThisUser().withMode(0666));
+        launch(new FileAccess(0, 0, 0666, false));
         assertRefused(AS_OUTSIDER + READ.formatted("model"));
     }
 
     @Test
     void otherUserHasNoAccessWithoutModeBitsForOthers() throws Exception {
-        launch(FileAccess.ofThisUser().withOthers(true));
+        launch(new FileAccess(0, 0, FileAccess.DEFAULT_MODE, true));
         assertRefused(AS_OUTSIDER + READ.formatted("model"));
         assertRefused(AS_OUTSIDER + WRITE.formatted("weights"));
     }
 
     @Test
     void modeLimitsOtherUsersWhenAllowOtherIsSet() throws Exception {
-        launch(FileAccess.ofThisUser().withMode(0664).withOthers(true));
+        launch(new FileAccess(0, 0, 0664, true));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model"));
         assertRefused(AS_OUTSIDER + WRITE.formatted("model"));
     }
 
     @Test
     void otherUserCanWriteWithAllowOtherAndWriteBits() throws Exception {
-        launch(FileAccess.ofThisUser().withMode(0666).withOthers(true));
+        launch(new FileAccess(0, 0, 0666, true));
         fixture.shell.succeed(AS_OUTSIDER + WRITE.formatted("model"));
         assertThat(fixture.shell.succeed(AS_OUTSIDER + "cat \"$DIR/status.json\""))
             .contains("\"access\" : \"uid=0,gid=0,mode=0666,allowOther=true\"");
@@ -91,7 +91,7 @@ final class AccessMountTest {
 
     @Test
     void onlyTheConfiguredOwnerCanReadAndWriteTheModel() throws Exception {
-        launch(FileAccess.ofThisUser().withUser(OUTSIDER));
+        launch(new FileAccess(OUTSIDER, 0, FileAccess.DEFAULT_MODE, false));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model") + " && " + AS_OUTSIDER + WRITE.formatted("model"));
         assertRefused(AS_GROUP_MEMBER + READ.formatted("model"));
         assertThat(fixture.shell.succeed("stat -c '%u %A' \"$DIR/model\" \"$DIR\"").lines())
@@ -101,14 +101,14 @@ final class AccessMountTest {
     @Test
     void operationsThatHaveNoMeaningFailWithTheirErrnoForAnOwnerThatIsNotRoot() throws Exception {
         fixture.mount = ModelMount.launch(
-            fixture.context("sync").access(FileAccess.ofThisUser().withUser(OUTSIDER)));
+            fixture.context("sync").access(new FileAccess(OUTSIDER, 0, FileAccess.DEFAULT_MODE, false)));
         fixture.shell
             .succeed(AS_OUTSIDER + "/usr/bin/python3 - \"$DIR\" <'" + MountFixture.resource("file_errors.py") + "'");
     }
 
     @Test
     void modeLimitsTheAccessOfTheConfiguredGroup() throws Exception {
-        launch(FileAccess.ofThisUser().withGroup(OUTSIDER).withMode(0640));
+        launch(new FileAccess(0, OUTSIDER, 0640, false));
         fixture.shell.succeed(AS_GROUP_MEMBER + READ.formatted("model"));
         assertRefused(AS_GROUP_MEMBER + WRITE.formatted("model"));
     }

@@ -53,7 +53,7 @@ final class LifecycleMountTest {
         await("a read waits", () -> fixture.model.waiting.get() > 0);
         fixture.mount.close();
         assertThat(fixture.isMounted()).isFalse();
-        assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isTrue();
+        assertThat(fixture.mount.unmounted()).isDone();
         assertThat(Shell.end(learner).status()).isNotZero();
         assertThat(fixture.model.calls).containsExactly("join", "leave");
     }
@@ -64,7 +64,7 @@ final class LifecycleMountTest {
             fixture.launch("sync");
             fixture.shell.succeed(": >> \"$DIR/model\"");
             fixture.shell.succeed(command + " \"$DIR\"");
-            assertThat(fixture.mount.awaitUnmounted(BOUND)).as(command).isTrue();
+            assertThat(fixture.mount.unmounted()).as(command).succeedsWithin(BOUND);
             assertThat(fixture.model.calls).endsWith("leave");
             fixture.mount.close();
         }
@@ -73,10 +73,10 @@ final class LifecycleMountTest {
     @Test
     void unmountReturnsAfterTheMountIsRemoved() throws Exception {
         fixture.launch("sync");
-        assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isFalse();
+        assertThat(fixture.mount.unmounted()).isNotDone();
         ModelMount.unmount(fixture.dir);
         assertThat(fixture.isMounted()).isFalse();
-        assertThat(fixture.mount.awaitUnmounted(BOUND)).isTrue();
+        assertThat(fixture.mount.unmounted()).succeedsWithin(BOUND);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -60,7 +61,7 @@ final class OverlapIT {
             new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + learner)));
         model.join();
         return sandbox.closeAfterwards((BufferedExchange) ExchangeScheme.OVERLAP.create(model,
-            new ExchangeSettings(pull, ExchangeSettings.systemTrace())));
+            new ExchangeSettings(pull, OnRollback.FAIL, ExchangeSettings.systemTrace())));
     }
 
     private static float get(DataMemory memory, int place) {

@@ -106,8 +106,7 @@ final class BackgroundExchange implements AutoCloseable {
         if (!workersStarted) {
             workersStarted = true;
             for (int i = 0; i < WORKERS; i++) {
-                ExchangeWorker worker = new ExchangeWorker(this, model, pacing, pushCancellation, pullCancellation);
-                ThreadName.EXCHANGE.builder(i).start(worker);
+                ThreadName.EXCHANGE.builder(i).start(new Worker());
             }
         }
     }
@@ -253,7 +252,7 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /** Waits until a step can start and stores the step in {@code step}. Returns the job of the step, or null after close. */
-    ExchangeJob awaitStep(Step step) throws InterruptedException {
+    private ExchangeJob awaitStep(Step step) throws InterruptedException {
         try (ScopedLock.Held _ = lock.hold()) {
             while (true) {
                 long delayNs = progress.pull() == Pull.WAITING ? pullDelayNs() : Pacing.NEVER;
@@ -299,7 +298,7 @@ final class BackgroundExchange implements AutoCloseable {
      * @param failed null if the step succeeded
      * @return whether the step has found that the gradient is refused
      */
-    boolean stepEnded(Step step, long pushedBytes, IOException failed) {
+    private boolean stepEnded(Step step, long pushedBytes, IOException failed) {
         try (ScopedLock.Held _ = lock.hold()) {
             Push pushBefore = progress.push();
             Pull pullBefore = progress.pull();
@@ -370,6 +369,52 @@ final class BackgroundExchange implements AutoCloseable {
             LOG.warn("the {} of {} failed: {}", isPush ? "push" : "pull",
                 job.pushes() ? "iteration " + job.iteration() : "the weights",
                 failed.getMessage());
+        }
+    }
+
+    /** Executes steps in a thread, without holding the lock of the exchange. */
+    private final class Worker implements Runnable {
+        private final Step step = new Step();
+
+        @Override
+        public void run() {
+            try {
+                for (ExchangeJob job = awaitStep(step); job != null; job = awaitStep(step)) {
+                    long pushedBytes = 0;
+                    IOException failure = null;
+                    try {
+                        pushedBytes = perform(job);
+                    } catch (IOException e) {
+                        failure = e;
+                    } catch (RuntimeException | Error e) {
+                        LOG.error("a step of an exchange failed because of an error in modeldisk: {}", e.toString(), e);
+                        failure = new IOException("the exchange failed because of an error in modeldisk: " + e, e);
+                    }
+                    if (stepEnded(step, pushedBytes, failure)) {
+                        model.countNonFinite();
+                    }
+                }
+            } catch (InterruptedException | RuntimeException | Error e) {
+                LOG.error("thread {} stops because of an error in modeldisk", Thread.currentThread().getName(), e);
+            }
+        }
+
+        /** Executes the step. Returns the number of bytes that the step has pushed. */
+        private long perform(ExchangeJob job) throws IOException {
+            BufferSet set = job.set();
+            switch (step.kind) {
+                case CHECK ->
+                    step.finite = set.outgoing().isFinite(model, step.from, Math.min(step.end, model.trainBytes()));
+                case PUSH -> {
+                    return set.outgoing().push(model, step.from, step.end, pushCancellation);
+                }
+                case SYNCHRONIZE -> set.outgoing().synchronize(model, pushCancellation);
+                case BEGIN_PULL -> set.pullBegins(step.startedNs, pacing.versionBeforePull(step.pushed));
+                case PULL -> model.pull(step.from, set.weights(), step.from, step.end - step.from, pullCancellation);
+                case COPY -> job.copy().copyWeights(set);
+                case OBSERVE -> pacing.weightsInUse(job.versionInUse());
+            }
+            return 0;
         }
     }
 }

@@ -23,7 +23,7 @@ import org.apache.logging.log4j.Logger;
  * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example after a failed push.
  * In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set may call its methods.
  */
-final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
+final class BufferSet implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BufferSet.class);
 
     /** The states of the weights. */
@@ -89,8 +89,7 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
         return weights;
     }
 
-    @Override
-    public DataMemory gradient() {
+    DataMemory gradient() {
         return gradient;
     }
 
@@ -162,8 +161,8 @@ final class BufferSet implements OutgoingGradient.Buffer, AutoCloseable {
         return outgoing;
     }
 
-    @Override
-    public boolean isWhole() {
+    /** Returns whether the learner replaces the whole gradient in each iteration. */
+    boolean isWhole() {
         return whole;
     }
 

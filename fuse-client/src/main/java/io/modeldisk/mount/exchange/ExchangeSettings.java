@@ -33,14 +33,9 @@ public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, Iteration
         this(pull, onRollback, trace, (name, model) -> model.allocate(model.trainBytes()));
     }
 
-    /** Creates settings with which the next fsync fails after a shard has gone back. */
-    public ExchangeSettings(PullPolicy pull, IterationTrace trace) {
-        this(pull, OnRollback.FAIL, trace);
-    }
-
     /** Returns settings with adaptive pulls and the clock of the system. */
     public static ExchangeSettings defaults() {
-        return new ExchangeSettings(PullPolicy.ADAPTIVE, systemTrace());
+        return new ExchangeSettings(PullPolicy.ADAPTIVE, OnRollback.FAIL, systemTrace());
     }
 
     /** Returns an empty trace with the clock of the system. */

@@ -10,19 +10,7 @@ import java.io.IOException;
  * Gives up the gradient of an fsync that has failed or was interrupted; see {@link Exchange#drop}. Not thread-safe:
  * {@link BufferedExchange} calls this class while it holds its turn.
  */
-final class GradientDrop {
-    private final RemoteModel model;
-    private final BufferSets sets;
-    private final BackgroundExchange background;
-    private final ForegroundExchange foreground;
-
-    GradientDrop(RemoteModel model, BufferSets sets, BackgroundExchange background, ForegroundExchange foreground) {
-        this.model = model;
-        this.sets = sets;
-        this.background = background;
-        this.foreground = foreground;
-    }
-
+record GradientDrop(RemoteModel model, BufferSets sets, BackgroundExchange background, ForegroundExchange foreground) {
     /**
      * Gives up the gradient whose push has begun. What was written after it stays in the active set.
      *

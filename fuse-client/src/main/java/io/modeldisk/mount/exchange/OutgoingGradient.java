@@ -25,16 +25,7 @@ import java.io.IOException;
 final class OutgoingGradient {
     private static final String DROP_COMMAND = "setfattr -n user.modeldisk.drop DIR/model";
 
-    /** The buffer of a gradient. */
-    interface Buffer {
-        /** The memory of the gradient. */
-        DataMemory gradient();
-
-        /** Returns whether the learner replaces the whole gradient in each iteration. */
-        boolean isWhole();
-    }
-
-    private final Buffer buffer;
+    private final BufferSet buffer;
     private final long bytes;
     /** The blocks of the gradient. */
     private final DirtyBlocks dirty;
@@ -58,7 +49,7 @@ final class OutgoingGradient {
     private volatile long fingerprint;
 
     /** Creates an empty gradient. {@code bytes} is the size of the buffer, a multiple of the logical block. */
-    OutgoingGradient(Buffer buffer, long bytes) {
+    OutgoingGradient(BufferSet buffer, long bytes) {
         this.buffer = buffer;
         this.bytes = bytes;
         this.dirty = new DirtyBlocks(bytes);

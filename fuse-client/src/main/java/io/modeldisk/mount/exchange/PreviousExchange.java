@@ -11,16 +11,8 @@ import org.apache.logging.log4j.Logger;
  * the failure and does not swap the sets. Fsync <i>n</i> + 2 pushes the rest of the gradient, pulls again, and waits until this
  * exchange has ended. Not thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
  */
-final class PreviousExchange {
+record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     private static final Logger LOG = LogManager.getLogger(PreviousExchange.class);
-
-    private final BufferSets sets;
-    private final BackgroundExchange background;
-
-    PreviousExchange(BufferSets sets, BackgroundExchange background) {
-        this.sets = sets;
-        this.background = background;
-    }
 
     private OutgoingGradient gradient() {
         return sets.other().outgoing();

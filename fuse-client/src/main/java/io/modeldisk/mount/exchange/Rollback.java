@@ -10,27 +10,9 @@ import org.apache.logging.log4j.Logger;
  * Continues after a shard has gone back to earlier weights, or has forgotten the learner; see {@link OnRollback}. Not
  * thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
  */
-final class Rollback {
+record Rollback(RemoteModel model, OnRollback onRollback, ExchangeCounters counters, BufferSets sets,
+    BackgroundExchange background, ForegroundExchange foreground, LearnerState learner) {
     private static final Logger LOG = LogManager.getLogger(Rollback.class);
-
-    private final RemoteModel model;
-    private final OnRollback onRollback;
-    private final ExchangeCounters counters;
-    private final BufferSets sets;
-    private final BackgroundExchange background;
-    private final ForegroundExchange foreground;
-    private final LearnerState learner;
-
-    Rollback(RemoteModel model, OnRollback onRollback, ExchangeCounters counters, BufferSets sets,
-        BackgroundExchange background, ForegroundExchange foreground, LearnerState learner) {
-        this.model = model;
-        this.onRollback = onRollback;
-        this.counters = counters;
-        this.sets = sets;
-        this.background = background;
-        this.foreground = foreground;
-        this.learner = learner;
-    }
 
     /** Pulls the weights into the active set. If a shard has gone back or has forgotten the learner, pulls again. */
     void pullWeights(Cancellation cancellation) throws IOException {

@@ -18,18 +18,7 @@ import java.nio.charset.StandardCharsets;
  * set. A read at offset 0 returns one line of JSON: the number of the active set, the number of iterations that have ended, and
  * the version of the weights.
  */
-public final class ControlFile implements MountedFile {
-    private final BufferedExchange exchange;
-    private final ModelUse use;
-    private final VersionProbe probe;
-
-    /** Creates the file of the model whose data this exchange moves. */
-    public ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe probe) {
-        this.exchange = exchange;
-        this.use = use;
-        this.probe = probe;
-    }
-
+public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe probe) implements MountedFile {
     @Override
     public String name() {
         return MountEntry.CONTROL.fileName();

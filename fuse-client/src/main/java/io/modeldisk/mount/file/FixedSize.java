@@ -4,19 +4,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.linux.Errno;
 
 /** The constant size of a file. Thread-safe. */
-final class FixedSize {
-    private final String name;
-    private final long bytes;
-
-    FixedSize(String name, long bytes) {
-        this.name = name;
-        this.bytes = bytes;
-    }
-
-    long bytes() {
-        return bytes;
-    }
-
+record FixedSize(String name, long bytes) {
     /** Returns the number of bytes of a read that lie within the file. */
     int readable(long offset, int lengthBytes) {
         return offset < 0 ? 0 : (int) Math.clamp(bytes - offset, 0L, lengthBytes);

@@ -9,26 +9,12 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
 /** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
-public final class GeneratedFile implements MountedFile {
+public record GeneratedFile(String name, Text text) implements MountedFile {
     /** Generates the text of a file. */
     @FunctionalInterface
     public interface Text {
         /** Returns the text. If this method throws an exception, the open of the file fails. */
         byte[] generate(Cancellation cancellation) throws IOException;
-    }
-
-    private final String name;
-    private final Text text;
-
-    /** Creates a file whose text is generated at each open. */
-    public GeneratedFile(String name, Text text) {
-        this.name = name;
-        this.text = text;
-    }
-
-    @Override
-    public String name() {
-        return name;
     }
 
     @Override

@@ -16,19 +16,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** The extended attributes of a mount: values of the exchange and of the shards. Thread-safe. */
-final class ModelAttributes {
-    private final RemoteModel model;
-    private final Exchange exchange;
-    private final VersionProbe probe;
-    private final LearnerPartition partition;
-
-    ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe, LearnerPartition partition) {
-        this.model = model;
-        this.exchange = exchange;
-        this.probe = probe;
-        this.partition = partition;
-    }
-
+record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe, LearnerPartition partition) {
     /** Returns the names of the attributes that have a value. Sends no request to the shards. */
     List<String> names() {
         WeightsInUse weights = exchange.weightsInUse();

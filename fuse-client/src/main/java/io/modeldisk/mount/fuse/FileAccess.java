@@ -45,26 +45,6 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
         return new FileAccess(Processes.effectiveUserId(), Processes.effectiveGroupId(), DEFAULT_MODE, false);
     }
 
-    /** Returns these rights with another owner. */
-    public FileAccess withUser(int value) {
-        return new FileAccess(value, groupId, mode, allowOther);
-    }
-
-    /** Returns these rights with another group. */
-    public FileAccess withGroup(int value) {
-        return new FileAccess(userId, value, mode, allowOther);
-    }
-
-    /** Returns these rights with other permission bits. */
-    public FileAccess withMode(int value) {
-        return new FileAccess(userId, groupId, value, allowOther);
-    }
-
-    /** Returns these rights with or without access for users other than the owner and the group. */
-    public FileAccess withOthers(boolean value) {
-        return new FileAccess(userId, groupId, mode, value);
-    }
-
     /**
      * Returns whether a user other than the mounting user may have access. If not, the mount does not have the option
      * {@code allow_other}, and the kernel refuses other users before it checks the mode.

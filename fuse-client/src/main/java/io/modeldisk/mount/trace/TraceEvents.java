@@ -1,10 +1,9 @@
 package io.modeldisk.mount.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.math.BigDecimal;
 
 /**
@@ -17,64 +16,36 @@ import java.math.BigDecimal;
  * @param exchange the exchange scheme's name
  */
 public record TraceEvents(IterationTrace trace, String learner, String model, String exchange) {
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final String[] LANES = {"learner", "push", "pull"};
 
     /** Returns the current trace as JSON in UTF-8. */
     public byte[] toJson() {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try (JsonGenerator json = new JsonFactory().createGenerator(out)) {
-            json.writeStartObject();
-            json.writeStringField("displayTimeUnit", "ms");
-            json.writeObjectFieldStart("otherData");
-            json.writeStringField("learner", learner);
-            json.writeStringField("model", model);
-            json.writeStringField("exchange", exchange);
-            json.writeNumberField("phasesOverwritten", trace.overwritten());
-            json.writeEndObject();
-            json.writeArrayFieldStart("traceEvents");
-            name(json, "process_name", 0, learner.isEmpty() ? "learner" : learner);
-            for (int lane = 0; lane < LANES.length; lane++) {
-                name(json, "thread_name", lane, LANES[lane]);
-            }
-            trace.forEach((phase, iteration, startNs, endNs) -> event(json, phase, iteration, startNs, endNs));
-            json.writeEndArray();
-            json.writeEndObject();
-        } catch (IOException e) {
-            throw new UncheckedIOException("writing JSON to memory failed", e);
+        ObjectNode json = JSON.createObjectNode().put("displayTimeUnit", "ms");
+        json.putObject("otherData").put("learner", learner).put("model", model).put("exchange", exchange)
+            .put("phasesOverwritten", trace.overwritten());
+        ArrayNode events = json.putArray("traceEvents");
+        name(events, "process_name", 0, learner.isEmpty() ? "learner" : learner);
+        for (int lane = 0; lane < LANES.length; lane++) {
+            name(events, "thread_name", lane, LANES[lane]);
         }
-        return out.toByteArray();
-    }
-
-    private static void name(JsonGenerator json, String what, int lane, String name) throws IOException {
-        json.writeStartObject();
-        json.writeStringField("ph", "M");
-        json.writeStringField("name", what);
-        json.writeNumberField("pid", 1);
-        json.writeNumberField("tid", lane);
-        json.writeObjectFieldStart("args");
-        json.writeStringField("name", name);
-        json.writeEndObject();
-        json.writeEndObject();
-    }
-
-    private static void event(JsonGenerator json, Phase phase, long iteration, long startNs, long endNs) {
-        try {
-            json.writeStartObject();
-            json.writeStringField("ph", "X");
-            json.writeStringField("name", phase.phaseName());
-            json.writeNumberField("pid", 1);
-            json.writeNumberField("tid", lane(phase));
+        trace.forEach((phase, iteration, startNs, endNs) -> event(events, "X", phase.phaseName(), lane(phase))
             // The start and the duration are in microseconds, with three decimals.
-            json.writeNumberField("ts", BigDecimal.valueOf(startNs, 3));
-            json.writeNumberField("dur", BigDecimal.valueOf(endNs - startNs, 3));
-            json.writeObjectFieldStart("args");
-            json.writeNumberField("iteration", iteration);
-            json.writeEndObject();
-            json.writeEndObject();
-            json.writeRaw('\n');
-        } catch (IOException e) {
-            throw new UncheckedIOException("writing JSON to memory failed", e);
+            .put("ts", BigDecimal.valueOf(startNs, 3)).put("dur", BigDecimal.valueOf(endNs - startNs, 3))
+            .putObject("args").put("iteration", iteration));
+        try {
+            return JSON.writeValueAsBytes(json);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the trace cannot be written as JSON", e);
         }
+    }
+
+    private static void name(ArrayNode events, String what, int lane, String name) {
+        event(events, "M", what, lane).putObject("args").put("name", name);
+    }
+
+    private static ObjectNode event(ArrayNode events, String type, String name, int lane) {
+        return events.addObject().put("ph", type).put("name", name).put("pid", 1).put("tid", lane);
     }
 
     private static int lane(Phase phase) {

@@ -44,7 +44,7 @@ final class OverlapExchangeTest {
     private void open(PullPolicy policy, NanoClock clock) throws IOException {
         model.fill(FIRST);
         exchange = ExchangeScheme.named("overlap").create(model,
-            new ExchangeSettings(policy, new IterationTrace(clock, Instant.EPOCH)));
+            new ExchangeSettings(policy, OnRollback.FAIL, new IterationTrace(clock, Instant.EPOCH)));
         exchange.prepare(true, Cancellation.NONE);
     }
 

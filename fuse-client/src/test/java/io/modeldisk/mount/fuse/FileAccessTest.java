@@ -9,7 +9,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class FileAccessTest {
     private static final int MOUNTER = 1000;
-    private static final FileAccess OWN = new FileAccess(MOUNTER, MOUNTER, FileAccess.DEFAULT_MODE, false);
+    private static final FileAccess OWN = own(FileAccess.DEFAULT_MODE, false);
+
+    private static FileAccess own(int mode, boolean others) {
+        return new FileAccess(MOUNTER, MOUNTER, mode, others);
+    }
 
     @Test
     void onlyTheOwnerMayReadAndWriteByDefault() {
@@ -21,8 +25,8 @@ final class FileAccessTest {
 
     @Test
     void lastDigitOfTheModeAppliesOnlyWithAllowOther() {
-        assertThat(OWN.withMode(0666).fileBits(true)).isEqualTo(0660);
-        FileAccess open = OWN.withMode(0666).withOthers(true);
+        assertThat(own(0666, false).fileBits(true)).isEqualTo(0660);
+        FileAccess open = own(0666, true);
         assertThat(open.fileBits(true)).isEqualTo(0666);
         assertThat(open.directoryBits()).isEqualTo(0555);
         assertThat(open.isShared(MOUNTER)).isTrue();
@@ -30,14 +34,14 @@ final class FileAccessTest {
 
     @Test
     void mountIsSharedWhenAnotherUserOrAGroupHasAccess() {
-        assertThat(OWN.withUser(0).isShared(MOUNTER)).isTrue();
-        assertThat(OWN.withMode(0640).isShared(MOUNTER)).isTrue();
+        assertThat(new FileAccess(0, MOUNTER, FileAccess.DEFAULT_MODE, false).isShared(MOUNTER)).isTrue();
+        assertThat(own(0640, false).isShared(MOUNTER)).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 0700, 0200, 01600, -1})
     void modeWithoutOwnerReadBitOrWithInvalidBitsIsRefused(int mode) {
-        assertThatThrownBy(() -> OWN.withMode(mode)).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> own(mode, false)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("mode=" + Integer.toOctalString(mode));
     }
 }

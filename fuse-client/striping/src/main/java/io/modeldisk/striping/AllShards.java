@@ -17,6 +17,20 @@ final class AllShards {
         T at(ShardClient shard) throws IOException;
     }
 
+    /** A call to one shard without a result. */
+    @FunctionalInterface
+    interface Action {
+        void at(ShardClient shard) throws IOException;
+    }
+
+    /** Runs an action at every shard; see {@link #call}. */
+    static void run(List<ShardClient> shards, Action action) throws IOException {
+        call(shards, shard -> {
+            action.at(shard);
+            return null;
+        });
+    }
+
     /**
      * Calls every shard, and returns when all calls have returned.
      *

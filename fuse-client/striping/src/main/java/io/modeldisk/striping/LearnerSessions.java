@@ -118,10 +118,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             ledger = newLedger();
         }
         ledger.goOn();
-        AllShards.call(shards, shard -> {
-            shard.membership().joinFirst();
-            return null;
-        });
+        AllShards.run(shards, shard -> shard.membership().joinFirst());
         agree(0);
         skipsRounds = false;
         for (int i = 0; i < shards.size(); i++) {
@@ -319,9 +316,6 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     private void leaveAll() throws IOException {
-        AllShards.call(shards, shard -> {
-            shard.membership().leave();
-            return null;
-        });
+        AllShards.run(shards, shard -> shard.membership().leave());
     }
 }

@@ -76,10 +76,10 @@ final class PartRounds {
         } else {
             ledger.pull(first(part), end(part), grant);
         }
-        part.granted = grant.logicalBlocks() > 0;
-        part.round = grant.round();
-        part.epoch = grant.epoch();
-        return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
+        part.granted = grant.logicalBlocks > 0;
+        part.round = grant.round;
+        part.epoch = grant.epoch;
+        return Math.toIntExact(grant.logicalBlocks * LogicalBlock.BYTES);
     }
 
     /** Returns the failure of a learner that a shard has forgotten. {@code push} says what happens to its gradient. */

@@ -19,27 +19,14 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 final class PushLedger {
     /** The round of a part of a push or pull, and the number of logical blocks that have this round. The object is reused. */
     static final class Grant {
-        private long logicalBlocks;
-        private long round;
-        private int epoch;
-
         /**
          * The number of logical blocks that have the granted round, from the start of the range; 0 if the part must wait for
          * pushes of the same block.
          */
-        long logicalBlocks() {
-            return logicalBlocks;
-        }
-
-        /** The round that was granted. */
-        long round() {
-            return round;
-        }
-
+        long logicalBlocks;
+        long round;
         /** The epoch of the membership in which the round was granted; see {@link PushLedger#epoch}. */
-        int epoch() {
-            return epoch;
-        }
+        int epoch;
     }
 
     private final Striping striping;

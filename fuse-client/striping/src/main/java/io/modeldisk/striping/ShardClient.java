@@ -43,8 +43,7 @@ import org.apache.logging.log4j.Logger;
 /**
  * The sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
  * joined; {@link ShardMembership} keeps this session. The reader's session reads one version of the weights. The observer's
- * session carries all other commands, such as INQUIRY and reads of LUN 1. A new session of the same nexus replaces a lost
- * session.
+ * session carries all other commands, such as INQUIRY and reads of LUN 1. A new session of the same nexus replaces a lost one.
  * Each login goes to the process that serves the shard then. After {@link #expect}, every login checks that the target is the
  * expected shard. Thread-safe.
  */

@@ -62,7 +62,7 @@ public final class StripedModel implements RemoteModel {
         StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeout.toNanos(),
             context.reconnectTimeout.toNanos(), context.sessions.commandTimeout().toNanos());
         this.learner = new LearnerSessions(shards, trainStriping, LogicalBlock.up(trainBytes),
-            facts.consistencyMode().kind(), this::reconnection);
+            facts.consistencyMode().kind(), context::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls, context.waitTimeout.toNanos(), context.clock(),
             shards.getFirst().id(), giveBack -> new StripedTransfer(context.dtype, trainStriping, rawStriping,
                 queueDepth, learner, timeouts, context.clock(), giveBack));
@@ -82,8 +82,7 @@ public final class StripedModel implements RemoteModel {
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
         return context.locator.shardsMove()
-            ? new Reconnection(context.clock(), context.reconnectTimeout.toNanos()).run(() -> logIn(context),
-                Cancellation.NONE)
+            ? context.reconnection().run(() -> logIn(context), Cancellation.NONE)
             : logIn(context);
     }
 
@@ -107,10 +106,6 @@ public final class StripedModel implements RemoteModel {
             close(shards);
             throw e;
         }
-    }
-
-    private Reconnection reconnection() {
-        return new Reconnection(context.clock(), context.reconnectTimeout.toNanos());
     }
 
     @Override
@@ -149,7 +144,7 @@ public final class StripedModel implements RemoteModel {
         try {
             for (ShardClient shard : shards) {
                 if (shard.route().portal().needsPreparedMemory()) {
-                    reconnection().run(shard::observer, Cancellation.NONE).prepare(memory);
+                    context.reconnection().run(shard::observer, Cancellation.NONE).prepare(memory);
                 }
             }
             return memory;
@@ -343,7 +338,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        AllShards.call(shards, shard -> reconnection().run(() -> {
+        AllShards.run(shards, shard -> context.reconnection().run(() -> {
             shard.synchronizeCache(learner.session(shard.id().index(), Direction.PUSH), cancellation);
             return null;
         }, cancellation));
@@ -398,7 +393,7 @@ public final class StripedModel implements RemoteModel {
     @Override
     public Partition partition(long round, Cancellation cancellation) throws IOException {
         ShardClient shard = shards.get(DECIDING_SHARD);
-        return reconnection().run(() -> {
+        return context.reconnection().run(() -> {
             IscsiSession session = learner.session(DECIDING_SHARD, Direction.PUSH);
             PushLedger ledger = learner.ledger();
             return shard.partition(session, ledger == null ? round : ledger.nearestRound(DECIDING_SHARD, round),
@@ -408,7 +403,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public float learningRate(long round) throws IOException {
-        List<Float> rates = reconnection()
+        List<Float> rates = context.reconnection()
             .run(() -> AllShards.call(shards, shard -> shard.learningRate(round, 0)), Cancellation.NONE);
         if (rates.stream().distinct().count() > 1) {
             throw new IOException("the shards have different learning rates in round " + round + ": " + rates
@@ -419,7 +414,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void changeLearningRate(long fromRound, float rate) throws IOException {
-        reconnection().run(() -> AllShards.call(shards, shard -> shard.learningRate(fromRound, rate)),
+        context.reconnection().run(() -> AllShards.call(shards, shard -> shard.learningRate(fromRound, rate)),
             Cancellation.NONE);
     }
 
@@ -457,7 +452,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
-        return reconnection().run(() -> awaitOnce(known, cancellation), cancellation);
+        return context.reconnection().run(() -> awaitOnce(known, cancellation), cancellation);
     }
 
     private ShardCounters awaitOnce(long known, Cancellation cancellation) throws IOException {
@@ -494,10 +489,7 @@ public final class StripedModel implements RemoteModel {
 
     private static void close(List<ShardClient> shards) {
         try {
-            AllShards.call(shards, shard -> {
-                shard.close();
-                return null;
-            });
+            AllShards.run(shards, ShardClient::close);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

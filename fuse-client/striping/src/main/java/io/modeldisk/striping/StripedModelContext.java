@@ -145,6 +145,10 @@ public final class StripedModelContext {
         return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
     }
 
+    Reconnection reconnection() {
+        return new Reconnection(clock(), reconnectTimeout.toNanos());
+    }
+
     NanoClock clock() {
         return sessions.clock();
     }

@@ -26,12 +26,12 @@ class PushLedgerTest {
     /** Begins a push and returns its round; 0 if the push must wait. */
     private long begin(long from, long end) {
         ledger.push(from, end, grant);
-        assertThat(grant.logicalBlocks()).isIn(0L, end - from);
-        return grant.logicalBlocks() == 0 ? 0 : grant.round();
+        assertThat(grant.logicalBlocks).isIn(0L, end - from);
+        return grant.logicalBlocks == 0 ? 0 : grant.round;
     }
 
     private void end(long from, long end, boolean shardHasIt) {
-        ledger.ended(from, end, grant.epoch(), shardHasIt);
+        ledger.ended(from, end, grant.epoch, shardHasIt);
     }
 
     private long push(long from, long end) {
@@ -42,7 +42,7 @@ class PushLedgerTest {
 
     private long clock(long from, long end) {
         ledger.pull(from, end, grant);
-        return grant.round();
+        return grant.round;
     }
 
     @Test
@@ -58,17 +58,17 @@ class PushLedgerTest {
         PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, true);
         whole.reset(0, 5, Long.MAX_VALUE);
         whole.pull(0, 4 * BLOCK, grant);
-        assertThat(grant.round()).isEqualTo(4);
-        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
+        assertThat(grant.round).isEqualTo(4);
+        assertThat(grant.logicalBlocks).isEqualTo(4 * BLOCK);
         whole.push(0, BLOCK, grant);
-        whole.ended(0, BLOCK, grant.epoch(), true);
+        whole.ended(0, BLOCK, grant.epoch, true);
         whole.pull(0, 4 * BLOCK, grant);
-        assertThat(grant.round()).isEqualTo(5);
-        assertThat(grant.logicalBlocks()).isEqualTo(BLOCK);
+        assertThat(grant.round).isEqualTo(5);
+        assertThat(grant.logicalBlocks).isEqualTo(BLOCK);
         whole.postpone(0, 9);
         whole.pull(0, 4 * BLOCK, grant);
-        assertThat(grant.round()).isEqualTo(8);
-        assertThat(grant.logicalBlocks()).isEqualTo(4 * BLOCK);
+        assertThat(grant.round).isEqualTo(8);
+        assertThat(grant.logicalBlocks).isEqualTo(4 * BLOCK);
     }
 
     @Test
@@ -220,21 +220,21 @@ class PushLedgerTest {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, false);
         single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
-        single.ended(4, 8, grant.epoch(), true);
+        single.ended(4, 8, grant.epoch, true);
         single.push(0, 16, grant);
-        assertThat(grant.round()).isEqualTo(5);
-        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        assertThat(grant.round).isEqualTo(5);
+        assertThat(grant.logicalBlocks).isEqualTo(4);
         single.pull(0, 16, grant);
-        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        assertThat(grant.logicalBlocks).isEqualTo(4);
         single.push(8, 16, grant);
-        assertThat(grant.logicalBlocks()).isEqualTo(8);
+        assertThat(grant.logicalBlocks).isEqualTo(8);
     }
 
     @Test
     void pushesOfANewMembershipBeginAtItsFirstRound() {
         push(0, 4);
         begin(8, 12);
-        int before = grant.epoch();
+        int before = grant.epoch;
         push(4, 8);
         ledger.reset(0, 7, Long.MAX_VALUE);
         assertThat(ledger.epoch(0)).isNotEqualTo(before);
@@ -281,8 +281,8 @@ class PushLedgerTest {
 
     private long round(PushLedger of, long from, long end) {
         of.push(from, end, grant);
-        of.ended(from, end, grant.epoch(), true);
-        return grant.round();
+        of.ended(from, end, grant.epoch, true);
+        return grant.round;
     }
 
     @Test
@@ -299,7 +299,7 @@ class PushLedgerTest {
         assertThat(round(other, 12, 16)).as("not pushed in round 2").isEqualTo(2);
         assertThat(other.nextRound(0)).isEqualTo(4);
         other.pull(0, 4, grant);
-        assertThat(grant.round()).isEqualTo(3);
+        assertThat(grant.round).isEqualTo(3);
     }
 
     @Test

@@ -29,7 +29,8 @@ import org.apache.logging.log4j.Logger;
  * Handles the PDUs of a target, and completes commands when their responses arrive. Only the receiving thread calls the methods,
  * except {@link #task}, which is thread-safe.
  */
-final class SessionResponses implements InitiatorDatamover.Listener {
+record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamover datamover, TaskAborts aborts,
+    SessionLife life) implements InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(SessionResponses.class);
     private static final int SENSE_LENGTH_BYTES = 2;
     private static final int MIN_SENSE_BYTES = 14;
@@ -39,32 +40,16 @@ final class SessionResponses implements InitiatorDatamover.Listener {
      */
     private static final int TARGET_FAILURE = 0xFF;
 
-    private final ShardId shard;
-    private final SessionNumbers numbers;
-    private final InitiatorDatamover datamover;
-    private final TaskAborts aborts;
-    private final SessionLife life;
-    private final IoRequest[] requests;
-
-    SessionResponses(
-        ShardId shard, SessionNumbers numbers, InitiatorDatamover datamover, TaskAborts aborts, SessionLife life) {
-        this.shard = shard;
-        this.numbers = numbers;
-        this.datamover = datamover;
-        this.aborts = aborts;
-        this.life = life;
-        this.requests = numbers.requests();
-    }
-
     /** Fails all commands in flight, because the session is closed. */
     void failAll(ShardException reason) {
-        for (IoRequest request : requests) {
+        for (IoRequest request : numbers.requests()) {
             complete(request, reason);
         }
     }
 
     @Override
     public InitiatorTask task(int initiatorTaskTag) {
+        IoRequest[] requests = numbers.requests();
         int slot = IoRequest.slotOf(initiatorTaskTag);
         if (slot >= requests.length) {
             return null;

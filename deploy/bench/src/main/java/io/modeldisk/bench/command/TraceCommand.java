@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "trace", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
         "Draws the last iterations of learners, or their figures over time, as NAME.svg and NAME.png.",
-        "Files that end in .json are traces of mounts: DIR/trace.json, or its copies. The chart shows "
+        "Files that end in .json are traces of mounts: DIR/trace.json, or a copy of it. The chart shows "
             + "when each learner computed, stalled, pushed, delayed its pull and pulled. If the traces are from several "
             + "machines, their clocks must be synchronized. Perfetto (ui.perfetto.dev) shows all iterations of such a file.",
         "Other files have a JSON object on each line, with the numbers seconds, and accuracy (0 to 1) or gigabytesPerSecond. "

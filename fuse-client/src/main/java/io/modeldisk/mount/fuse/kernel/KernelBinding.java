@@ -94,7 +94,7 @@ public final class KernelBinding implements FuseBinding {
         throws IOException {
         Unmounter unmounter = Unmounter.ofThisUser();
         try {
-            return KernelSession.serve(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
+            return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
         } catch (IOException | RuntimeException e) {
             // The descriptor is closed before the unmount, so that the unmount does not wait for a reply of this session.
             Descriptors.close(fd);

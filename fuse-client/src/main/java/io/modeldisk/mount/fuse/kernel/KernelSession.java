@@ -26,7 +26,6 @@ import org.apache.logging.log4j.Logger;
 
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
-    /** The name of the descriptor of the session at the service manager. */
     private static final Logger LOG = LogManager.getLogger(KernelSession.class);
     private static final long POLL_MS = 1;
 
@@ -43,7 +42,14 @@ final class KernelSession implements FuseSession {
     /** True if the kernel can send again the requests that were in progress. */
     private final boolean resends;
 
-    private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
+    /**
+     * Starts to serve a mounted file system.
+     *
+     * @param fd the descriptor of /dev/fuse, which the session owns unless this constructor fails
+     * @param passthrough whether the kernel may use the memory of files
+     * @param mayResend whether the kernel may send requests again, if it can
+     */
+    KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
         boolean passthrough, boolean mayResend) throws IOException {
         this.directory = directory;
         this.options = options;
@@ -106,19 +112,6 @@ final class KernelSession implements FuseSession {
             handover.keep(Handover.DEVICE, fd);
         }
         return capabilities;
-    }
-
-    /**
-     * Starts to serve a mounted file system.
-     *
-     * @param fd the descriptor of /dev/fuse; the session owns it when this method has returned
-     * @param passthrough whether the kernel may use the memory of files
-     * @param mayResend whether the kernel may send requests again, if it can
-     */
-    static KernelSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
-        Unmounter unmounter, boolean passthrough, boolean mayResend)
-        throws IOException {
-        return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
     }
 
     @Override

@@ -41,7 +41,7 @@ final class PollNotifier {
         return new PollWakeup() {
             @Override
             public void wake() {
-                send(number);
+                PollNotifier.this.wake(number);
             }
 
             @Override
@@ -49,11 +49,6 @@ final class PollNotifier {
                 // Nothing to free.
             }
         };
-    }
-
-    /** Wakes the process that waits for the open file with this number, so that it asks again. */
-    void wake(long number) {
-        send(number);
     }
 
     /** Makes the kernel send again all requests that have no reply. Returns false if it cannot. */
@@ -72,7 +67,8 @@ final class PollNotifier {
         return written >= 0;
     }
 
-    private synchronized void send(long number) {
+    /** Wakes the process that waits for the open file with this number, so that it asks again. */
+    synchronized void wake(long number) {
         if (closed) {
             return;
         }

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * A request in memory, as the kernel wrote it: {@code struct fuse_in_header} and the first fields of its body (linux/fuse.h). The
  * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so that the data of a write starts on a page.
  */
-final class RequestView {
+record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
     /** The length of the header and of the fields of a WRITE request, without its data. */
     static final int HEAD_BYTES = 80;
 
@@ -19,16 +19,6 @@ final class RequestView {
     private static final int UNIQUE = 8;
     private static final int NODE = 16;
     private static final int BODY = 40;
-
-    private final MemorySegment head;
-    private final MemorySegment rest;
-    private final long restOffset;
-
-    RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
-        this.head = head;
-        this.rest = rest;
-        this.restOffset = restOffset;
-    }
 
     int lengthBytes() {
         return head.get(JAVA_INT, 0);
