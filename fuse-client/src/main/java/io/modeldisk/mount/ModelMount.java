@@ -115,7 +115,6 @@ public final class ModelMount implements AutoCloseable {
         MountPoint mountPoint = MountPoint.of(directory);
         MountUsers users = new MountUsers(mountPoint.path(), mountPoint.ensureModeldisk());
         Unmounter.ofThisUser().unmount(mountPoint.path());
-        mountPoint.awaitGone(FuseOptions.CLOSE_TIMEOUT, NanoClock.SYSTEM);
         users.awaitGone(FuseOptions.CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 

@@ -16,14 +16,12 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** A directory that is or will be a mount point. Its path is absolute and without symbolic links, as in the mount table. */
 record MountPoint(Path path) {
     private static final Logger LOG = LogManager.getLogger(MountPoint.class);
-    private static final long POLL_MS = 2;
     /** The kernel replies at once if no process serves a file system. */
     private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
 
@@ -144,23 +142,5 @@ record MountPoint(Path path) {
             }
         }
         ensureModeldisk();
-    }
-
-    /**
-     * Waits until the kernel has removed the mount. Throws an exception if the timeout expires first. Polls the mount table,
-     * because Java cannot wait until a file in /proc changes.
-     */
-    void awaitGone(Duration timeout, NanoClock clock) throws IOException {
-        long deadlineNs = clock.nanoTime() + timeout.toNanos();
-        try {
-            while (isModeldisk()) {
-                if (clock.nanoTime() - deadlineNs > 0) {
-                    throw new IOException(path + " is still mounted " + timeout.toMillis() + " ms after the unmount");
-                }
-                clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
-            }
-        } catch (InterruptedException e) {
-            throw Interruption.whileIt("unmounted " + path);
-        }
     }
 }

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -45,11 +44,15 @@ final class MountUsers {
     }
 
     /**
-     * Waits until no process keeps the mount alive.
+     * Waits until the kernel has removed the mount, and no process keeps it alive. Polls, because Java cannot wait until a file
+     * in /proc changes.
      *
      * @throws IOException if a process still does after this time; the message names the process and the remedy
      */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
+        await(timeout, clock, () -> new MountPoint(directory).isModeldisk()
+            ? Optional.of(directory + " is still mounted " + timeout.toMillis() + " ms after the unmount")
+            : Optional.empty());
         await(timeout, clock, () -> holder().map(holder -> directory + " is unmounted, but " + holder
             + ", so the mount continues there, with its learner; unmount it there too, or end that process"));
         await(timeout, clock, () -> servers.stream().filter(MountUsers::isCommand).findFirst()
@@ -59,40 +62,40 @@ final class MountUsers {
                 + "` ends it, and the shards remove its learner when the lease expires"));
     }
 
-    private void await(Duration timeout, NanoClock clock, Supplier<Optional<String>> obstacle) throws IOException {
+    /** Says why the mount is still alive; empty if it is not. */
+    @FunctionalInterface
+    private interface Obstacle {
+        Optional<String> now() throws IOException;
+    }
+
+    private void await(Duration timeout, NanoClock clock, Obstacle obstacle) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
         try {
-            for (Optional<String> now = obstacle.get(); now.isPresent(); now = obstacle.get()) {
+            for (Optional<String> now = obstacle.now(); now.isPresent(); now = obstacle.now()) {
                 if (clock.nanoTime() - deadlineNs > 0) {
                     throw new IOException(now.get());
                 }
                 clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
             }
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
         } catch (InterruptedException e) {
             throw Interruption.whileIt("unmounted " + directory);
         }
     }
 
     /** Returns which process still has the mount, and where. */
-    private Optional<String> holder() {
-        try {
-            Optional<MountTable.Entry> here = MountTable.read().ofDevice(device);
-            if (here.isPresent()) {
-                return Optional.of("it is still mounted on " + here.get().mountPoint());
-            }
-            for (Path process : all()) {
-                Optional<MountTable.Entry> there = inTableOf(process);
-                if (there.isPresent()) {
-                    return Optional.of("process " + process.getFileName() + " (" + name(process)
-                        + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
-                }
-            }
-            return Optional.empty();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    private Optional<String> holder() throws IOException {
+        Optional<MountTable.Entry> here = MountTable.read().ofDevice(device);
+        if (here.isPresent()) {
+            return Optional.of("it is still mounted on " + here.get().mountPoint());
         }
+        for (Path process : all()) {
+            Optional<MountTable.Entry> there = inTableOf(process);
+            if (there.isPresent()) {
+                return Optional.of("process " + process.getFileName() + " (" + name(process)
+                    + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
+            }
+        }
+        return Optional.empty();
     }
 
     private Optional<MountTable.Entry> inTableOf(Path process) {

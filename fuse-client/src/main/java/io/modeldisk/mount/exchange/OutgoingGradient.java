@@ -170,7 +170,7 @@ final class OutgoingGradient {
             if (leftOut) {
                 leaveOut(model, from, length, cancellation);
             } else {
-                model.pushJudged(from, memory(), from, length, cancellation);
+                model.startPush(from, memory(), from, length, true, cancellation, null);
                 done += length;
             }
             unsynchronized = true;

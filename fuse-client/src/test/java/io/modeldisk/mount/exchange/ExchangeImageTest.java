@@ -91,7 +91,7 @@ class ExchangeImageTest {
             .notImaged("the next process searches the gradient again", "judged", "leftOut", "countsLeftOut")
             .notImaged("the next process takes all other blocks for old", "old")
             .check();
-        Images.fieldsOf(DirtyBlocks.class).imaged("words").notImaged(CONSTANT, "blocks").check();
+        Images.fieldsOf(DirtyBlocks.class).imaged("bits").check();
         Images.fieldsOf(DirectExchange.class).imaged("pushed", "round", "rollback")
             .notImaged(CONSTANT, "model", "sizeBytes", "clock", "onRollback")
             .notImaged("statistics begin anew", "counters")

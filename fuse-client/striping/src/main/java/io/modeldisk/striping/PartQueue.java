@@ -24,6 +24,7 @@ import java.util.function.LongToIntFunction;
  * flight, the thread may {@link #detach} the call; see {@link CallState}. Thread-safe; allocates nothing after construction.
  */
 final class PartQueue {
+    private final int queueDepth;
     private final NanoClock clock;
     private final PartRounds rounds;
     private final LongToIntFunction partBytes;
@@ -31,7 +32,9 @@ final class PartQueue {
     private final Condition changed = lock.newCondition();
 
     // Guarded by {@code lock}.
-    private final InFlightParts inFlight;
+    /** The parts in flight, by shard and by slot of the session. */
+    private final Part[] inFlight;
+    private int inFlightCount;
     private final ArrayDeque<Part> free;
     private final ArrayDeque<Part> waiting;
     private long length;
@@ -50,12 +53,13 @@ final class PartQueue {
         this.clock = clock;
         this.rounds = rounds;
         this.partBytes = partBytes;
-        this.inFlight = new InFlightParts(shards, queueDepth);
-        // A new part begins only while no part waits to be sent again, so the number of parts is at most the capacity of
+        this.queueDepth = queueDepth;
+        this.inFlight = new Part[shards * queueDepth];
+        // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
         // {@code inFlight}, plus one for the part that is being sent.
-        this.free = new ArrayDeque<>(inFlight.capacity() + 1);
-        this.waiting = new ArrayDeque<>(inFlight.capacity() + 1);
-        for (int i = 0; i <= inFlight.capacity(); i++) {
+        this.free = new ArrayDeque<>(inFlight.length + 1);
+        this.waiting = new ArrayDeque<>(inFlight.length + 1);
+        for (int i = 0; i <= inFlight.length; i++) {
             free.push(new Part());
         }
     }
@@ -122,17 +126,40 @@ final class PartQueue {
         retryAtNs = clock.nanoTime() + pauseNs;
     }
 
-    /** Adds a part to the parts in flight; see {@link InFlightParts#add}. */
+    /**
+     * Adds a part to the parts in flight. Returns false if a command of an earlier session still occupies the slot, because its
+     * completion handler was not called yet.
+     */
     boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
         try (ScopedLock.Held _ = lock.hold()) {
-            return inFlight.add(part, shard, session, request);
+            int index = shard * queueDepth + request.slot();
+            if (inFlight[index] != null) {
+                return false;
+            }
+            inFlight[index] = part;
+            part.session = session;
+            part.request = request;
+            part.tag = request.initiatorTaskTag();
+            inFlightCount++;
+            return true;
         }
+    }
+
+    /** Removes and returns the part that a request carries. The caller holds {@code lock}. */
+    private Part remove(int shard, IoRequest request) {
+        int index = shard * queueDepth + request.slot();
+        Part part = inFlight[index];
+        inFlight[index] = null;
+        part.session = null;
+        part.request = null;
+        inFlightCount--;
+        return part;
     }
 
     /** Removes a part from the parts in flight because its command was not sent. */
     void removeInFlight(int shard, IoRequest request) {
         try (ScopedLock.Held _ = lock.hold()) {
-            inFlight.remove(shard, request);
+            remove(shard, request);
         }
     }
 
@@ -156,7 +183,7 @@ final class PartQueue {
     boolean moved(int shard, IoRequest request) {
         try (ScopedLock.Held _ = lock.hold()) {
             moved++;
-            end(inFlight.remove(shard, request), true);
+            end(remove(shard, request), true);
             return signalIfNeeded();
         }
     }
@@ -167,7 +194,7 @@ final class PartQueue {
      */
     boolean dropped(int shard, IoRequest request) {
         try (ScopedLock.Held _ = lock.hold()) {
-            end(inFlight.remove(shard, request), false);
+            end(remove(shard, request), false);
             return signalIfNeeded();
         }
     }
@@ -178,7 +205,7 @@ final class PartQueue {
      */
     boolean lost(int shard, IoRequest request) {
         try (ScopedLock.Held _ = lock.hold()) {
-            Part part = inFlight.remove(shard, request);
+            Part part = remove(shard, request);
             part.doubtful = true;
             putBack(part, 0);
             return signalIfNeeded();
@@ -191,7 +218,7 @@ final class PartQueue {
      */
     boolean refused(int shard, IoRequest request, long pauseNs) {
         try (ScopedLock.Held _ = lock.hold()) {
-            Part part = inFlight.remove(shard, request);
+            Part part = remove(shard, request);
             part.doubtful = false;
             putBack(part, pauseNs);
             return signalIfNeeded();
@@ -204,7 +231,7 @@ final class PartQueue {
     }
 
     private boolean needsThread() {
-        return inFlight.isEmpty() || !waiting.isEmpty();
+        return inFlightCount == 0 || !waiting.isEmpty();
     }
 
     private boolean signalIfNeeded() {
@@ -236,7 +263,7 @@ final class PartQueue {
     long await(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
         try (ScopedLock.Held _ = lock.hold()) {
             boolean retries = !waiting.isEmpty();
-            if (!stop.getAsBoolean() && (retries || !inFlight.isEmpty())) {
+            if (!stop.getAsBoolean() && (retries || inFlightCount > 0)) {
                 clock.awaitUntil(changed, retries && retryAtNs - deadlineNs < 0 ? retryAtNs : deadlineNs);
             }
             return moved;
@@ -249,7 +276,7 @@ final class PartQueue {
         boolean interrupted = false;
         boolean inTime = true;
         try (ScopedLock.Held _ = lock.hold()) {
-            while (!inFlight.isEmpty() && inTime) {
+            while (inFlightCount > 0 && inTime) {
                 try {
                     inTime = clock.awaitUntil(changed, deadlineNs);
                 } catch (InterruptedException e) {
@@ -270,7 +297,7 @@ final class PartQueue {
     /** Returns whether no part is in flight and no part waits to be sent again. */
     boolean isIdle() {
         try (ScopedLock.Held _ = lock.hold()) {
-            return inFlight.isEmpty() && waiting.isEmpty();
+            return inFlightCount == 0 && waiting.isEmpty();
         }
     }
 
@@ -286,7 +313,7 @@ final class PartQueue {
 
     /** The maximum number of parts in flight. */
     int capacity() {
-        return inFlight.capacity();
+        return inFlight.length;
     }
 
     /** The command that carries a part in flight, with its session and its tag. */
@@ -295,7 +322,7 @@ final class PartQueue {
     /** Returns the command in flight at an index from 0 to {@link #capacity} - 1; null if the index is free. */
     Carrier carrier(int index) {
         try (ScopedLock.Held _ = lock.hold()) {
-            Part part = inFlight.at(index);
+            Part part = inFlight[index];
             return part == null ? null : new Carrier(part.session, part.request, part.tag);
         }
     }

@@ -401,6 +401,6 @@ final class PushLedger {
             timesAbandoned = 1;
         }
         // A push that has neither arrived nor failed was outstanding.
-        begun.addTo(repeatable, taken);
+        repeatable.add(begun, taken);
     }
 }

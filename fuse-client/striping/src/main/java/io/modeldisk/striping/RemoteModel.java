@@ -103,14 +103,6 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Pushes a part of a gradient that is finite as a whole; see {@link #push}. The call does not search its range.
-     */
-    default void pushJudged(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
-        Cancellation cancellation) throws IOException {
-        startPush(offset, memory, memoryOffset, lengthBytes, true, cancellation, null);
-    }
-
-    /**
      * Starts a pull; see {@link #pull}. Returns when the commands are on their way, and may hold them back until {@link #flush}.
      *
      * @param completion the handler that is called once when the pull has ended, if this method returns true. If null, the pull

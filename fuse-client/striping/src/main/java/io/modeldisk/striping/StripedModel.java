@@ -304,12 +304,7 @@ public final class StripedModel implements RemoteModel {
         boolean goesOn = false;
         PushLedger ledger = direction == Direction.KEPT ? null : learner.ledger();
         try {
-            if (completion == null) {
-                transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, ledger);
-            } else {
-                goesOn = transfer.start(direction, offset, memory, memoryOffset, bytes, cancellation,
-                    ledger, completion);
-            }
+            goesOn = transfer.start(direction, offset, memory, memoryOffset, bytes, cancellation, ledger, completion);
         } finally {
             if (!goesOn) {
                 transfers.giveBack(transfer);

@@ -115,24 +115,14 @@ final class StripedTransfer {
     }
 
     /**
-     * Moves a range.
+     * Moves a range, or starts to. If the call is detached, {@code whenEnded} is called once, after the transfer was passed to
+     * the {@code ended} of the constructor.
      *
      * @param ledger the learner's ledger for a pull or a push; null for a call that does not belong to a learner
+     * @param whenEnded null for a call that must not be detached
+     * @return whether the call was detached. The caller must not use the transfer then. If false, the range was moved
      * @throws ShardException if a shard has refused a part, or was lost for longer than the reconnect timeout
      * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
-     */
-    void run(
-        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
-        PushLedger ledger) throws IOException {
-        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
-        moveParts(false);
-    }
-
-    /**
-     * Starts to move a range, as {@link #run}. If the call is then detached, {@code whenEnded} is called once, after the transfer
-     * was passed to the {@code ended} of the constructor.
-     *
-     * @return whether the call was detached. The caller must not use the transfer then. If false, the range was moved
      */
     boolean start(
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
@@ -140,13 +130,6 @@ final class StripedTransfer {
         completionOfCall = whenEnded;
         // Earlier calls of this thread may have commands that are held back, and this call may wait for them.
         unflushed = true;
-        begin(way, offset, data, memoryOffset, bytes, cancelled, ledger);
-        return moveParts(true);
-    }
-
-    private void begin(
-        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
-        PushLedger ledger) throws IOException {
         direction = way;
         striping = way.trains() ? trainStriping : rawStriping;
         memory = data;
@@ -161,6 +144,7 @@ final class StripedTransfer {
         deadlineNs = clock.nanoTime() + timeouts.waitNs();
         seenMoved = 0;
         cancellation.register(waiter);
+        return moveParts(whenEnded != null);
     }
 
     /** Runs the call in this thread until it ends or, if {@code mayDetach}, is detached. Returns whether it is detached. */

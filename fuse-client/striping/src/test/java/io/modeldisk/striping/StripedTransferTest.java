@@ -67,7 +67,7 @@ class StripedTransferTest {
                 new FailingSessions(session, 1),
                 new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), NanoClock.SYSTEM, ended -> {});
             assertThatThrownBy(
-                () -> transfer.run(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null))
+                () -> transfer.start(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null, null))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("the session cannot use this memory");
             assertThat(transfer.isIdle()).isTrue();
         }

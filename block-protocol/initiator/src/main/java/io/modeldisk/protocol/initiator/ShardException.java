@@ -9,14 +9,13 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * The failure of a call at one shard. The exception carries the shard, the reason, and the SCSI status and sense data if the
- * shard has responded to the command. {@link #kind} shows how the caller can react. Immutable.
+ * The failure of a call at one shard. The exception carries the shard and the kind of the failure, which shows how the caller can
+ * react. The message has the SCSI status and sense data if the shard has responded to the command. Immutable.
  */
 public final class ShardException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    private static final int NO_STATUS = -1;
     private static final int INITIATOR_ERROR_CLASS = 2;
     private static final int UNIT_ATTENTION = 0x6;
 
@@ -52,25 +51,17 @@ public final class ShardException extends IOException {
 
     private final Kind kind;
     private final transient ShardId shard;
-    private final int status;
-    private final int sense;
 
-    /** Creates a failure without a SCSI status. The message must name the shard. */
+    /** Creates a failure. The message must name the shard. */
     public ShardException(Kind kind, ShardId shard, String message, Throwable cause) {
-        this(kind, shard, NO_STATUS, 0, message, cause);
-    }
-
-    /** Creates a failure without a SCSI status. The message must name the shard. */
-    public ShardException(Kind kind, ShardId shard, String message) {
-        this(kind, shard, message, null);
-    }
-
-    private ShardException(Kind kind, ShardId shard, int status, int sense, String message, Throwable cause) {
         super(message, cause);
         this.kind = kind;
         this.shard = shard;
-        this.status = status;
-        this.sense = sense;
+    }
+
+    /** Creates a failure without a cause. The message must name the shard. */
+    public ShardException(Kind kind, ShardId shard, String message) {
+        this(kind, shard, message, null);
     }
 
     /**
@@ -79,8 +70,8 @@ public final class ShardException extends IOException {
      * @param doing the operation that failed, such as {@code reading at byte 4096}; null for none
      */
     public static ShardException ofCommand(ShardId shard, String doing, int status, int sense) {
-        return new ShardException(kindOf(status, sense), shard, status, sense,
-            shard + ": " + (doing == null ? "" : doing + " failed: ") + describe(status, sense), null);
+        return new ShardException(kindOf(status, sense), shard,
+            shard + ": " + (doing == null ? "" : doing + " failed: ") + describe(status, sense));
     }
 
     /** Creates the exception for a login that the target has refused. */
@@ -133,12 +124,12 @@ public final class ShardException extends IOException {
      * cause.
      */
     public ShardException again() {
-        return new ShardException(kind, shard, status, sense, getMessage(), this);
+        return new ShardException(kind, shard, getMessage(), this);
     }
 
     /** Returns a copy of this exception with another message. The copy has this exception as its cause. */
     public ShardException withMessage(String message) {
-        return new ShardException(kind, shard, status, sense, message, this);
+        return new ShardException(kind, shard, message, this);
     }
 
     /** The kind of the failure. */
@@ -149,15 +140,5 @@ public final class ShardException extends IOException {
     /** The shard that failed; null if the exception was deserialized. */
     public ShardId shard() {
         return shard;
-    }
-
-    /** The SCSI status; -1 if the shard has not responded to the command. */
-    public int status() {
-        return status;
-    }
-
-    /** The sense key (from bit 16), additional sense code (from bit 8) and qualifier (from bit 0); 0 without sense data. */
-    public int sense() {
-        return sense;
     }
 }

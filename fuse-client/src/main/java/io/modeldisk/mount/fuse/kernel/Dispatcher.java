@@ -191,38 +191,7 @@ final class Dispatcher {
     }
 
     private RequestKind kind(RequestView request) {
-        return switch (request.opcode()) {
-            case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData(request)
-                ? RequestKind.DATA
-                : RequestKind.IMMEDIATE;
-            case Opcode.OPEN, Opcode.READLINK -> readsVersion(request)
-                ? RequestKind.VERSION
-                : movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
-            case Opcode.GETXATTR, Opcode.SETXATTR -> RequestKind.INQUIRY;
-            case Opcode.SETATTR -> clears(request) && movesData(request) ? RequestKind.DATA : RequestKind.IMMEDIATE;
-            default -> RequestKind.IMMEDIATE;
-        };
-    }
-
-    private boolean readsVersion(RequestView request) {
-        MountedFile file = nodes.file(request.node());
-        return file != null && file.isConstantWhileOpen();
-    }
-
-    private boolean movesData(RequestView request) {
-        MountedFile file = nodes.file(request.node());
-        return file != null && file.movesData();
-    }
-
-    /** Returns whether a SETATTR request may clear a file. */
-    private static boolean clears(RequestView request) {
-        return (request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0
-            && FileTree.isByOpen(request.newSizeBytes(), hasHandle(request));
-    }
-
-    /** Returns whether a SETATTR request has the handle of an open file. */
-    private static boolean hasHandle(RequestView request) {
-        return (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) != 0;
+        return RequestKind.of(request, nodes.file(request.node()));
     }
 
     /** Serves or starts the request in this slot. Returns false if the request was started. */
@@ -407,8 +376,8 @@ final class Dispatcher {
         if ((request.validAttributes() & KernelProtocol.OWNER_ATTRIBUTES) != 0) {
             throw FileTree.ownerIsFixed();
         }
-        if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
-            tree.truncate(request.node(), request.newSizeBytes(), hasHandle(request), slot.cancellation());
+        if (request.changesSize()) {
+            tree.truncate(request.node(), request.newSizeBytes(), request.hasHandle(), slot.cancellation());
         }
         // A change of times succeeds without effect, because otherwise touch(1) and cp -p would fail.
         attributes(slot, request.node());

@@ -1,5 +1,8 @@
 package io.modeldisk.mount.fuse.kernel;
 
+import io.modeldisk.mount.fuse.FileTree;
+import io.modeldisk.mount.fuse.MountedFile;
+
 /** The kinds of requests. A {@link Lane} limits the number of threads for each kind whose requests may wait. */
 enum RequestKind {
     /** A request that never waits. */
@@ -9,5 +12,19 @@ enum RequestKind {
     /** A request that opens a file with one version of the weights, which it reads from the shards. */
     VERSION,
     /** A request that moves data. It may wait for shards and for other learners. */
-    DATA
+    DATA;
+
+    /** Returns the kind of a request for a file, or for a directory if {@code file} is null. */
+    static RequestKind of(RequestView request, MountedFile file) {
+        boolean movesData = file != null && file.movesData();
+        boolean readsVersion = file != null && file.isConstantWhileOpen();
+        return switch (request.opcode()) {
+            case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData ? DATA : IMMEDIATE;
+            case Opcode.OPEN, Opcode.READLINK -> readsVersion ? VERSION : movesData ? DATA : INQUIRY;
+            case Opcode.GETXATTR, Opcode.SETXATTR -> INQUIRY;
+            case Opcode.SETATTR -> movesData && request.changesSize()
+                && FileTree.isByOpen(request.newSizeBytes(), request.hasHandle()) ? DATA : IMMEDIATE;
+            default -> IMMEDIATE;
+        };
+    }
 }

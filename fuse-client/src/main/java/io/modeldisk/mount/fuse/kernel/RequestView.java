@@ -132,6 +132,16 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_INT, BODY);
     }
 
+    /** Returns whether a SETATTR request truncates the file. */
+    boolean changesSize() {
+        return (validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0;
+    }
+
+    /** Returns whether a SETATTR request has the handle of an open file. */
+    boolean hasHandle() {
+        return (validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) != 0;
+    }
+
     /** Returns the new size of the file, from a SETATTR request that truncates the file. */
     long newSizeBytes() {
         return head.get(JAVA_LONG, BODY + 16);
