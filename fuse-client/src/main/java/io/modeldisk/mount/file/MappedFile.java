@@ -13,19 +13,7 @@ import java.util.List;
  * weights or stores a gradient there, and calls fsync on {@link ControlFile}. The datamover moves the same memory, so no byte is
  * copied.
  */
-public final class MappedFile implements MountedFile {
-    private final BufferedExchange exchange;
-    private final int set;
-    private final boolean gradient;
-    private final long bytes;
-
-    private MappedFile(BufferedExchange exchange, int set, boolean gradient, long bytes) {
-        this.exchange = exchange;
-        this.set = set;
-        this.gradient = gradient;
-        this.bytes = bytes;
-    }
-
+public record MappedFile(BufferedExchange exchange, int set, boolean gradient, long bytes) implements MountedFile {
     /** Returns the files of all buffers that an exchange has for a model of this size. */
     public static List<MountedFile> of(BufferedExchange exchange, long sizeBytes) {
         List<MountedFile> files = new ArrayList<>();

@@ -14,18 +14,11 @@ import java.nio.charset.StandardCharsets;
  * returns POLLIN and POLLPRI if the model has another version than the handle has read last, or if the handle has read none.
  * POLLERR too if the version cannot be read any more.
  */
-public final class VersionNumberFile implements MountedFile {
+public record VersionNumberFile(VersionWatch watch) implements MountedFile {
     /** POLLIN, POLLPRI and POLLRDNORM. */
     private static final int CHANGED = 0x0043;
     /** POLLERR. */
     private static final int FAILED = 0x0008;
-
-    private final VersionWatch watch;
-
-    /** Creates the file of the model that is watched. */
-    public VersionNumberFile(VersionWatch watch) {
-        this.watch = watch;
-    }
 
     @Override
     public String name() {

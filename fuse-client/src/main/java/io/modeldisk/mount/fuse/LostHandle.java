@@ -4,13 +4,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 
 /** A file that was open when another process took the mount over, and whose content that process does not have. */
-public final class LostHandle implements FileHandle {
-    private final String reason;
-
-    public LostHandle(String reason) {
-        this.reason = reason;
-    }
-
+public record LostHandle(String reason) implements FileHandle {
     private ErrnoException lost() {
         return new ErrnoException(Errno.ESTALE, reason);
     }
