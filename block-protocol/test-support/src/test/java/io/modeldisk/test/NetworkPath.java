@@ -26,12 +26,12 @@ public final class NetworkPath implements Closeable {
     private static final int MIN_LOG2_BYTES = 7;
     private static final int MAX_LOG2_BYTES = 20;
 
-    private final InetSocketAddress server;
     private final SplittableRandom random;
     private final AtomicInteger breaksLeft;
     private final ServerSocket listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final AtomicInteger connections = new AtomicInteger();
+    private volatile InetSocketAddress server;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     // Guarded by {@code lock}.
@@ -53,7 +53,12 @@ public final class NetworkPath implements Closeable {
 
     /** Creates a path to a port of this machine. The path breaks no connection by itself. */
     public NetworkPath(int port) throws IOException {
-        this(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, new AtomicInteger());
+        this(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    }
+
+    /** Creates a path to a server. The path breaks no connection by itself. */
+    public NetworkPath(InetSocketAddress server) throws IOException {
+        this(server, 0, new AtomicInteger());
     }
 
     /**
@@ -100,6 +105,12 @@ public final class NetworkPath implements Closeable {
         }
     }
 
+    /** Leads to another server from now on, and closes all connections to the server before. */
+    public void moveTo(InetSocketAddress next) {
+        server = next;
+        sockets.forEach(NetworkPath::closeQuietly);
+    }
+
     private void accept() {
         try {
             while (!listener.isClosed()) {
@@ -122,7 +133,8 @@ public final class NetworkPath implements Closeable {
     private void open(Socket client, long toServerBytes, long toClientBytes) {
         try {
             awaitUp();
-            Socket upstream = new Socket(server.getAddress(), server.getPort());
+            InetSocketAddress to = server;
+            Socket upstream = new Socket(to.getAddress(), to.getPort());
             sockets.add(upstream);
             // Nagle's algorithm would delay small packets by 40 ms, which no fault of the test asks for.
             client.setTcpNoDelay(true);
@@ -132,6 +144,10 @@ public final class NetworkPath implements Closeable {
             // If the path went down while the upstream socket was opened, this call throws an exception, and the connection is
             // closed.
             awaitUp();
+            if (to != server) {
+                closeQuietly(upstream);
+                throw new IOException("the path leads to another server now");
+            }
         } catch (IOException e) {
             sockets.remove(client);
             closeQuietly(client);

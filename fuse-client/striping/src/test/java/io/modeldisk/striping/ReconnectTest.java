@@ -57,15 +57,6 @@ class ReconnectTest {
     }
 
     @Test
-    void pushFailsWhenAReconnectReachesAnotherShard() throws IOException {
-        serve(4 * MIB, BLOCK, 2);
-        model.join();
-        shards.swap(0, 1);
-        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
-            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0));
-    }
-
-    @Test
     void pullFailsWhenAReconnectReachesAnotherModelOfTheSameName() throws IOException {
         serve(4 * MIB, BLOCK, 1);
         shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();

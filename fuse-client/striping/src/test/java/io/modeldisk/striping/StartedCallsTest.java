@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -195,25 +194,6 @@ class StartedCallsTest {
         shards.parking(false);
         join(pull);
         assertThat(pulled()).isEqualTo(data);
-    }
-
-    @Test
-    void cancelledPullLeavesTheMemoryAlone() throws Exception {
-        serve(60_000, _ -> {});
-        shards.parking(true);
-        Cancellation cancellation = new Cancellation();
-        CompletableFuture<Void> pull = start(Direction.PULL, 0, cancellation);
-        model.flush();
-        await("commands of the pull wait in the shards", () -> parked() > 1);
-        cancellation.cancel();
-        assertThatThrownBy(() -> join(pull)).isInstanceOf(ExecutionException.class)
-            .hasCauseInstanceOf(CancelledException.class);
-        memory.segment(ALL_BYTES, ALL_BYTES).fill((byte) 7);
-        shards.parking(false);
-        CompletableFuture<Void> other = start(Direction.PULL, 1, Cancellation.NONE);
-        model.flush();
-        join(other);
-        assertThat(memory.segment(ALL_BYTES, CALL_BYTES).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
     }
 
     @Test

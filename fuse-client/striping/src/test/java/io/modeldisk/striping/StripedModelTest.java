@@ -1,5 +1,7 @@
 package io.modeldisk.striping;
 
+import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
+import static io.modeldisk.protocol.striping.FakeShards.async;
 import static io.modeldisk.striping.FakeShards.assertShardFailed;
 import static io.modeldisk.test.Await.await;
 import static io.modeldisk.test.RandomBytes.random;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a model whose shards are servers in the same process. */
 @Timeout(60)
@@ -129,39 +132,16 @@ class StripedModelTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 4096, 1", "512, 65536, 2", "8192, 1048576, 64", "262144, 8388608, 3"})
-    void transferSizesDoNotChangePulledBytes(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
-        shards = FakeShards.of(8 * MIB, BLOCK, 1);
+    @CsvSource({"0, 4096, 1, 16384, 1", "512, 65536, 2, 16384, 1", "8192, 1048576, 64, 16384, 1",
+        "262144, 8388608, 3, 16384, 1", "262144, 262144, 32, 1048576, 2", "262144, 262144, 1, 1048576, 1"})
+    void transferSizesDoNotChangePulledBytes(int eagerBytes, int requestBytes, int queueDepth, int block, int count)
+        throws IOException {
+        shards = FakeShards.of(8 * MIB, block, count);
         model = StripedModel.connect(
             context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
         byte[] data = random(8 * MIB, 4);
         put(data, 0);
         model.push(0, memory, 0, data.length, Cancellation.NONE);
-        memory.slab(0).fill((byte) 0);
-        model.pull(0, memory, 0, data.length, Cancellation.NONE);
-        assertThat(get(0, data.length)).isEqualTo(data);
-    }
-
-    @Test
-    void pulledBytesEqualPushedBytesWithBlocksLargerThanTheEagerSize() throws IOException {
-        serve(8 * MIB, MIB, 2);
-        byte[] data = random(8 * MIB, 3);
-        put(data, 0);
-        model.push(0, memory, 0, data.length, Cancellation.NONE);
-        memory.slab(0).fill((byte) 0);
-        model.pull(0, memory, 0, data.length, Cancellation.NONE);
-        assertThat(get(0, data.length)).isEqualTo(data);
-    }
-
-    @Test
-    void pulledBytesEqualPushedBytesWithOneCommandInFlight() throws IOException {
-        shards = FakeShards.of(8 * MIB, MIB, 1);
-        model = StripedModel.connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(1)));
-        byte[] data = random(8 * MIB, 4);
-        put(data, 0);
-        for (int i = 0; i < 8; i++) {
-            model.push(0, memory, 0, data.length, Cancellation.NONE);
-        }
         memory.slab(0).fill((byte) 0);
         model.pull(0, memory, 0, data.length, Cancellation.NONE);
         assertThat(get(0, data.length)).isEqualTo(data);
@@ -183,21 +163,6 @@ class StripedModelTest {
                 assertThat(call.get(30, TimeUnit.SECONDS)).isTrue();
             }
         }
-    }
-
-    @Test
-    void commandIsSentAgainWhileTheShardIsBusy() throws Exception {
-        serveImpatiently(4);
-        byte[] data = random(4 * MIB, 5);
-        put(data, 0);
-        model.push(0, memory, 0, data.length, Cancellation.NONE);
-        memory.slab(0).fill((byte) 0);
-        shards.parking(true);
-        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("every command has received BUSY several times", () -> parkings() > 60 || pull.isDone());
-        shards.parking(false);
-        pull.get(30, TimeUnit.SECONDS);
-        assertThat(get(0, data.length)).isEqualTo(data);
     }
 
     @Test
@@ -231,34 +196,9 @@ class StripedModelTest {
         assertThat(shards.shards).allMatch(shard -> shard.admitted.get() == 1);
     }
 
-    @Test
-    void pullFailsWhenNoRoundCompletesWithinTheWaitTimeout() throws IOException {
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(50)),
-            FakeShards.facts(MIB, BLOCK, 0, 1));
-        model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
-        shards.parking(true);
-        assertThatThrownBy(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE))
-            .hasMessageContaining("waited for a round");
-    }
-
-    private static CompletableFuture<Void> async(Call call) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                call.run();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
-    }
-
-    private interface Call {
-        void run() throws Exception;
-    }
-
-    private void assertCancelledPullLeavesTheMemoryAlone(int depth) throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {32, 2})
+    void memoryDoesNotChangeAfterACancelledPull(int depth) throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
@@ -284,16 +224,6 @@ class StripedModelTest {
     }
 
     @Test
-    void memoryDoesNotChangeAfterACancelledPull() throws Exception {
-        assertCancelledPullLeavesTheMemoryAlone(32);
-    }
-
-    @Test
-    void memoryDoesNotChangeAfterACancelledPullWithAFullQueue() throws Exception {
-        assertCancelledPullLeavesTheMemoryAlone(2);
-    }
-
-    @Test
     void waitingSynchronizeCacheFailsWhenItIsCancelled() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
@@ -305,28 +235,6 @@ class StripedModelTest {
         await("SYNCHRONIZE CACHE waits in the shard", () -> parkedCount() == 1);
         cancellation.cancel();
         assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
-    }
-
-    @Test
-    void pullSucceedsAfterLostConnections() throws Exception {
-        serve(4 * MIB, BLOCK, 2);
-        model.close();
-        // The timeouts are long, so that commands fail only because of the restarts, also on a slow machine.
-        model = StripedModel.connect(
-            context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60)))
-                .reconnectTimeout(Duration.ofSeconds(30)));
-        byte[] data = random(4 * MIB, 7);
-        put(data, 0);
-        model.write(0, memory, 0, data.length, Cancellation.NONE);
-        memory.slab(0).fill((byte) 0);
-        shards.parking(true);
-        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("commands of the pull wait in the shards", () -> parkedCount() > 1);
-        shards.parking(false);
-        shards.restart(1);
-        shards.restart(0);
-        pull.get(30, TimeUnit.SECONDS);
-        assertThat(get(0, data.length)).isEqualTo(data);
     }
 
     @Test
@@ -359,16 +267,6 @@ class StripedModelTest {
     }
 
     @Test
-    void failureOfAPullNamesTheLostShard() throws Exception {
-        serve(MIB, BLOCK, 2);
-        shards.servers.get(1).close();
-        assertThatThrownBy(() -> {
-            model.pull(0, memory, 0, MIB, Cancellation.NONE);
-            model.pull(0, memory, 0, MIB, Cancellation.NONE);
-        }).isInstanceOf(IOException.class).hasMessageContaining("shard");
-    }
-
-    @Test
     void connectFailsWhenTheServerDoesNotRespondToALogin() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
             ModelAddress address = new ModelAddress(
@@ -397,16 +295,25 @@ class StripedModelTest {
     }
 
     private void assertRefused(String message, ModelFacts... facts) throws IOException {
-        shards = new FakeShards(context -> context, facts);
-        assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
-            .hasMessageContaining(message);
-        await("no connection is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
+        try (FakeShards refused = new FakeShards(context -> context, facts)) {
+            assertThatThrownBy(() -> StripedModel.connect(context(refused.address()))).isInstanceOf(IOException.class)
+                .hasMessageContaining(message);
+            await("no connection is left",
+                () -> refused.servers.stream().allMatch(server -> server.connectionCount() == 0));
+        }
     }
 
     @Test
-    void connectFailsWhenShardsReportDifferentModelSizes() throws IOException {
-        assertRefused("different model: its size", FakeShards.facts(MIB, BLOCK, 0, 2),
-            FakeShards.facts(2 * MIB, BLOCK, 1, 2));
+    void connectFailsWhenShardsAreOfDifferentModelsOrNotAllInTheirOrder() throws IOException {
+        ModelFacts first = FakeShards.facts(MIB, BLOCK, 0, 2);
+        assertRefused("different model: its size", first, FakeShards.facts(2 * MIB, BLOCK, 1, 2));
+        assertRefused("different model: its block size", first, FakeShards.facts(MIB, 4096, 1, 2));
+        for (String source : new String[]{"sha256:1", null}) {
+            assertRefused("different model: its source", first,
+                new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, source));
+        }
+        assertRefused("give the addresses of the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2), first);
+        assertRefused("is one of 3 shards of model fake, but 1 address was given", FakeShards.facts(MIB, BLOCK, 0, 3));
     }
 
     @ParameterizedTest
@@ -458,8 +365,7 @@ class StripedModelTest {
         connect("refuse", 1);
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
-        CompletableFuture<Void> push = FakeShards
-            .async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
         await("all blocks wait", () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 4);
         cancellation.cancel();
         assertThat(push).failsWithin(Duration.ofSeconds(30));
@@ -468,43 +374,6 @@ class StripedModelTest {
         assertThat(shards.shards).allSatisfy(shard -> assertThat(shard.absents).containsExactlyInAnyOrder(
             "0+" + BLOCK + " in round 1", BLOCK + "+" + BLOCK + " in round 1"));
         assertThat(model.nextRound()).isEqualTo(2);
-    }
-
-    @Test
-    void connectFailsWhenShardsReportDifferentBlockSizes() throws IOException {
-        assertRefused("different model: its block size", FakeShards.facts(MIB, BLOCK, 0, 2),
-            FakeShards.facts(MIB, 4096, 1, 2));
-    }
-
-    @Test
-    void connectFailsWhenShardsReportDifferentSourcesOfTheInitialWeights() throws IOException {
-        assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
-            new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, "sha256:1"));
-    }
-
-    @Test
-    void connectFailsWhenAShardReportsNoSourceOfTheInitialWeights() throws IOException {
-        assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
-            new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, null));
-    }
-
-    @Test
-    void connectFailsWhenShardsAreInTheWrongOrder() throws IOException {
-        assertRefused("give the addresses of the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2),
-            FakeShards.facts(MIB, BLOCK, 0, 2));
-    }
-
-    @Test
-    void connectFailsWhenTheAddressOfAShardIsMissing() throws IOException {
-        assertRefused("is one of 3 shards of model fake, but 1 address was given", FakeShards.facts(MIB, BLOCK, 0, 3));
-    }
-
-    @Test
-    void connectFailsWhenAShardReportsNoBlockSize() throws IOException {
-        shards = FakeShards.of(MIB, BLOCK, 1);
-        shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
-        assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
-            .hasMessageContaining("is not a shard of modeldisk");
     }
 
     @ParameterizedTest
@@ -523,29 +392,25 @@ class StripedModelTest {
         int admitted = shards.shards.getFirst().admitted.get();
         shards.restart(0);
         assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE)).satisfies(
-            failure -> FakeShards.assertShardFailed(failure, ShardException.Kind.WRONG_SHARD, 0))
+            failure -> assertShardFailed(failure, ShardException.Kind.WRONG_SHARD, 0))
             .hasMessageContaining("speaks version 99").hasMessageContaining("speaks version " + ModelFacts.PROTOCOL);
         assertThat(shards.shards.getFirst().admitted).hasValue(admitted);
     }
 
-    @Test
-    void connectFailsWhenAShardReportsFactsThatAreNotJson() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"hello, not a modeldisk shard", "'{\"shards\":1}', is not a shard of modeldisk"})
+    void connectFailsWhenAShardReportsNoFacts(String page, String message) throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
-        shards.shards.getFirst().page = "hello".getBytes(StandardCharsets.UTF_8);
+        shards.shards.getFirst().page = page.getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
-            .hasMessageContaining("not a modeldisk shard");
+            .hasMessageContaining(message);
     }
 
     @Test
-    void pullRefusesARangeBeyondTheEndOfTheModel() throws IOException {
+    void pullRefusesARangeBeyondTheEndOfTheModelOrOfTheMemory() throws IOException {
         serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(MIB, memory, 0, 4096, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Test
-    void pullRefusesARangeBeyondTheEndOfTheMemory() throws IOException {
-        serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(0, memory, 8 * MIB - 4096, 8192, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
     }

@@ -20,7 +20,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,14 +30,11 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Tests of header and data digests (RFC 7143 sections 7.8 and 13.1). The tests compute and check the digests with {@link Crc32c}.
  */
 @Timeout(60)
-class DigestTest {
+class DigestTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
     private static final int DATA_DIGEST_ERROR = 0x02;
     private static final int PROTOCOL_SERVICE_CRC_ERROR = 0xB4705;
-
-    private Serving serving;
-    private RawInitiator raw;
 
     @BeforeEach
     void serve() throws IOException {
@@ -50,13 +46,6 @@ class DigestTest {
         return serving.loginAs("iqn.test:" + (header + data).toLowerCase(Locale.ROOT), "HeaderDigest=" + header,
             "DataDigest=" + data,
             "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=16384", "MaxRecvDataSegmentLength=5000");
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     /** The examples come from RFC 7143, appendix A. */

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of PDUs that the target rejects, with the reasons. The session continues (RFC 7143 sections 7.3 and 11.17). */
 @Timeout(60)
-class RejectTest {
+class RejectTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
 
@@ -37,20 +36,10 @@ class RejectTest {
     private static final int INVALID_PDU_FIELD = 0x09;
     private static final int LONG_OPERATION = 0x0A;
 
-    private Serving serving;
-    private RawInitiator raw;
-
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
         raw = serving.login();
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     private static void assertReject(Reply reply, int reason, ByteBuffer header) {

@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SupportedOperationsTest {
     private static final int INVALID_OPCODE = 0x52000;
     private static final int INVALID_FIELD = 0x52400;
-    private static final int NOT_SUPPORTED = 1;
     private static final int SUPPORTED = 3;
     private static final int ROOM = 4096;
 

@@ -10,7 +10,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,12 +18,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests of responses that the target sends together. The target must not hold back a response for which the initiator may wait.
  */
 @Timeout(60)
-class TargetBatchingTest {
+class TargetBatchingTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final int COMMANDS = 8;
-
-    private Serving serving;
-    private RawInitiator raw;
 
     private void logIn(String digest) throws IOException {
         serving = new Serving();
@@ -34,13 +30,6 @@ class TargetBatchingTest {
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     private byte[] command(int flags, byte[] cdb, int bytes, byte[] data) {

@@ -1,14 +1,11 @@
 package io.modeldisk.protocol.engine;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,15 +32,5 @@ class TargetContextTest {
         setting.accept(context);
         assertThatThrownBy(context::conclude).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith(message);
-    }
-
-    @Test
-    void toStringContainsTheEffectiveConfiguration() {
-        TargetContext changed = new TargetContext().listen(new InetSocketAddress("127.0.0.1", 3261))
-            .waitBound(Duration.ofMillis(1500));
-        assertThat(changed.conclude())
-            .hasToString("listen=127.0.0.1:3261 " + new TargetContext().toString().replaceFirst("\\S+ ", "")
-                .replace("waitBound=5s", "waitBound=1500ms"))
-            .asString().contains("loginTimeout=15s", "transferTimeout=30s", "pingInterval=15s", "maxLogins=64");
     }
 }

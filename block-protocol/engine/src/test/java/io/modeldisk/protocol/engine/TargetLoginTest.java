@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,24 +22,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests of the responses of a target in the login phase (RFC 7143 sections 6 and 13). */
 @Timeout(60)
-class TargetLoginTest {
+class TargetLoginTest extends ServedTarget {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
     private static final String TARGET = "TargetName=" + MemoryTarget.NAME;
-
-    private Serving serving;
-    private RawInitiator raw;
 
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
         raw = new RawInitiator(serving.server.localAddress());
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     @Test
@@ -78,12 +67,6 @@ class TargetLoginTest {
     void invalidLoginKeyIsRefusedWithItsLoginStatus(int status, String first, String second, String third)
         throws IOException {
         assertThat(raw.login(0, 1, first, second, third).loginStatus()).isEqualTo(status);
-    }
-
-    @Test
-    void connectionIsClosedAfterARefusedLogin() throws IOException {
-        raw.login(1, 3, INITIATOR, "TargetName=iqn.2026-11.io.modeldisk:other");
-        assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test

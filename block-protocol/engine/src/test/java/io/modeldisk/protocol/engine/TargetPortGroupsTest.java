@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,27 +30,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of asymmetric logical unit access, of a target with two groups of which this process is the second (SPC-4 5.15). */
 @Timeout(60)
-class TargetPortGroupsTest {
+class TargetPortGroupsTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final int INVALID_FIELD = 0x52400;
     private static final byte[] READ_10 = cdb(0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
     private static final byte[] WRITE_10 = cdb(0x2A, 0, 0, 0, 0, 0, 0, 0, 1, 0);
 
     private final TargetPortGroups groups = new TargetPortGroups(2, 2, ACTIVE);
-    private Serving serving;
-    private RawInitiator raw;
 
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(groups);
         raw = serving.login();
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     /** Changes the state of the second group and takes the unit attention. */

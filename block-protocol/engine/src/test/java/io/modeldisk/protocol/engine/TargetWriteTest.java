@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,16 +24,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of write data that is sent as immediate, unsolicited or solicited data, and tests of errors in this data. */
 @Timeout(60)
-class TargetWriteTest {
+class TargetWriteTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final int MIB = 1 << 20;
     private static final String[] UNSOLICITED = {
         "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=65536", "MaxBurstLength=131072",
         "MaxRecvDataSegmentLength=262144"
     };
-
-    private Serving serving;
-    private RawInitiator raw;
 
     private static void small(TargetContext context) {
         context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands = 2;
@@ -44,13 +40,6 @@ class TargetWriteTest {
     void serve() throws IOException {
         serving = new Serving();
         raw = serving.login(UNSOLICITED);
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     /** Sends the data that the R2Ts request, in PDUs of at most {@code pduBytes}, until the response to the command arrives. */

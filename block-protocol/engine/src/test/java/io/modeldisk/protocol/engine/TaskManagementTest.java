@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of tasks that wait, and of the reasons why tasks end early. */
 @Timeout(60)
-class TaskManagementTest {
+class TaskManagementTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final int ABORT_TASK = 1;
     private static final int ABORT_TASK_SET = 2;
@@ -33,21 +32,11 @@ class TaskManagementTest {
     private static final int TARGET_WARM_RESET = 6;
     private static final int TASK_ABORTED = 0x40;
 
-    private Serving serving;
-    private RawInitiator raw;
-
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(
             context -> context.waitBound(Duration.ofMillis(1000)).transferTimeout = Duration.ofSeconds(2));
         raw = serving.login();
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     private int parkedRead() throws IOException {
@@ -68,12 +57,6 @@ class TaskManagementTest {
     }
 
     @Test
-    void parkedTaskEndsWithBusyAfterTheWaitLimit() throws IOException {
-        assertThat(raw.end(parkedRead()).status()).isEqualTo(0x08);
-        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
-    }
-
-    @Test
     void parkedWriteThatHasChangedTheMediumDoesNotEndWithBusy() throws IOException {
         serving.target.unit.parking = true;
         serving.target.unit.changedByParked = true;
@@ -89,6 +72,7 @@ class TaskManagementTest {
         serving.target.unit.parking = true;
         int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
         assertThat(raw.end(tag).status()).isEqualTo(0x08);
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
         assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
     }
 
@@ -279,19 +263,12 @@ class TaskManagementTest {
     }
 
     @Test
-    void lostConnectionLeavesNoParkedTask() throws IOException {
-        parkedRead();
-        raw.close();
-        serving.awaitNothingLeft();
-        assertThat(serving.target.unit.parked).isEmpty();
-    }
-
-    @Test
     void resumeOfATaskDoesNothingAfterItsConnectionIsLost() throws IOException {
         parkedRead();
         IoTask task = serving.target.unit.parked.getFirst();
         raw.close();
         serving.awaitNothingLeft();
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
         task.resume();
         assertThat(serving.server.freeBufferBytes()).isEqualTo(serving.allBufferBytes);
     }

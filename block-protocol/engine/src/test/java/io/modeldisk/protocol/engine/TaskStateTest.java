@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -56,14 +56,10 @@ class TaskStateTest {
         ENDING, List.of(RECEIVING, RUNNING, ENDING),
         PUTTING, List.of(RECEIVING, RUNNING, ENDING, PUTTING));
 
+    @AutoClose
     private final DataMemory memory = DataMemory.allocate(BufferPool.CHUNK_BYTES);
     private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot task = new TaskSlot(0, null, memory, 0, null, awaitingData);
-
-    @AfterEach
-    void close() {
-        memory.close();
-    }
 
     private TaskSlot taskIn(TaskState state) {
         WAYS.get(state).forEach(task::become);

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import java.io.IOException;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of unit attentions, with which a target reports events of a logical unit to an initiator (SAM-5 section 5.14). */
 @Timeout(60)
-class UnitAttentionTest {
+class UnitAttentionTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
     private static final int POWER_ON = 0x62900;
     private static final int RESET = 0x62903;
@@ -27,20 +26,10 @@ class UnitAttentionTest {
     private static final int LOGICAL_UNIT_RESET = 5;
     private static final int TARGET_WARM_RESET = 6;
 
-    private Serving serving;
-    private RawInitiator raw;
-
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
         raw = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
     }
 
     private static End testUnitReady(RawInitiator initiator) throws IOException {

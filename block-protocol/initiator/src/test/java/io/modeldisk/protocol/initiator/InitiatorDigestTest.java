@@ -19,7 +19,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,13 +32,9 @@ class InitiatorDigestTest {
     private static final long SECOND = 1_000_000_000;
     private static final int MIB = 1 << 20;
 
+    @AutoClose
     private final DataMemory memory = DataMemory.allocate(8 * MIB);
     private final BlockingQueue<String> ends = new ArrayBlockingQueue<>(10);
-
-    @AfterEach
-    void free() {
-        memory.close();
-    }
 
     private static SessionContext context(InetSocketAddress portal, Digest header, Digest data) {
         return new SessionContext().portal(portal).targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", 1)

@@ -16,17 +16,6 @@ class MetricsTest {
     }
 
     @Test
-    void metricReadFromAStatusHasTheWrittenValue() {
-        for (Metric metric : Metric.values()) {
-            ObjectNode object = JsonNodeFactory.instance.objectNode();
-            StatusJson.put(object, metric, 7L);
-            assertThat(StatusJson.get(object, metric).asLong()).as(metric.path()).isEqualTo(7);
-        }
-        ObjectNode empty = JsonNodeFactory.instance.objectNode();
-        assertThat(StatusJson.get(empty, Metric.VERSION_MIN).isMissingNode()).isTrue();
-    }
-
-    @Test
     void everyMetricHasANameThatPrometheusAccepts() {
         assertThat(Metric.values()).filteredOn(metric -> metric.kind() != Kind.TEXT)
             .extracting(metric -> metric.prometheusName().replaceFirst("_total$", ""))

@@ -3,7 +3,6 @@ package io.modeldisk.platform.threads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
-import java.util.concurrent.ThreadFactory;
 import org.junit.jupiter.api.Test;
 
 class ThreadNameTest {
@@ -21,20 +20,5 @@ class ThreadNameTest {
     void nameHasTheRoleAndTheDetails() {
         assertThat(ThreadName.LEASE.of("resnet", 0)).isEqualTo("modeldisk-lease-resnet-0");
         assertThat(ThreadName.LEASE).hasToString("modeldisk-lease-MODEL-SHARD");
-    }
-
-    @Test
-    void threadOfARoleIsADaemonOrVirtual() {
-        assertThat(ThreadName.NOTICES.builder().unstarted(() -> {}))
-            .matches(Thread::isDaemon).matches(thread -> !thread.isVirtual())
-            .hasFieldOrPropertyWithValue("name", "modeldisk-notices");
-        assertThat(ThreadName.TRANSFER.builder().unstarted(() -> {})).matches(Thread::isVirtual);
-    }
-
-    @Test
-    void numberedThreadsCountFromZero() {
-        ThreadFactory factory = ThreadName.ADMIN.numbered();
-        assertThat(factory.newThread(() -> {}).getName()).isEqualTo("modeldisk-admin-0");
-        assertThat(factory.newThread(() -> {}).getName()).isEqualTo("modeldisk-admin-1");
     }
 }

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,17 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 final class CrashDiskTest {
     @TempDir
     private Path base;
+    @AutoClose
     private CrashDisk disk;
 
     @BeforeEach
     void mount() throws IOException {
         assumeTrue(Files.isWritable(Path.of("/dev/fuse")), "/dev/fuse is missing");
         disk = CrashDisk.mount(Files.createDirectory(base.resolve("disk")));
-    }
-
-    @AfterEach
-    void unmount() throws IOException {
-        disk.close();
     }
 
     private Path path(String name) {

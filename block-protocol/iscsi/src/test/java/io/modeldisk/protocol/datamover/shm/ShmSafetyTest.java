@@ -6,14 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataError;
-import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetSide;
+import io.modeldisk.protocol.datamover.Unnumbered;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.NopOutPdu;
 import io.modeldisk.protocol.pdu.Pdu;
-import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -193,23 +192,11 @@ final class ShmSafetyTest {
     @Test
     void writeFromMemoryThatIsNotShareableIsRefused() throws IOException {
         try (DataMemory plain = DataMemory.allocate(4096)) {
-            ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers(),
+            ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new Unnumbered(),
                 NanoClock.SYSTEM);
             ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
             assertThatThrownBy(() -> initiator.sendCommand(command, new Task(plain), false))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("allocateShareable");
-        }
-    }
-
-    private static final class NoNumbers implements InitiatorDatamover.Numbering {
-        @Override
-        public void stamp(RequestPdu pdu) {
-            throw new IllegalStateException("the initiator sent a PDU, but the test expects none");
-        }
-
-        @Override
-        public int expStatSn() {
-            return 0;
         }
     }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.memory.DataMemory;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Tests which target transfer tags a slot accepts for late data. */
@@ -13,14 +13,10 @@ class TcpTransferTest {
     /** The number of transfers of one slot after which target transfer tags repeat. */
     private static final int TAGS = 1 << 19;
 
+    @AutoClose
     private final DataMemory memory = DataMemory.allocate(4096);
     private final DataTransfer data = new DataTransfer(SLOT, memory, 4096, 1);
     private final TcpTransfer transfer = new TcpTransfer();
-
-    @AfterEach
-    void close() {
-        memory.close();
-    }
 
     private int begin(int transfers) {
         for (int i = 0; i < transfers; i++) {

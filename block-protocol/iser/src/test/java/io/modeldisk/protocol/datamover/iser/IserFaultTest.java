@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.Unnumbered;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.engine.Serving;
 import io.modeldisk.protocol.initiator.IscsiSession;
@@ -16,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,13 +38,14 @@ class IserFaultTest extends IserFixture {
     void commandWithWrongMemoryAdvertisementFailsWithoutEffectOnOtherSessions(LyingInitiator.Lie lie, boolean writes)
         throws Exception {
         byte[] before = serving.fill(lie.ordinal());
-        RememberingPortal another = new RememberingPortal(
-            new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
+        AtomicReference<InitiatorDatamover> last = new AtomicReference<>();
+        InitiatorPortal another = remembering(
+            new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()), last);
         try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
             // The read registers the memory in a protection domain that the lying initiator does not use.
             assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
-            int foreign = another.last().channel().registered(memory).remoteKey(0);
+            int foreign = ((IserInitiatorDatamover) last.get()).channel().registered(memory).remoteKey(0);
             InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
             byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
             try (IscsiSession liar = login(way)) {

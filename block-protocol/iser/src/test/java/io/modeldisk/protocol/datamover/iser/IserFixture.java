@@ -3,7 +3,9 @@ package io.modeldisk.protocol.datamover.iser;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.WrappedPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.engine.MemoryTarget;
 import io.modeldisk.protocol.engine.Serving;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -67,6 +70,14 @@ abstract class IserFixture {
                 .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", ++sessions));
         UnitReadiness.await(session, 0);
         return session;
+    }
+
+    /** Returns a portal that stores its last connection. */
+    static InitiatorPortal remembering(InitiatorPortal way, AtomicReference<InitiatorDatamover> last) {
+        return new WrappedPortal(way, (connection, _) -> {
+            last.set(connection);
+            return connection;
+        });
     }
 
     InitiatorPortal iser() {

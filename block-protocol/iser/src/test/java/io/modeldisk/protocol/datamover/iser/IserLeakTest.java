@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.Unnumbered;
 import io.modeldisk.protocol.engine.Serving;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -72,8 +74,8 @@ class IserLeakTest extends IserFixture {
             }
             case 1 -> login(iser()).close();
             default -> {
-                RememberingPortal way = new RememberingPortal(iser());
-                IscsiSession session = login(way);
+                AtomicReference<InitiatorDatamover> last = new AtomicReference<>();
+                IscsiSession session = login(remembering(iser(), last));
                 // The connection is closed while RDMA READs or WRITEs are in flight.
                 for (int i = 0; i < 2; i++) {
                     session.submit(number % 4 == 2
@@ -82,7 +84,7 @@ class IserLeakTest extends IserFixture {
                         : session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, i * BYTES, BYTES)
                             .onCompletion(_ -> {}));
                 }
-                way.last().close();
+                last.get().close();
                 session.close();
             }
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
 import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.datamover.Unnumbered;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.rdma.QueuePair;

@@ -15,13 +15,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -146,25 +143,5 @@ class IserSessionTest extends IserFixture {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(address, UNUSED_PORT));
         assertThatThrownBy(() -> login(way)).isInstanceOf(IOException.class)
             .hasMessageContaining("accepts no iSER connections").hasMessageContaining("--datamover iser");
-    }
-
-    @Test
-    void closedSessionsReleaseAllDescriptors() throws Exception {
-        login(iser()).close();
-        serving.awaitNothingLeft();
-        long before = descriptors();
-        for (int i = 0; i < 5; i++) {
-            login(iser()).close();
-            serving.awaitNothingLeft();
-        }
-        await("the descriptors are closed", () -> descriptors() <= before);
-    }
-
-    private static long descriptors() {
-        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-            return open.count();
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -1,10 +1,9 @@
-package io.modeldisk.protocol.datamover.iser;
+package io.modeldisk.protocol.datamover;
 
-import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.pdu.RequestPdu;
 
 /** The numbering of a connection that sends no request. */
-final class Unnumbered implements InitiatorDatamover.Numbering {
+public final class Unnumbered implements InitiatorDatamover.Numbering {
     @Override
     public void stamp(RequestPdu pdu) {
         throw new IllegalStateException("the initiator sent a PDU, but the test expects none");
