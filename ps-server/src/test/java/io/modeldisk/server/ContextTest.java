@@ -26,12 +26,6 @@ class ContextTest {
     }
 
     @Test
-    void toStringReturnsTheEffectiveConfiguration() throws IOException {
-        assertThat(sound().conclude().toString()).contains("model=m", "sizeBytes=1048576", "blockSizeBytes=262144",
-            "consistency=asp", "learners=1", "lease=PT5S", "shards=1", "aggregator=sum", "maxConnections=288");
-    }
-
-    @Test
     void wrongSettingIsRefusedWithAMessageThatHasItsNameAndValue() {
         assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");

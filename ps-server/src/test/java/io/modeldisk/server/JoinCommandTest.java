@@ -48,20 +48,6 @@ class JoinCommandTest {
     }
 
     @Test
-    void roundsWaitForALearnerThatHasJoinedButHasNotPushed() throws Exception {
-        try (ShardModel shard = shard()) {
-            connect(shard, "a", "b");
-            LogicalUnit train = shard.target().units().get(0);
-            assertThat(join(train, "a", 0)).isEqualTo(1);
-            assertThat(join(train, "b", 0)).isEqualTo(1);
-            push(train, "a");
-            assertThat(shard.consistency().rounds(0)).isZero();
-            push(train, "b");
-            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
-        }
-    }
-
-    @Test
     void pullThatWaitsWhileTheJobFormsIsResumedByTheJoinThatFormsIt() throws Exception {
         try (ShardModel shard = ShardModel.open(new ServerContext().model("test").blockSizeBytes(BLOCK)
             .sizeBytes(2 * BLOCK).aggregator("sum", new SumAggregator()).consistency("ssp:0").learners(2))) {
@@ -75,23 +61,6 @@ class JoinCommandTest {
             assertThat(join(train, "b", 0)).isEqualTo(11);
             assertThat(pull.resumes()).isEqualTo(1);
             assertThat(train.admitRead(pull)).isTrue();
-        }
-    }
-
-    @Test
-    void roundsDoNotWaitForALearnerThatHasPostponedItsFirstRound() throws Exception {
-        try (ShardModel shard = shard()) {
-            connect(shard, "a", "b");
-            LogicalUnit train = shard.target().units().get(0);
-            join(train, "a", 0);
-            join(train, "b", 0);
-            push(train, "a");
-            assertThat(join(train, "b", 3)).isEqualTo(3);
-            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
-            push(train, "a");
-            assertThat(shard.consistency().rounds(0)).isEqualTo(2);
-            push(train, "a");
-            assertThat(shard.consistency().rounds(0)).isEqualTo(2);
         }
     }
 

@@ -18,6 +18,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -280,6 +281,37 @@ class KillAndReconnectTest {
             }
         }
         assertRawWeights(sums, RATE / learners);
+    }
+
+    @Test
+    void newLearnerPullsTheSameRoundFromAllShards() throws Exception {
+        serve("bsp", 1, Duration.ofSeconds(60));
+        try (StripedModel founder = connectDirectly("founder");
+            StripedModel newcomer = connectDirectly("newcomer");
+            DataMemory ones = DataMemory.allocate(SIZE);
+            DataMemory weights = DataMemory.allocate(SIZE)) {
+            for (int page = 0; page < PAGES; page++) {
+                fill(ones, page, 1);
+            }
+            founder.push(0, ones, 0, SIZE, Cancellation.NONE);
+            // The new learner joins when the first learner has pushed only the part of round 2 that is at shard 0.
+            founder.push(0, ones, 0, BLOCK, Cancellation.NONE);
+            newcomer.join();
+            Callable<Void> train = () -> {
+                newcomer.push(0, ones, 0, SIZE, Cancellation.NONE);
+                newcomer.pull(0, weights, 0, SIZE, Cancellation.NONE);
+                return null;
+            };
+            Callable<Void> goOn = () -> {
+                founder.push(BLOCK, ones, BLOCK, SIZE - BLOCK, Cancellation.NONE);
+                founder.push(0, ones, 0, SIZE, Cancellation.NONE);
+                return null;
+            };
+            runAll(List.of(train, goOn));
+            long[] rounds = new long[PAGES];
+            Arrays.fill(rounds, Math.round(-valueAt(weights, 0, ValueType.FLOAT32) / RATE));
+            assertWeights(weights, rounds, RATE, ValueType.FLOAT32);
+        }
     }
 
     @Test

@@ -18,7 +18,7 @@ import io.modeldisk.server.fake.Weights;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,17 +30,13 @@ class LearnerUserTest {
     private static final int OTHER_ISID = 2;
     private static final Nexus SEVEN = nexus(ISID, "seven", Right.LEARN);
 
+    @AutoClose
     private RecordedShard shard;
 
     @BeforeEach
     void open() throws Exception {
         shard = new RecordedShard("asp", 1, SumAggregator::new);
         shard.connect(SEVEN);
-    }
-
-    @AfterEach
-    void close() {
-        shard.close();
     }
 
     /** Returns a nexus of initiator {@code seven}. */
@@ -66,18 +62,6 @@ class LearnerUserTest {
         List<Learner> members = at.shard.learners().roster().members();
         assertThat(members).hasSize(1);
         return members.getFirst();
-    }
-
-    @Test
-    void joinOfAConnectedNameIsRefusedWithItsHost() throws Exception {
-        shard.join(SEVEN, 0, true);
-        for (String user : List.of("seven", "other")) {
-            Nexus second = nexus(OTHER_ISID, user, Right.LEARN);
-            shard.connect(second);
-            assertNameInUse(shard, second,
-                user.equals("seven") ? "is connected from 10.0.0.1" : "belongs to user seven");
-        }
-        assertThat(learner(shard).key().isid()).isEqualTo(ISID);
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +26,7 @@ class RecordedWriteTest {
     private static final int PAGE = RecordedShard.PAGE;
     private static final Nexus LEARNER = FakeTask.nexus("a");
 
+    @AutoClose
     private RecordedShard shard;
 
     @BeforeEach
@@ -33,11 +34,6 @@ class RecordedWriteTest {
         shard = new RecordedShard("asp", 1, SumAggregator::new);
         shard.connect(LEARNER);
         shard.join(LEARNER, 0, false);
-    }
-
-    @AfterEach
-    void close() {
-        shard.close();
     }
 
     private static FakeTask push(long round) {

@@ -328,12 +328,6 @@ class ReplicaServerTest {
     }
 
     @Test
-    void processesStartedAlikeFindTheirRolesAndHandOverWithoutAnError() throws Exception {
-        startTwo();
-        handOverDuringTraining();
-    }
-
-    @Test
     void backupThatStopsIsForgottenAlsoIfItsSuccessorHasItsAddress() throws Exception {
         maxBackups = 2;
         new Process();

@@ -17,12 +17,13 @@ import io.modeldisk.server.unit.TrainUnit;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A reset of a unit needs the right with which the unit is written. */
 class ResetRightsTest {
+    @AutoClose
     private ShardModel shard;
     private ModelFacts facts;
 
@@ -31,11 +32,6 @@ class ResetRightsTest {
         shard = ShardModel.open(new ServerContext()
             .model("m").sizeBytes(16384).blockSizeBytes(4096).aggregator("sum", new SumAggregator()));
         facts = shard.facts();
-    }
-
-    @AfterEach
-    void close() {
-        shard.close();
     }
 
     private static List<Right> rightsThatMayReset(LogicalUnit unit) {

@@ -16,7 +16,6 @@ import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.status.ShardStatus;
-import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -249,20 +248,6 @@ class ShardModelTest {
     }
 
     @Test
-    void statusShowsTheReasonWhenTheJobHasStopped() throws Exception {
-        try (ShardModel shard = ShardModel.open(context().learners(2).minLearners(2))) {
-            for (String name : List.of("a", "b")) {
-                shard.target().nexusEstablished(FakeTask.nexus(name));
-                shard.learners().join(FakeTask.nexus(name));
-            }
-            assertThat(status(shard).has("stopped")).isFalse();
-            shard.target().nexusLost(FakeTask.nexus("b"), true);
-            assertThat(status(shard).at("/stopped").asText())
-                .startsWith("the job has stopped: 1 learner is left, but --min-learners is 2");
-        }
-    }
-
-    @Test
     void leaseLimitsTheSilenceOfLearnersButNotOfOtherInitiators() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
         try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
@@ -294,57 +279,11 @@ class ShardModelTest {
     }
 
     @Test
-    void roundsContinueWithoutALearnerWhoseLeaseExpired() throws Exception {
-        Nexus other = FakeTask.nexus("b");
-        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
-            Target target = shard.target();
-            LogicalUnit train = target.units().get(0);
-            target.nexusEstablished(LEARNER);
-            target.nexusEstablished(other);
-            train.write(new FakeTask(LEARNER, 0, 4096).fill(3));
-            train.write(new FakeTask(other, 0, SIZE).fill(5));
-            FakeTask pull = new FakeTask(other, 0, SIZE);
-            assertThat(train.admitRead(pull)).isFalse();
-            target.nexusLost(LEARNER, false);
-            clock.advance(Duration.ofSeconds(4));
-            shard.expire();
-            assertThat(pull.resumes()).isZero();
-            clock.advance(Duration.ofSeconds(1));
-            shard.expire();
-            while (!train.admitRead(pull)) {
-                pull.awaitResume();
-            }
-            assertThat(Weights.at(shard.store(), 0)).isEqualTo(4);
-            assertThat(Weights.at(shard.store(), 4096)).isEqualTo(5);
-        }
-    }
-
-    @Test
     void aggregatorIsClosedIfTheServerCannotListen() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             ServerContext context = context().listen((InetSocketAddress) taken.getLocalSocketAddress());
             assertThatThrownBy(() -> ParameterServer.launch(context)).isInstanceOf(IOException.class);
             assertThat(aggregator.isClosed()).isTrue();
         }
-    }
-
-    @Test
-    void serverRemovesLearnersWhoseLeaseExpired() throws Exception {
-        ServerContext context = context().consistency("bsp").learners(2)
-            .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        try (ParameterServer server = ParameterServer.launch(context)) {
-            LogicalUnit train = server.shard().target().units().get(0);
-            server.shard().target().nexusEstablished(LEARNER);
-            // This learner has no connection, so its lease starts immediately.
-            train.write(new FakeTask(FakeTask.nexus("ghost"), 0, 4096).fill(1));
-            train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
-            FakeTask pull = new FakeTask(LEARNER, 0, SIZE);
-            assertThat(train.admitRead(pull)).isFalse();
-            Await.await("the lease of the ghost expires", () -> {
-                clock.advance(Duration.ofSeconds(1));
-                return pull.resumes() > 0;
-            });
-        }
-        assertThat(aggregator.isClosed()).isTrue();
     }
 }

@@ -20,11 +20,11 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
-import io.modeldisk.server.fake.MovingAddress;
 import io.modeldisk.server.role.ReplicaMembers;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
+import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -72,8 +72,7 @@ class TakeoverTest {
 
     private final AtomicLong epoch = new AtomicLong();
     private final List<Replica> replicas = new ArrayList<>();
-    private long lowestEpoch;
-    private MovingAddress address;
+    private NetworkPath address;
 
     /** One process that may serve the shard. */
     private final class Replica implements BackupMembers {
@@ -95,7 +94,6 @@ class TakeoverTest {
                 .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
                     .datamovers(openers(datamover)))
                 .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER));
-            context.lowestEpoch = lowestEpoch;
             this.server = ParameterServer.launch(context);
             replicas.add(this);
         }
@@ -279,7 +277,7 @@ class TakeoverTest {
     private void takeOver(String consistency, Route.Preference datamover, int rounds) throws Exception {
         Replica first = new Replica("a", consistency, datamover);
         Replica second = new Replica("b", consistency, datamover);
-        address = new MovingAddress(first.server.localAddress());
+        address = new NetworkPath(first.server.localAddress());
         first.lead(second);
         first.awaitInSync(second);
         train(rounds, () -> {
@@ -294,7 +292,7 @@ class TakeoverTest {
     @CsvSource({"asp", "bsp"})
     void backupThatStartsLaterCatchesUpWhileLearnersPush(String consistency) throws Exception {
         Replica first = new Replica("a", consistency, Route.Preference.TCP);
-        address = new MovingAddress(first.server.localAddress());
+        address = new NetworkPath(first.server.localAddress());
         first.lead();
         int rounds = 90;
         train(rounds, () -> {
@@ -312,7 +310,7 @@ class TakeoverTest {
     void rawWeightsThatWereWrittenAreThereAfterATakeover() throws Exception {
         Replica first = new Replica("a", "asp", Route.Preference.TCP);
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
-        address = new MovingAddress(first.server.localAddress());
+        address = new NetworkPath(first.server.localAddress());
         first.lead(second);
         first.awaitInSync(second);
         byte[] written = new byte[SIZE];
@@ -333,7 +331,7 @@ class TakeoverTest {
     void backupThatWasAddedWithoutAnAnswerIsNoMemberWhenAPushWithoutItIsAcknowledged() throws Exception {
         Replica first = new Replica("a", "asp", Route.Preference.TCP);
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
-        address = new MovingAddress(first.server.localAddress());
+        address = new NetworkPath(first.server.localAddress());
         FakeRole role = new FakeRole("a");
         // The backup ends, so that no later connection to it tells the coordinator.
         role.loseAnswerToAdditionOf("b", second::kill);
@@ -345,29 +343,5 @@ class TakeoverTest {
             model.write(0, memory, 0, SIZE, Cancellation.NONE);
         }
         assertThat(role.inSync()).containsExactly("a");
-    }
-
-    @Test
-    void processThatStartsAnewDoesNotGetRecordsOfTheEpochBefore() throws Exception {
-        Replica former = new Replica("a", "asp", Route.Preference.TCP);
-        address = new MovingAddress(former.server.localAddress());
-        lowestEpoch = 2;
-        Replica anew = new Replica("b", "asp", Route.Preference.TCP);
-        former.lead(anew);
-        await(() -> "the stream is refused: " + former.backups.status(), Duration.ofSeconds(30),
-            () -> String.valueOf(former.backups.status().getFirst().reason()).contains("old epoch"));
-        assertThat(anew.server.shard().replication().follower().isInitial()).isTrue();
-    }
-
-    @Test
-    void lostBackupDoesNotStopThePrimary() throws Exception {
-        Replica first = new Replica("a", "bsp", Route.Preference.TCP);
-        Replica second = new Replica("b", "bsp", Route.Preference.TCP);
-        address = new MovingAddress(first.server.localAddress());
-        first.lead(second);
-        first.awaitInSync(second);
-        train(60, second::kill);
-        assertThat(first.inSync).isEmpty();
-        assertWeights(60, true);
     }
 }

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class JournalDiskTest {
     @TempDir
     private Path base;
+    @AutoClose
     private CrashDisk disk;
     private Path state;
 
@@ -33,9 +34,13 @@ final class JournalDiskTest {
         state = disk.directory().resolve("state");
     }
 
-    @AfterEach
-    void unmount() throws IOException {
-        disk.close();
+    /** Ends the process and the machine, and checks that the journal has the records up to {@code last}. */
+    private void assertSurvives(Journal journal, long last) throws IOException {
+        journal.die();
+        disk.crash();
+        try (Journal again = new Journal(state)) {
+            assertThat(again.replayed()).isEqualTo(versions(last));
+        }
     }
 
     private static List<Long> versions(long last) {
@@ -47,11 +52,7 @@ final class JournalDiskTest {
         Journal journal = new Journal(state);
         journal.push(3).push(2).roster(1, 2, 1);
         journal.sink().begin(journal.batch(5, -1, 0));
-        journal.die();
-        disk.crash();
-        try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(9));
-        }
+        assertSurvives(journal, 9);
     }
 
     @Test
@@ -77,11 +78,7 @@ final class JournalDiskTest {
         assertThatThrownBy(() -> journal.push(2)).isInstanceOf(IOException.class);
         assertThat(journal.next()).isEqualTo(3);
         journal.push(2).push(1);
-        journal.die();
-        disk.crash();
-        try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(5));
-        }
+        assertSurvives(journal, 5);
     }
 
     @Test
@@ -98,11 +95,7 @@ final class JournalDiskTest {
         disk.failSyncs(1);
         assertThatThrownBy(() -> journal.roster(1, 1, 0)).isInstanceOf(IOException.class);
         journal.roster(1, 1, 0);
-        journal.die();
-        disk.crash();
-        try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(11));
-        }
+        assertSurvives(journal, 11);
     }
 
     @Test
@@ -117,11 +110,7 @@ final class JournalDiskTest {
         }
         disk.capacityBytes(1 << 20);
         journal.push(2);
-        journal.die();
-        disk.crash();
-        try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(4));
-        }
+        assertSurvives(journal, 4);
     }
 
     @Test
@@ -133,11 +122,7 @@ final class JournalDiskTest {
         assertThatThrownBy(() -> journal.push(2)).hasMessageContaining("Read-only");
         disk.readOnly(false);
         journal.push(2);
-        journal.die();
-        disk.crash();
-        try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(4));
-        }
+        assertSurvives(journal, 4);
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.CRC32C;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class RecordAssemblyTest {
@@ -19,13 +19,9 @@ class RecordAssemblyTest {
     private static final int CAPACITY = 16 * PAGE;
 
     private final MemorySegment batch = Arena.ofAuto().allocate(CAPACITY, PAGE);
+    @AutoClose
     private final RecordAssembly assembly = new RecordAssembly(CAPACITY);
     private int end;
-
-    @AfterEach
-    void close() {
-        assembly.close();
-    }
 
     private void write(long position, int bodyBytes) {
         RecordHeader.put(batch, end, RecordKind.PUSH, (byte) 0, 3, 0, bodyBytes, 1, 1, 1, bodyBytes, position, 2);

@@ -18,7 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class BlockStoreTest {
@@ -28,17 +28,13 @@ class BlockStoreTest {
     private static final Nexus READER = FakeTask.nexus("reader");
 
     // The store has three full blocks and one block of a single logical block.
+    @AutoClose
     private final BlockStore store = new BlockStore(new BlockLayout(3 * BLOCK + PAGE, BLOCK), SPARES, 0);
     private final SumAggregator sum = new SumAggregator();
     private final PieceVisitor<Void> add = (task, context, block, offset, data, dataOffset, length) -> {
         sum.aggregate(block.writable(), offset, data, dataOffset, length, 1);
         return true;
     };
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     private void add(long offset, int lengthBytes, float value) {
         store.visit(new FakeTask(READER, offset, lengthBytes).fill(value), add, null);

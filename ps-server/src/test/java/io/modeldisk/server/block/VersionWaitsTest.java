@@ -7,20 +7,16 @@ import io.modeldisk.server.fake.FakeTask;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class VersionWaitsTest {
     private static final int BLOCK = 4096;
     private static final int BLOCKS = 4;
 
+    @AutoClose
     private final BlockStore store = new BlockStore(new BlockLayout(BLOCKS * BLOCK, BLOCK), 1, 0);
     private final VersionWaits waits = store.versionWaits();
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     private static FakeTask knows(long version) {
         return new FakeTask(FakeTask.nexus("follower"), 0, 0).ofRound(version);

@@ -14,7 +14,7 @@ import io.modeldisk.server.fake.Weights;
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Tests of pushes with a round number under asp. */
@@ -22,6 +22,7 @@ class AspRoundsTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 2 * PAGE;
 
+    @AutoClose
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
     private final Learners membership = new Learners(1, 0, Duration.ZERO, Integer.MAX_VALUE, store.layout(),
         new ManualClock());
@@ -40,41 +41,8 @@ class AspRoundsTest {
         membership.join(a);
     }
 
-    @AfterEach
-    void close() {
-        store.close();
-    }
-
     private void push(long round, long offset, int lengthBytes, float value) throws ScsiException {
         assertThat(asp.push(new FakeTask(a, offset, lengthBytes).fill(value).ofRound(round))).isTrue();
-    }
-
-    @Test
-    void repeatedPushOfARoundCountsOnce() throws Exception {
-        push(1, 0, 2 * BLOCK, 3);
-        push(1, 0, 2 * BLOCK, 3);
-        assertThat(Weights.at(store, 0)).isEqualTo(3);
-        assertThat(Weights.at(store, BLOCK)).isEqualTo(3);
-        assertThat(store.block(0).version()).isEqualTo(1);
-        push(2, 0, 2 * BLOCK, 3);
-        assertThat(Weights.at(store, 0)).isEqualTo(6);
-    }
-
-    @Test
-    void repeatedPushOfAnEarlierRoundHasNoEffect() throws Exception {
-        push(1, 0, PAGE, 3);
-        push(2, 0, PAGE, 3);
-        push(1, 0, PAGE, 3);
-        assertThat(Weights.at(store, 0)).isEqualTo(6);
-    }
-
-    @Test
-    void onlyMissingPartsOfARepeatedPushAreApplied() throws Exception {
-        push(1, PAGE, PAGE, 3);
-        push(1, 0, 2 * BLOCK, 5);
-        assertThat(Weights.at(store, 0)).isEqualTo(5);
-        assertThat(Weights.at(store, PAGE)).isEqualTo(3);
-        assertThat(Weights.at(store, BLOCK)).isEqualTo(5);
     }
 
     @Test
@@ -99,14 +67,6 @@ class AspRoundsTest {
         for (int block = 0; block < 4; block++) {
             assertThat(Weights.at(store, block * BLOCK)).isEqualTo(7);
         }
-    }
-
-    @Test
-    void newMembershipDoesNotInheritTheRoundsOfTheOldMembership() throws Exception {
-        push(1, 0, PAGE, 3);
-        membership.joinAnew(a);
-        push(1, 0, PAGE, 3);
-        assertThat(Weights.at(store, 0)).isEqualTo(6);
     }
 
     @Test

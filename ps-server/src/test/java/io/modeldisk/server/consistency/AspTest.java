@@ -16,21 +16,17 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class AspTest {
     private static final int BLOCK = 8192;
 
+    @AutoClose
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
     private final Learners membership = new Learners(1, 0, Duration.ZERO, Integer.MAX_VALUE, store.layout(),
         new ManualClock());
     private final Asp asp = new Asp(store, new SumAggregator(), membership);
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     @Test
     void pushIsAppliedImmediatelyUnderAsp() throws Exception {

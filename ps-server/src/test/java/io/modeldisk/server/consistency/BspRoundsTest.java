@@ -12,12 +12,13 @@ import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests of pushes and pulls with a round number under bsp. */
 class BspRoundsTest {
+    @AutoClose
     private final RoundsFixture shard = new RoundsFixture(2);
     private final Nexus a = shard.connect("a");
     private final Nexus b = shard.connect("b");
@@ -26,11 +27,6 @@ class BspRoundsTest {
     void join() {
         shard.membership.join(a);
         shard.membership.join(b);
-    }
-
-    @AfterEach
-    void close() {
-        shard.close();
     }
 
     private FakeTask push(Nexus learner, long round, long offset, int lengthBytes, float value) {
@@ -44,48 +40,6 @@ class BspRoundsTest {
     private void assertRefused(FakeTask task, Sense sense) {
         assertThatThrownBy(() -> shard.consistency.push(task))
             .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(sense));
-    }
-
-    @Test
-    void repeatedPushOfTheOpenRoundCountsOnce() throws Exception {
-        assertThat(pushes(a, 1, 2)).isTrue();
-        assertThat(pushes(a, 1, 2)).isTrue();
-        assertThat(pushes(b, 1, 6)).isTrue();
-        assertThat(shard.weight(0)).isEqualTo(4);
-        assertThat(shard.store.block(0).version()).isEqualTo(1);
-    }
-
-    @Test
-    void repeatedPushOfAClosedRoundChangesNothing() throws Exception {
-        pushes(a, 1, 2);
-        pushes(b, 1, 6);
-        assertThat(pushes(a, 1, 100)).isTrue();
-        assertThat(pushes(a, 2, 2)).isTrue();
-        assertThat(pushes(b, 2, 2)).isTrue();
-        assertThat(shard.weight(0)).isEqualTo(6);
-    }
-
-    @Test
-    void pushOfALaterRoundWaitsUntilEarlierRoundsClose() throws Exception {
-        FakeTask early = push(a, 2, 0, SIZE, 10);
-        assertThat(shard.consistency.push(early)).isFalse();
-        pushes(a, 1, 2);
-        pushes(b, 1, 4);
-        assertThat(early.resumes()).isPositive();
-        assertThat(shard.consistency.push(early)).isTrue();
-        pushes(b, 2, 20);
-        assertThat(shard.weight(0)).isEqualTo(3 + 15);
-    }
-
-    @Test
-    void onlyMissingPartsOfARepeatedPushAreAdded() throws Exception {
-        shard.consistency.push(push(a, 1, PAGE, BLOCK, 2));
-        assertThat(pushes(a, 1, 4)).isTrue();
-        pushes(b, 1, 0);
-        assertThat(shard.weight(0)).isEqualTo(2);
-        assertThat(shard.weight(PAGE)).isEqualTo(1);
-        assertThat(shard.weight(BLOCK)).isEqualTo(1);
-        assertThat(shard.weight(BLOCK + PAGE)).isEqualTo(2);
     }
 
     @Test
@@ -201,20 +155,6 @@ class BspRoundsTest {
         assertRefused(early, RoundRules.NOT_IN_ROUND);
         assertThat(shard.consistency.waiting()).isZero();
         assertThat(shard.consistency.synchronize(new FakeTask(a, 0))).isTrue();
-    }
-
-    @Test
-    void newMembershipDoesNotInheritTheRoundsOfTheOldMembership() throws Exception {
-        pushes(a, 1, 2);
-        long before = shard.membership.member(a).number();
-        assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
-        shard.consistency.learnersLeft();
-        assertThat(shard.membership.member(a).joinRound()).isEqualTo(2);
-        pushes(b, 1, 4);
-        assertThat(shard.weight(0)).isEqualTo(3);
-        pushes(a, 2, 6);
-        pushes(b, 2, 6);
-        assertThat(shard.weight(0)).isEqualTo(9);
     }
 
     @Test

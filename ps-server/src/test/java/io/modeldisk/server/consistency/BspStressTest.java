@@ -5,13 +5,10 @@ import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
-import io.modeldisk.server.fake.Weights;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -23,42 +20,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BspStressTest {
     private static final int LEARNERS = 3;
-    private static final int ROUNDS = 300;
-    // The pieces in which each learner pushes the model, in logical blocks. Some pieces span several blocks.
-    private static final int[][] PIECES = {{1, 1, 1, 1, 1}, {5}, {1, 2, 2}};
 
     private final RoundsFixture shard = new RoundsFixture(LEARNERS);
-
-    @Test
-    void pullReturnsWeightsWithExactlyTheRoundsThatTheLearnerPushed() throws Exception {
-        runAll(List.of(0, 1, 2), ROUNDS);
-        for (int block = 0; block < 3; block++) {
-            assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
-            assertThat(shard.store.block(block).version()).isEqualTo(ROUNDS);
-        }
-        assertThat(shard.consistency.waiting()).isZero();
-        assertThat(shard.store.spareCount()).isEqualTo(2);
-        shard.close();
-    }
-
-    @Test
-    void survivorsCompleteTheirRoundsWhenAnotherLearnerLeaves() throws Exception {
-        try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {
-            Future<Void> dying = threads.submit(() -> pushRounds(2, 20, false));
-            List<Future<Void>> survivors = new ArrayList<>();
-            survivors.add(threads.submit(() -> pushRounds(0, ROUNDS, false)));
-            survivors.add(threads.submit(() -> pushRounds(1, ROUNDS, false)));
-            dying.get();
-            shard.leave(FakeTask.nexus("learner2"));
-            for (Future<Void> survivor : survivors) {
-                survivor.get();
-            }
-        }
-        for (int block = 0; block < 3; block++) {
-            assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
-        }
-        shard.close();
-    }
 
     @Test
     void pullReturnsWeightsWithWholeRoundsWhileLearnersJoinAndLeave() throws Exception {
@@ -124,47 +87,5 @@ class BspStressTest {
         while (!shard.consistency.push(push)) {
             push.awaitResume();
         }
-    }
-
-    private void runAll(List<Integer> learners, int rounds) throws Exception {
-        List<Callable<Void>> roles = new ArrayList<>();
-        for (int learner : learners) {
-            roles.add(() -> pushRounds(learner, rounds, true));
-        }
-        try (ExecutorService threads = Executors.newFixedThreadPool(roles.size())) {
-            for (Future<Void> done : threads.invokeAll(roles)) {
-                done.get();
-            }
-        }
-    }
-
-    /** Pushes {@code learner + 1} as the gradient of each round, so that the mean of the three learners is 2. */
-    private Void pushRounds(int learner, int rounds, boolean exact) throws ScsiException {
-        Nexus nexus = shard.connect("learner" + learner);
-        List<FakeTask> pushes = new ArrayList<>();
-        int page = 0;
-        for (int pages : PIECES[learner]) {
-            pushes.add(new FakeTask(nexus, (long) page * PAGE, pages * PAGE).fill(learner + 1));
-            page += pages;
-        }
-        FakeTask pull = new FakeTask(nexus, 0, SIZE);
-        Pin pin = new Pin();
-        for (int round = 1; round <= rounds; round++) {
-            for (FakeTask push : pushes) {
-                push(push);
-            }
-            while (!shard.consistency.admitPull(pull)) {
-                pull.awaitResume();
-            }
-            for (int done = 0; done < SIZE; done += pin.lengthBytes()) {
-                shard.store.pin(pull, done, pin);
-                float weight = Weights.uniform(pin);
-                shard.store.unpin(pin);
-                if (exact) {
-                    assertThat(weight).isEqualTo(2f * round);
-                }
-            }
-        }
-        return null;
     }
 }

@@ -10,30 +10,15 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class BspTest {
+    @AutoClose
     private final RoundsFixture shard = new RoundsFixture(2);
     private final Consistency bsp = shard.consistency;
     private final Nexus a = shard.connect("a");
     private final Nexus b = shard.connect("b");
-
-    @AfterEach
-    void close() {
-        shard.close();
-    }
-
-    @Test
-    void meanGradientIsAppliedOnceWhenARoundCloses() throws Exception {
-        assertThat(shard.push(a, 0, SIZE, 2)).isTrue();
-        assertThat(shard.weight(0)).isZero();
-        assertThat(shard.push(b, 0, SIZE, 6)).isTrue();
-        assertThat(shard.weight(0)).isEqualTo(4);
-        assertThat(shard.weight(SIZE - 4)).isEqualTo(4);
-        assertThat(shard.store.block(0).version()).isEqualTo(1);
-        assertThat(bsp.rounds(2)).isEqualTo(1);
-    }
 
     @Test
     void noRoundClosesBeforeTheJobHasFormed() throws Exception {

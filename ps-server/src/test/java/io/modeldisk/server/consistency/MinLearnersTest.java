@@ -109,16 +109,6 @@ class MinLearnersTest {
         assertStopped(() -> shard.consistency.admitPull(pull(shard.connect("observer"), 1)));
     }
 
-    @Test
-    void waitingPullOfALaterRoundIsRefusedWhenTheJobStops() throws Exception {
-        begin(Mode.SSP);
-        FakeTask pull = pull(shard.connect("observer"), 1);
-        assertThat(shard.consistency.admitPull(pull)).isFalse();
-        shard.leave(b);
-        pull.awaitResume();
-        assertStopped(() -> shard.consistency.admitPull(pull));
-    }
-
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
     void pullThatIsRefusedAfterAWaitIsNoLongerCountedAsWaiting(Mode mode) throws Exception {

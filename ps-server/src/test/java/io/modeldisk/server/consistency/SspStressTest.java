@@ -15,7 +15,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -83,26 +82,5 @@ class SspStressTest {
             }
         }
         return null;
-    }
-
-    @Test
-    void learnerCompletesItsRoundsWhileOtherLearnersJoinAndLeave() throws Exception {
-        shard = RoundsFixture.stale(1, 1);
-        Nexus stays = shard.connect("stays");
-        shard.membership.join(stays);
-        runAll(List.of(() -> learn(stays, ROUNDS, Integer.MAX_VALUE), () -> {
-            for (int i = 0; i < ROUNDS; i++) {
-                Nexus passing = shard.connect("passing" + i);
-                long round = shard.membership.join(passing).joinRound();
-                shard.consistency.push(new FakeTask(passing, 0, SIZE).fill(1).ofRound(round));
-                shard.consistency.push(new FakeTask(passing, 0, 2 * PAGE).fill(1).ofRound(round + 1));
-                shard.leave(passing);
-            }
-            return null;
-        }));
-        assertThat(shard.consistency.waiting()).isZero();
-        assertThat(shard.weight(0)).isEqualTo(3 * ROUNDS);
-        assertThat(shard.weight(SIZE - PAGE)).isEqualTo(2 * ROUNDS);
-        shard.close();
     }
 }

@@ -15,24 +15,17 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class SspTest {
     private Consistency beginsAt;
-    private RoundsFixture shard = RoundsFixture.stale(1, 2);
-    private Nexus a = joined("a");
-    private Nexus b = joined("b");
+    private final RoundsFixture shard = RoundsFixture.stale(1, 2);
+    private final Nexus a = joined("a");
+    private final Nexus b = joined("b");
 
     private Nexus joined(String name) {
         Nexus nexus = shard.connect(name);
         shard.membership.join(nexus);
         return nexus;
-    }
-
-    private void restart(int staleness, int learners) {
-        shard.close();
-        shard = RoundsFixture.stale(staleness, learners);
     }
 
     @AfterEach
@@ -64,29 +57,6 @@ class SspTest {
     }
 
     @Test
-    void pushIsAppliedImmediatelyUnderSsp() throws Exception {
-        pushAll(a, 5);
-        assertThat(shard.weight(0)).isEqualTo(5);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 3})
-    void pullWaitsForALearnerThatIsBehindByMoreThanTheStaleness(int staleness) throws Exception {
-        restart(staleness, 2);
-        a = joined("a");
-        b = joined("b");
-        pushAll(b, 2);
-        pushAll(a, 2 + staleness + 1);
-        assertThat(admits(pull(a, 2 + staleness))).isTrue();
-        FakeTask pull = pull(a, 2 + staleness + 1);
-        assertThat(shard.consistency.admitPull(pull)).isFalse();
-        assertThat(shard.consistency.waiting()).isEqualTo(1);
-        push(b, 3);
-        pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).isTrue();
-    }
-
-    @Test
     void pushOfHalfARoundResumesNoPull() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
@@ -104,78 +74,6 @@ class SspTest {
         pushAll(a, 2);
         assertThat(admits(new FakeTask(a, 0, BLOCK).ofRound(2))).isTrue();
         assertThat(admits(new FakeTask(a, BLOCK, BLOCK).ofRound(2))).isFalse();
-    }
-
-    @Test
-    void pullOfTheSlowestLearnerNeverWaits() throws Exception {
-        pushAll(a, 5);
-        push(b, 1);
-        assertThat(admits(pull(b, 1))).isTrue();
-    }
-
-    @Test
-    void waitingPullIsAdmittedWhenTheLeaseOfTheSlowestLearnerExpires() throws Exception {
-        pushAll(a, 2);
-        FakeTask pull = pull(a, 2);
-        assertThat(shard.consistency.admitPull(pull)).isFalse();
-        shard.membership.lost(b);
-        shard.consistency.learnersLeft();
-        assertThat(pull.resumes()).as("resumes before the lease of b expires").isZero();
-        shard.expire(b);
-        pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).isTrue();
-    }
-
-    @Test
-    void pullDoesNotWaitForRoundsBeforeTheJoinRoundOfANewcomer() throws Exception {
-        pushAll(a, 3);
-        pushAll(b, 3);
-        Nexus newcomer = joined("newcomer");
-        assertThat(shard.membership.member(newcomer).joinRound()).isEqualTo(4);
-        push(a, 4);
-        assertThat(admits(pull(a, 4))).as("no pull waits for rounds before the join round").isTrue();
-        push(b, 4);
-        push(a, 5);
-        FakeTask pull = pull(a, 5);
-        assertThat(shard.consistency.admitPull(pull)).isFalse();
-        push(newcomer, 4);
-        pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).isTrue();
-    }
-
-    @Test
-    void newcomerThatHasNotPushedCanPullWithoutWaiting() throws Exception {
-        pushAll(a, 9);
-        Nexus newcomer = joined("newcomer");
-        assertThat(admits(new FakeTask(newcomer, 0, SIZE))).isTrue();
-        assertThat(admits(pull(newcomer, 0))).isTrue();
-    }
-
-    @Test
-    void pullWaitsForMissingLearnersBeforeTheJobHasFormed() throws Exception {
-        restart(1, 2);
-        a = joined("a");
-        push(a, 1);
-        assertThat(admits(pull(a, 1))).isTrue();
-        push(a, 2);
-        FakeTask pull = pull(a, 2);
-        assertThat(shard.consistency.admitPull(pull)).isFalse();
-        b = joined("b");
-        assertThat(shard.membership.member(b).joinRound()).isEqualTo(1);
-        push(b, 1);
-        pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).isTrue();
-    }
-
-    @Test
-    void startOfARoundFinishesAllEarlierRoundsOfTheLearner() throws Exception {
-        // Learner b pushes only the first half of the block, as if the second half were a layer that is not trained.
-        for (long round = 1; round <= 2; round++) {
-            shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
-        }
-        pushAll(a, 3);
-        assertThat(admits(new FakeTask(a, 0, PAGE).ofRound(2))).isTrue();
-        assertThat(admits(new FakeTask(a, 0, PAGE).ofRound(3))).isFalse();
     }
 
     @Test
