@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.fuse.FileAccess;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,17 +22,8 @@ final class AccessMountTest {
     private static final String READ = "head -c 1 \"$DIR/%s\" >/dev/null";
     private static final String WRITE = "dd if=/dev/zero of=\"$DIR/%s\" bs=4096 count=1 conv=notrunc status=none";
 
-    private MountFixture fixture;
-
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(8 << 20);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
-    }
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(8 << 20);
 
     private void launch(FileAccess access) throws IOException {
         fixture.mount = ModelMount.launch(fixture.context("direct").access(access));

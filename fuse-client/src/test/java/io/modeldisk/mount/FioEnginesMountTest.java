@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,6 +38,7 @@ final class FioEnginesMountTest {
     /** The error of a change of the directory. The kernel itself refuses users other than root. */
     private static final int REFUSED = (Processes.effectiveUserId() == 0 ? Errno.EPERM : Errno.EACCES).number();
 
+    @AutoClose
     private MountFixture fixture;
 
     private final List<String> command = new ArrayList<>(List.of("fio", "--output-format=json"));
@@ -50,13 +51,6 @@ final class FioEnginesMountTest {
         installed = output(new ProcessBuilder("fio", "--enghelp")).lines().map(String::strip)
             .collect(Collectors.toSet());
         fixture = new MountFixture(SIZE).launch("sync");
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        if (fixture != null) {
-            fixture.close();
-        }
     }
 
     private static String output(ProcessBuilder builder) throws IOException {

@@ -4,10 +4,8 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.time.NanoClock;
-import java.io.IOException;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,17 +18,8 @@ final class LearnerMountTest {
     private static final int SIZE = 8 << 20;
     private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
-    private MountFixture fixture;
-
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(SIZE);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
-    }
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(SIZE);
 
     @Test
     void pythonLearnerTrainsWithTheSyncExchange() throws Exception {
@@ -44,16 +33,6 @@ final class LearnerMountTest {
             + "P");
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 5);
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("\"iterations\" : 5");
-    }
-
-    @Test
-    void shellLearnerTrainsWithTheDirectExchange() throws Exception {
-        fixture.launch("direct");
-        fixture.shell.succeed("for i in 1 2 3; do head -c 8M /dev/zero | tr '\\0' '\\1' | "
-            + "dd of=\"$DIR/model\" bs=1M iflag=fullblock conv=fsync,notrunc status=none || exit 1; done");
-        await("the third learner has left", () -> fixture.model.calls.size() == 9);
-        assertThat(fixture.model.calls).startsWith("join", "synchronize", "leave", "join").hasSize(9);
-        assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 3);
     }
 
     @Test
@@ -86,26 +65,6 @@ final class LearnerMountTest {
             fixture.shell.run("exec 5<>\"$DIR/model\"; cat \"$DIR/partition\"; cat \"$DIR/status.json\"").output())
             .contains("Input/output error", "\"lastError\" : \"shard 0 does not respond\"");
         assertThat(fixture.shell.run(": > \"$DIR/partition\"").output()).contains("Permission denied");
-    }
-
-    @Test
-    void eachOpenPullsFreshWeights() throws Exception {
-        fixture.launch("sync");
-        for (int i = 1; i < 20; i++) {
-            fixture.model.fill(i);
-            assertThat(fixture.shell.succeed("head -c 1 \"$DIR/model\" | od -An -tu1").trim()).isEqualTo("" + i);
-        }
-    }
-
-    @Test
-    void closeWithoutFsyncDiscardsTheGradient() throws Exception {
-        fixture.launch("sync");
-        String learner = "python3 -c \"" + OPEN.replace("\n", ";") + "os.pwrite(f, b'\\1'*10, %d); %s\" && ";
-        fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
-        assertThat(fixture.model.weight(0)).isZero();
-        assertThat(fixture.model.weight(100)).isEqualTo((byte) 1);
-        await("the second learner has left", () -> fixture.model.calls.size() == 5);
-        assertThat(fixture.model.calls).containsExactly("join", "leave", "join", "synchronize", "leave");
     }
 
     @Test

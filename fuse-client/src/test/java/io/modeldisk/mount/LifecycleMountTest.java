@@ -8,8 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,17 +20,8 @@ import org.junit.jupiter.api.Timeout;
 final class LifecycleMountTest {
     private static final Duration BOUND = Duration.ofSeconds(60);
 
-    private MountFixture fixture;
-
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(8 << 20);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
-    }
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(8 << 20);
 
     @Test
     void directoryCanBeMountedAgainAfterTheMountWasClosed() throws Exception {

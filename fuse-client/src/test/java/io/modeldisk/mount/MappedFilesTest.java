@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 final class MappedFilesTest {
     private static final int SIZE = (2 << 20) + 20;
 
+    @AutoClose
     private MountFixture fixture;
 
     @BeforeEach
@@ -23,13 +24,6 @@ final class MappedFilesTest {
         assumeTrue(MountFixture.mapsFiles(), "a map of a file needs Linux 6.6");
         fixture = new MountFixture(SIZE).launch("sync");
         fixture.model.fill(5);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        if (fixture != null) {
-            fixture.close();
-        }
     }
 
     private void run(String program) throws IOException, InterruptedException {

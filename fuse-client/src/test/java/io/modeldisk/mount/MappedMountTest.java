@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,6 +56,7 @@ final class MappedMountTest {
     /** The form of the buffers in the mount: files if the kernel can, or links. The binding {@code jnr} knows only links. */
     @Parameter
     private String way;
+    @AutoClose
     private MountFixture fixture;
 
     static List<String> ways() {
@@ -65,11 +66,6 @@ final class MappedMountTest {
     private void mount(String exchange) throws IOException {
         FuseBinding binding = way.equals("link") ? LinkBinding.create() : FuseBinding.named(MountFixture.BINDING);
         fixture = new MountFixture(SIZE, binding).launch(exchange);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
     }
 
     private String learn(int sets, int iterations) throws Exception {
@@ -87,14 +83,6 @@ final class MappedMountTest {
         assertThat(learn(overlap ? 2 : 1, 2)).as("the next learner begins with set 0")
             .isEqualTo(SIZE + " 15 " + (overlap ? 15 : 16));
         await("both learners have left", () -> Collections.frequency(fixture.model.calls, "leave") == 2);
-    }
-
-    @Test
-    void eachIterationPushesTheWholeGradientOnce() throws Exception {
-        mount("sync");
-        learn(1, 3);
-        assertThat(fixture.model.pushes).hasSizeGreaterThanOrEqualTo(3)
-            .allSatisfy(push -> assertThat(Collections.frequency(fixture.model.pushes, push)).isEqualTo(3));
     }
 
     @Test
@@ -153,19 +141,6 @@ final class MappedMountTest {
             + "P");
         assertThat(fixture.mount.counters().lastError())
             .isEqualTo("a learner has mapped/control open for writing; a learner uses either model or mapped/control");
-    }
-
-    @Test
-    void gradientThatALearnerHasMappedDoesNotCountForTheNextLearnerOfTheModel() throws Exception {
-        mount("sync");
-        learn(1, 1);
-        fixture.shell.succeed("python3 - <<'P'\n"
-            + "import os\n"
-            + "f = os.open(os.environ['DIR'] + '/model', os.O_RDWR)\n"
-            + "os.pwrite(f, b'\\2', 5)\n"
-            + "os.fsync(f)\n"
-            + "assert os.pread(f, 3, 4) == b'\\1\\3\\1', os.pread(f, 3, 4)\n"
-            + "P");
     }
 
     @Test

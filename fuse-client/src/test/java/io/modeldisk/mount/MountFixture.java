@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseBinding;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -27,17 +28,21 @@ final class MountFixture {
     private final FuseBinding binding;
     ModelMount mount;
 
-    MountFixture(long sizeBytes) throws IOException {
+    MountFixture(long sizeBytes) {
         this(sizeBytes, FuseBinding.named(BINDING));
     }
 
-    MountFixture(long sizeBytes, FuseBinding binding) throws IOException {
+    MountFixture(long sizeBytes, FuseBinding binding) {
         this.binding = binding;
         model = new MemoryModel(sizeBytes);
-        base = Files.createTempDirectory("modeldisk mount").toRealPath();
-        // Other users may enter this directory, so that only the mount can refuse them.
-        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
-        dir = Files.createDirectory(base.resolve("m"));
+        try {
+            base = Files.createTempDirectory("modeldisk mount").toRealPath();
+            // Other users may enter this directory, so that only the mount can refuse them.
+            Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
+            dir = Files.createDirectory(base.resolve("m"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         shell = new Shell(dir);
     }
 

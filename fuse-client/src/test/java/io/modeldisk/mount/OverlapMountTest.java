@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,16 +22,12 @@ final class OverlapMountTest {
     private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
     private static final String WRITE = "os.pwrite(f, b'\\1'*(8<<20), 0)\n";
 
+    @AutoClose
     private MountFixture fixture;
 
     @BeforeEach
     void mount() throws IOException {
         fixture = new MountFixture(SIZE).launch("overlap");
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
     }
 
     private Process learner(String program) throws IOException {
@@ -119,17 +115,6 @@ final class OverlapMountTest {
                 assertThat(event.at("/args/iteration").asInt()).isEqualTo(3);
             });
         }
-    }
-
-    @Test
-    void killedLearnerLosesOnlyTheGradientWrittenAfterItsLastFsync() throws Exception {
-        fixture.model.pushesWait(true);
-        Process learner = learner(WRITE + "os.fsync(f)\nos.pwrite(f, b'\\1'*4096, 0)\nprint('x')\nsignal.pause()\n");
-        assertThat(learner.getInputStream().read()).isEqualTo('x');
-        learner.destroyForcibly();
-        fixture.model.pushesWait(false);
-        await("the killed learner has left", () -> fixture.model.calls.contains("leave"));
-        assertWholeGradients(1);
     }
 
     @ParameterizedTest

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +28,7 @@ final class PeerProgramsMountTest {
     /** Compares the file {@code data} with the weights. */
     private static final String COMPARE = " && cmp \"$DIR/../data\" \"$DIR/weights\"";
 
+    @AutoClose
     private MountFixture fixture;
 
     @BeforeEach
@@ -37,11 +38,6 @@ final class PeerProgramsMountTest {
         byte[] data = new byte[SIZE];
         new Random(1).nextBytes(data);
         Files.write(fixture.base.resolve("data"), data);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
     }
 
     private String succeed(String command) throws Exception {
@@ -97,14 +93,6 @@ final class PeerProgramsMountTest {
             + "assert os.pread(f, 8194, 100 * 4096 - 1) == b'\\0' + b'x' * 8192 + b'\\0'\n"
             + "assert os.pread(f, " + SIZE + ", 4 << 20) == bytes(20)\n"
             + "P");
-    }
-
-    @Test
-    void writeWithoutTruncationKeepsTheOtherWeights() throws Exception {
-        succeed("dd if=data of=m/weights bs=777 count=3 skip=100 seek=100 conv=notrunc");
-        assertThat(fixture.model.weight(77_700 - 1)).isEqualTo((byte) 5);
-        assertThat(fixture.model.weight(77_700 + 3 * 777)).isEqualTo((byte) 5);
-        succeed("cmp -i 77700 -n 2331 data m/weights");
     }
 
     @ParameterizedTest

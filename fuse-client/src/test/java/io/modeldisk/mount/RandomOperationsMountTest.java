@@ -1,6 +1,6 @@
 package io.modeldisk.mount;
 
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,12 +18,8 @@ final class RandomOperationsMountTest {
     private static final int BOUND_S = 60 + OPERATIONS / 150;
     private static final int SIZE = (1 << 20) + 20;
 
+    @AutoClose
     private MountFixture fixture;
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {"weights", "model"})

@@ -3,11 +3,9 @@ package io.modeldisk.mount;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,17 +16,8 @@ import org.junit.jupiter.api.Timeout;
 final class SignalMountTest {
     private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
-    private MountFixture fixture;
-
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(8 << 20);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
-    }
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(8 << 20);
 
     @Test
     void signalStopsAReadThatWaitsForTheShards() throws Exception {

@@ -10,7 +10,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import java.io.BufferedReader;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class VersionMountTest {
     private static final int SIZE = 1 << 20;
 
+    @AutoClose
     private MountFixture fixture;
 
     @BeforeEach
@@ -32,11 +33,6 @@ final class VersionMountTest {
         fixture = new MountFixture(SIZE);
         fixture.model.follows = true;
         fixture.launch("direct");
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.close();
     }
 
     private Process follow(String way, int count) throws IOException {

@@ -10,7 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,12 +18,8 @@ import org.junit.jupiter.api.Timeout;
 class ExchangeImageTest {
     private static final String CONSTANT = "given to the constructor, and the same in each process of a mount";
 
+    @AutoClose
     private final MemoryModel model = new MemoryModel(1 << 20);
-
-    @AfterEach
-    void close() {
-        model.close();
-    }
 
     /** Returns the image of an exchange with two sets, which has all values. */
     private ExchangeImage image() throws Exception {

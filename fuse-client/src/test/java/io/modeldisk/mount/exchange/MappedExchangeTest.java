@@ -227,17 +227,4 @@ class MappedExchangeTest {
         exchange.refresh(Cancellation.NONE);
         assertThat(weight(exchange.activeSet())).isEqualTo((byte) 9);
     }
-
-    @Test
-    void storesIntoAGradientWithoutALearnerDoNotCountForTheNextLearner() throws IOException {
-        open("sync", "fail");
-        exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 7);
-        exchange.prepare(true, Cancellation.NONE);
-        try (FakeRequest request = new FakeRequest()) {
-            exchange.write(5, 1, request.with(1, 1));
-        }
-        exchange.synchronize(Cancellation.NONE);
-        assertThat(model.weight(5)).isEqualTo((byte) 1);
-        assertThat(model.weight(6)).isZero();
-    }
 }

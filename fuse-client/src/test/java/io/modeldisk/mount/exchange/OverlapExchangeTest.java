@@ -118,13 +118,6 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void gradientIsNotPushedBeforeFsync() throws IOException {
-        open();
-        write(0);
-        assertThat(model.pushes).isEmpty();
-    }
-
-    @Test
     void fsyncReturnsBeforeItsGradientIsPushed() throws IOException {
         open();
         write(0);
@@ -310,29 +303,6 @@ final class OverlapExchangeTest {
         model.pullsWait(true);
         fsync();
         assertThat(read(0)).isEqualTo(FIRST);
-    }
-
-    @Test
-    void fsyncByAReaderDoesNotChangeTheWeightsOfALearner() throws IOException {
-        open();
-        awaitPulls(1);
-        model.fill(8);
-        exchange.refresh(Cancellation.NONE);
-        assertThat(read(0)).isEqualTo(FIRST);
-        exchange.abandon();
-        exchange.refresh(Cancellation.NONE);
-        assertThat(read(0)).isEqualTo(8);
-    }
-
-    @Test
-    void readAfterAFailedPullPullsAgain() throws IOException {
-        open();
-        exchange.abandon();
-        model.fill(9);
-        model.failPullAfter(0);
-        assertThatThrownBy(() -> exchange.refresh(Cancellation.NONE)).hasMessageContaining("shard 0");
-        assertThat(read(SIZE - 1)).isEqualTo(9);
-        assertThat(read(0)).isEqualTo(9);
     }
 
     @Test

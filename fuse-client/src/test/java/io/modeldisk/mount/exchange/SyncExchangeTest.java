@@ -82,12 +82,6 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void firstReadReturnsTheWeightsAtTheTimeOfTheOpen() throws IOException {
-        exchange.read(100, 3, request);
-        assertThat(request.answer).containsOnly(5).hasSize(3);
-    }
-
-    @Test
     void roundOfTheLearnerChangesOnlyWhenAnFsyncSucceeds() throws IOException {
         assertThat(exchange.round()).isEqualTo(1);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
@@ -159,17 +153,6 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncSetsTheGradientToZero() throws IOException {
-        exchange.write(10, 4, request.with(3, 4));
-        exchange.synchronize(Cancellation.NONE);
-        exchange.write(20, 4, request.with(3, 4));
-        exchange.synchronize(Cancellation.NONE);
-
-        assertThat(model.weight(10)).isEqualTo((byte) 8);
-        assertThat(model.weight(20)).isEqualTo((byte) 8);
-    }
-
-    @Test
     void fsyncWithoutAGradientOnlyPullsWeights() throws IOException {
         model.fill(9);
         exchange.synchronize(Cancellation.NONE);
@@ -207,19 +190,6 @@ final class SyncExchangeTest {
 
         assertThat(model.pushes).containsExactly("0+4096", "8192+4096", "16384+4096");
         assertThat(model.calls).containsExactly("synchronize");
-    }
-
-    @Test
-    void fsyncRepeatedAfterAnInterruptPushesTheGradientOnce() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
-        model.pullsWait(true);
-        interruptedFsync();
-        model.pullsWait(false);
-        exchange.synchronize(Cancellation.NONE);
-
-        assertThat(model.pushes).hasSize(1);
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(6);
     }
 
     @Test

@@ -11,10 +11,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class MountStateTest {
+    @AutoClose
     private final MountState state = create();
 
     private static MountState create() {
@@ -23,11 +24,6 @@ class MountStateTest {
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    @AfterEach
-    void close() {
-        state.close();
     }
 
     private void save(long... values) {
