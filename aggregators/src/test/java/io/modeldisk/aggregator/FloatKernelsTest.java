@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -18,15 +18,11 @@ class FloatKernelsTest {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final int SEGMENT_BYTES = 8192;
 
+    @AutoClose
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment dst = randomFloats(1);
     private final MemorySegment src = randomFloats(2);
     private final MemorySegment before = arena.allocate(SEGMENT_BYTES).copyFrom(dst);
-
-    @AfterEach
-    void close() {
-        arena.close();
-    }
 
     /** The offsets and the length of a range in bytes. An offset counts from the start of its segment. */
     record Range(long dstOffset, long srcOffset, long lengthBytes) {}

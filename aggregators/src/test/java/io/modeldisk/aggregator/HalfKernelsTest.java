@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -19,6 +19,7 @@ class HalfKernelsTest {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final int HALVES = 1 << 16;
 
+    @AutoClose
     private final Arena arena = Arena.ofConfined();
 
     /** The two types, each with an independent definition of its values. */
@@ -78,11 +79,6 @@ class HalfKernelsTest {
                 case FLOAT16 -> HalfKernels.float32ToFloat16(halves, at, floats, floatsAt, count);
             }
         }
-    }
-
-    @AfterEach
-    void close() {
-        arena.close();
     }
 
     @ParameterizedTest

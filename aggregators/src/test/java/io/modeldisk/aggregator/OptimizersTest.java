@@ -18,7 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,12 +32,8 @@ class OptimizersTest {
     private static final int ELEMENTS = BLOCK / Float.BYTES;
     private static final float TOLERANCE = 1e-5f;
 
+    @AutoClose
     private final Arena arena = Arena.ofConfined();
-
-    @AfterEach
-    void close() {
-        arena.close();
-    }
 
     /** The weights after some steps. */
     record Expected(String specification, int steps, float[] weights) {

@@ -9,22 +9,18 @@ import io.modeldisk.protocol.dialect.Metric.Kind;
 import io.modeldisk.protocol.dialect.Metric.Scope;
 import io.modeldisk.protocol.dialect.StatusJson;
 import java.nio.charset.StandardCharsets;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 final class PrometheusTextTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    @AutoClose
     private final PrometheusText text = new PrometheusText();
     private final ObjectNode status = JSON.createObjectNode();
 
     PrometheusTextTest() {
         status.putObject("model").put("model", "m");
-    }
-
-    @AfterEach
-    void close() {
-        text.close();
     }
 
     private ObjectNode shard() {

@@ -235,12 +235,14 @@ class CudaBlocksTest {
         return FoldKernelsTest.specifications().toList();
     }
 
+    /** With even seeds, half of the gradients arrive on the device and are not copied. */
     @ParameterizedTest
     @MethodSource("specifications")
     void resultsEqualThoseOfTheCpuInAnyOrderOfStreams(String specification) {
-        for (long seed = 1; seed <= Math.max(1, SEEDS / 10); seed++) {
+        for (long seed = 1; seed <= Math.max(4, SEEDS / 5); seed++) {
             Emulator.reset(seed);
-            try (Twin twin = new Twin(specification, seed)) {
+            Emulator.gpuDirect(true, seed % 4 == 0, seed % 3 == 0);
+            try (Twin twin = new Twin(specification, seed, seed % 2 == 0)) {
                 for (int i = 0; i < 40; i++) {
                     twin.step();
                 }
@@ -249,28 +251,6 @@ class CudaBlocksTest {
                     twin.checkStateAndSum(i, twin.blocks[i]);
                 }
                 assertThat(twin.calls.get()).isPositive();
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
-            }
-            assertThat(Emulator.live()).isZero();
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("specifications")
-    void gradientsThatArriveOnTheDeviceAreAppliedWithoutACopy(String specification) {
-        Emulator.reset(1);
-        for (long seed = 1; seed <= Math.max(1, SEEDS / 10); seed++) {
-            Emulator.reset(seed);
-            Emulator.gpuDirect(true, seed % 2 == 0, seed % 3 == 0);
-            try (Twin twin = new Twin(specification, seed, true)) {
-                for (int i = 0; i < 40; i++) {
-                    twin.step();
-                }
-                for (int i = 0; i < BLOCKS; i++) {
-                    twin.checkMirror(i, twin.blocks[i]);
-                    twin.checkStateAndSum(i, twin.blocks[i]);
-                }
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
             }

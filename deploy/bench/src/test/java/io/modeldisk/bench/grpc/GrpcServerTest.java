@@ -7,7 +7,7 @@ import io.modeldisk.bench.load.Direction;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import org.HdrHistogram.Histogram;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,16 +17,12 @@ final class GrpcServerTest {
     private static final int MODEL_BYTES = 9 << 20;
     private static final int LARGEST = 8 << 20;
 
+    @AutoClose
     private GrpcServer server;
 
     @BeforeEach
     void serve() throws IOException {
         server = GrpcServer.open(new InetSocketAddress("127.0.0.1", 0), MODEL_BYTES);
-    }
-
-    @AfterEach
-    void close() {
-        server.close();
     }
 
     private GrpcClient client(long modelBytes) {

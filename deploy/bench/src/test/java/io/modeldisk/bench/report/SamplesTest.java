@@ -18,13 +18,6 @@ final class SamplesTest {
     }
 
     @Test
-    void minimumAndMaximumDoNotDependOnTheOrderOfSamples() {
-        Samples samples = Samples.of(3, -1, 8, 2);
-        assertThat(samples.min()).isEqualTo(-1);
-        assertThat(samples.max()).isEqualTo(8);
-    }
-
-    @Test
     void eachSampleIsDividedByTheSampleWithTheSameIndex() {
         Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
@@ -43,15 +36,5 @@ final class SamplesTest {
     void emptyListOfSamplesIsRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("the list of samples is empty, but must contain at least one sample");
-    }
-
-    @Test
-    void samplesDoNotChangeWhenTheCallerChangesAnArrayOfTheirValues() {
-        double[] given = {1, 2, 3};
-        Samples samples = Samples.of(given);
-        given[2] = 0;
-        samples.values()[1] = 0;
-        assertThat(samples.values()).containsExactly(1, 2, 3);
-        assertThat(samples.max()).isEqualTo(3);
     }
 }
