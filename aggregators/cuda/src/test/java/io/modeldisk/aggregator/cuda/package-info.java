@@ -1,2 +1,0 @@
-/** Tests of the aggregators on a GPU, with an emulated device. */
-package io.modeldisk.aggregator.cuda;

@@ -1,2 +1,0 @@
-/** Tests of the aggregators and their kernels. */
-package io.modeldisk.aggregator;

@@ -1,2 +1,0 @@
-/** Tests of the initiator. Most tests use a scripted target. */
-package io.modeldisk.protocol.initiator;

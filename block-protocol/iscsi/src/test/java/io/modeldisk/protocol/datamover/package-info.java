@@ -1,2 +1,0 @@
-/** The tests that every datamover must pass. */
-package io.modeldisk.protocol.datamover;

@@ -1,2 +1,0 @@
-/** Tests of CHAP. */
-package io.modeldisk.protocol.login.chap;

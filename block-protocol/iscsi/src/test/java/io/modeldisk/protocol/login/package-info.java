@@ -1,2 +1,0 @@
-/** Tests of the text keys of a login. */
-package io.modeldisk.protocol.login;

@@ -1,2 +1,0 @@
-/** Tests of the memory that holds data during transfers. */
-package io.modeldisk.protocol.memory;

@@ -1,2 +1,0 @@
-/** Tests of the SCSI data that a target returns. */
-package io.modeldisk.protocol.scsi;

@@ -1,2 +1,0 @@
-/** Tests of files with secrets. */
-package io.modeldisk.platform.files;

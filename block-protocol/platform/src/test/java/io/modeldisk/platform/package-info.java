@@ -1,2 +1,0 @@
-/** Tests of the version of the program. */
-package io.modeldisk.platform;

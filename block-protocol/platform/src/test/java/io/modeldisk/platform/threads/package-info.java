@@ -1,2 +1,0 @@
-/** Tests of the names of threads. */
-package io.modeldisk.platform.threads;

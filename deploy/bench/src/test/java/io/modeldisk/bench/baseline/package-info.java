@@ -1,2 +1,0 @@
-/** Tests of the baselines. */
-package io.modeldisk.bench.baseline;

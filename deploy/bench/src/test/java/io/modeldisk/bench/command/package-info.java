@@ -1,2 +1,0 @@
-/** Tests of the options of benchmark commands. */
-package io.modeldisk.bench.command;

@@ -1,2 +1,0 @@
-/** Tests of the gRPC baseline. */
-package io.modeldisk.bench.grpc;

@@ -1,2 +1,0 @@
-/** Tests of the turns of measurements. */
-package io.modeldisk.bench.load;

@@ -1,2 +1,0 @@
-/** Tests of statistics, tables, JSON and charts. */
-package io.modeldisk.bench.report;

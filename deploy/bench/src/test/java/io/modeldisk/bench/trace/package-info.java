@@ -1,2 +1,0 @@
-/** Tests of timelines and figures over time. */
-package io.modeldisk.bench.trace;

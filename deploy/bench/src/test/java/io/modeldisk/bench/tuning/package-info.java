@@ -1,2 +1,0 @@
-/** Tests of the choice of transfer sizes. */
-package io.modeldisk.bench.tuning;

@@ -1,2 +1,0 @@
-/** Tests of the HTTP server for operators. */
-package io.modeldisk.admin;

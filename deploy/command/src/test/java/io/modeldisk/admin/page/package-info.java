@@ -1,2 +1,0 @@
-/** Tests of this package. */
-package io.modeldisk.admin.page;

@@ -1,2 +1,0 @@
-/** Tests of the options and of the default learner label. */
-package io.modeldisk.command;

@@ -1,2 +1,0 @@
-/** Tests of the doctor with fake machines. */
-package io.modeldisk.doctor;

@@ -1,2 +1,0 @@
-/** Tests of the tuned sizes and of the tuning file. */
-package io.modeldisk.tuning;

@@ -1,2 +1,0 @@
-/** Tests of the coordination, with a ZooKeeper server in the same process. */
-package io.modeldisk.fault.coordination;

@@ -1,2 +1,0 @@
-/** Tests of the membership of learners. */
-package io.modeldisk.fault.membership;

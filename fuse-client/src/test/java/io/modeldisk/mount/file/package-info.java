@@ -1,2 +1,0 @@
-/** Tests of the files without a mount. */
-package io.modeldisk.mount.file;

@@ -1,2 +1,0 @@
-/** Tests of the FUSE binding without a mount. */
-package io.modeldisk.mount.fuse;

@@ -1,2 +1,0 @@
-/** Tests of mounts, over a model in memory. */
-package io.modeldisk.mount;

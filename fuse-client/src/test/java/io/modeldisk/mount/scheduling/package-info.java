@@ -1,2 +1,0 @@
-/** Tests of the pull scheduler with simulated time. */
-package io.modeldisk.mount.scheduling;

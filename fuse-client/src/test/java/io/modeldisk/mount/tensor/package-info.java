@@ -1,2 +1,0 @@
-/** Tests of the files with named tensors. */
-package io.modeldisk.mount.tensor;

@@ -1,2 +1,0 @@
-/** Tests of a shard as a whole. */
-package io.modeldisk.server;
