@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests logins with CHAP to a shard that has secrets. The initiators are modeldisk, libiscsi and QEMU. */
+/** Tests logins with CHAP to a shard that has secrets. The initiators are modeldisk and libiscsi. */
 @Timeout(120)
 final class AuthenticationIT {
     private static final String SECRET = "aVeryLongSecretOfIts";

@@ -50,15 +50,6 @@ class StateDirectoryTest {
     }
 
     @Test
-    void publishedFolderHasTheNumberAsItsName() throws IOException {
-        state.publish(request(), new byte[0]);
-        assertThat(state.complete()).extracting(StateDirectory.Folder::path)
-            .containsExactly(state.path().resolve("checkpoint-000001"));
-        assertThat(state.partial()).isNull();
-        assertThat(request().number()).isEqualTo(2);
-    }
-
-    @Test
     void unfinishedFoldersOfAllVersionsAreDeletedAtTheStart() throws IOException {
         request();
         for (String name : new String[]{"checkpoint-000001.partial", "checkpoint-000002.new",

@@ -70,12 +70,6 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void fsyncCallsSynchronizeOnTheRemoteModel() throws IOException {
-        exchange.synchronize(Cancellation.NONE);
-        assertThat(model.calls).containsExactly("synchronize");
-    }
-
-    @Test
     void errorForAnUnknownExchangeSchemeListsTheValidNames() {
         assertThatThrownBy(() -> ExchangeScheme.named("fast"))
             .hasMessage("exchange=fast must be one of direct, sync, overlap");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.metrics.Metric.Kind;
 import io.modeldisk.protocol.dialect.Metric.Kind;
 import org.junit.jupiter.api.Test;
 
@@ -29,14 +30,5 @@ class MetricsTest {
         assertThat(Metric.PUSH_RATE.prometheusName()).isEqualTo("modeldisk_mount_push_bytes_per_second");
         assertThat(Metric.LEARNER_BEHIND_MS.prometheusName()).isEqualTo("modeldisk_learner_behind_seconds");
         assertThat(Metric.MOUNT_PUSHED_BYTES.prometheusName()).isEqualTo("modeldisk_mount_pushed_bytes_total");
-    }
-
-    @Test
-    void metricsOfAGroupAreWrittenIntoOneJsonObject() {
-        ObjectNode shard = JsonNodeFactory.instance.objectNode();
-        StatusJson.put(shard, Metric.VERSION_MIN, 1L);
-        StatusJson.put(shard, Metric.VERSION_MAX, 2L);
-        StatusJson.put(shard, Metric.PUSHES, 3L);
-        assertThat(shard).hasToString("{\"version\":{\"min\":1,\"max\":2},\"pushes\":3}");
     }
 }
