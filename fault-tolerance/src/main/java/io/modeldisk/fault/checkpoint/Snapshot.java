@@ -3,6 +3,7 @@ package io.modeldisk.fault.checkpoint;
 import io.modeldisk.fault.shard.ChangeListener;
 import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.fault.shard.ShardBlocks;
+import io.modeldisk.platform.threads.ScopedLock;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -135,14 +136,11 @@ final class Snapshot implements ChangeListener {
             }
             ShardBlock block = store.block(i);
             boolean due;
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 due = isDue(block) && isRecorded(block);
                 if (due) {
                     copies.own().take(block);
                 }
-            } finally {
-                block.unlock();
             }
             if (due) {
                 write(copies.own());

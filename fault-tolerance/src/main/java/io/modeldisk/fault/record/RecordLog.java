@@ -1,5 +1,6 @@
 package io.modeldisk.fault.record;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
@@ -11,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
@@ -62,7 +62,7 @@ public final class RecordLog implements AutoCloseable {
     /** Null if no backup needs stamps. */
     private final BlockStamps stamps;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     /** Signalled when the committer has something to do. */
     private final Condition work = lock.newCondition();
     /** Signalled when a buffer has become free. */
@@ -177,12 +177,9 @@ public final class RecordLog implements AutoCloseable {
         BodyWriter body) {
         long at;
         long appended;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             at = claim(kind, flags, block, place, 0, learner, round, version, bodyBytes);
             appended = position;
-        } finally {
-            lock.unlock();
         }
         if (at < 0) {
             return -1;
@@ -200,11 +197,8 @@ public final class RecordLog implements AutoCloseable {
     private void append(RecordKind kind, byte flags, int block, int offset, int rangeBytes, long learner, long round,
         long version, MemorySegment data, long dataOffset, int bodyBytes) {
         long at;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             at = claim(kind, flags, block, offset, rangeBytes, learner, round, version, bodyBytes);
-        } finally {
-            lock.unlock();
         }
         boolean whole = false;
         try {
@@ -277,8 +271,7 @@ public final class RecordLog implements AutoCloseable {
      * @throws ScsiException if a sink has failed, so that no change can be kept
      */
     public boolean reserve(IoTask task) throws ScsiException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (failure == null && refusal == null && !closed) {
                 long bytes = reservedBytes(task);
                 boolean fits = active.used() + reserved + bytes <= bufferBytes - bufferBytes / UNRESERVED_PART
@@ -290,8 +283,6 @@ public final class RecordLog implements AutoCloseable {
                 }
                 return fits;
             }
-        } finally {
-            lock.unlock();
         }
         forget(task);
         throw notKept();
@@ -304,12 +295,9 @@ public final class RecordLog implements AutoCloseable {
      */
     public void refuse(String reason) {
         List<IoTask> writes;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             refusal = reason;
             writes = roomTasks.writes();
-        } finally {
-            lock.unlock();
         }
         writes.forEach(IoTask::resume);
     }
@@ -332,16 +320,13 @@ public final class RecordLog implements AutoCloseable {
     /** Releases the room that {@link #reserve} has reserved for a task. The caller holds no lock. */
     public void release(IoTask task) {
         List<IoTask> synchronizations;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             reserved -= reservedBytes(task);
             synchronizations = roomTasks.remove(task);
             if (!roomTasks.isEmpty()) {
                 roomReleased = true;
                 work.signal();
             }
-        } finally {
-            lock.unlock();
         }
         resumeAll(synchronizations);
     }
@@ -351,11 +336,8 @@ public final class RecordLog implements AutoCloseable {
      * resumed.
      */
     public boolean admitSynchronization(IoTask task) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return roomTasks.admit(task);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -369,8 +351,7 @@ public final class RecordLog implements AutoCloseable {
         if (durable >= wanted) {
             return true;
         }
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (durable >= wanted) {
                 return true;
             }
@@ -379,8 +360,6 @@ public final class RecordLog implements AutoCloseable {
                 durableTasks.add(task, wanted);
             }
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -394,12 +373,9 @@ public final class RecordLog implements AutoCloseable {
     /** Removes a task from the waiting tasks. Does nothing if the task does not wait. The caller holds no lock. */
     public void forget(IoTask task) {
         List<IoTask> synchronizations;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             durableTasks.remove(task);
             synchronizations = roomTasks.remove(task);
-        } finally {
-            lock.unlock();
         }
         resumeAll(synchronizations);
     }
@@ -434,16 +410,13 @@ public final class RecordLog implements AutoCloseable {
      * @return whether the record is durable
      */
     public boolean awaitDurable(long recordPosition, Duration limit) throws InterruptedException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             long deadlineNs = clock.nanoTime() + limit.toNanos();
             boolean inTime = true;
             while (durable < recordPosition && !closed && inTime) {
                 inTime = clock.awaitUntil(progress, deadlineNs);
             }
             return durable >= recordPosition;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -461,8 +434,7 @@ public final class RecordLog implements AutoCloseable {
 
     /** Returns the records after a position, which a reader has not applied yet. The reader applies whole batches. */
     public RecordBacklog after(long applied) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             long bytes = 0;
             long sinceNs = clock.nanoTime();
             for (RecordBuffer each : buffers) {
@@ -472,8 +444,6 @@ public final class RecordLog implements AutoCloseable {
                 }
             }
             return new RecordBacklog(position - applied, bytes, clock.nanoTime() - sinceNs);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -486,8 +456,7 @@ public final class RecordLog implements AutoCloseable {
         RecordBuffer filled = null;
         while (filled == null) {
             List<IoTask> writes;
-            lock.lock();
-            try {
+            try (ScopedLock.Held _ = lock.hold()) {
                 while (!closed && active.used() == 0 && !roomReleased) {
                     work.awaitUninterruptibly();
                 }
@@ -500,8 +469,6 @@ public final class RecordLog implements AutoCloseable {
                 }
                 roomReleased = false;
                 writes = roomTasks.writes();
-            } finally {
-                lock.unlock();
             }
             resumeAll(writes);
         }
@@ -510,15 +477,12 @@ public final class RecordLog implements AutoCloseable {
 
     /** The records of a buffer are durable. Called by the committer. */
     void committed(RecordBuffer buffer) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             durable = buffer.lastPosition();
             buffer.clear();
             failure = null;
             resumed = durableTasks.drain(durable, resumed);
             progress.signalAll();
-        } finally {
-            lock.unlock();
         }
         for (int i = 0; resumed[i] != null; i++) {
             resumed[i].resume();
@@ -533,14 +497,11 @@ public final class RecordLog implements AutoCloseable {
      */
     boolean failed(String reason, Duration delay) {
         List<IoTask> writes;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             failure = reason;
             progress.signalAll();
             room.signalAll();
             writes = roomTasks.writes();
-        } finally {
-            lock.unlock();
         }
         // The writes are refused.
         resumeAll(writes);
@@ -564,8 +525,7 @@ public final class RecordLog implements AutoCloseable {
      */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (closed) {
                 return;
             }
@@ -573,8 +533,6 @@ public final class RecordLog implements AutoCloseable {
             work.signalAll();
             room.signalAll();
             progress.signalAll();
-        } finally {
-            lock.unlock();
         }
         if (committer.end()) {
             bufferMemory.close();

@@ -10,6 +10,7 @@ import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.fault.shard.ShardBlocks;
 import io.modeldisk.fault.shard.ShardRounds;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.Nexus;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -116,8 +117,7 @@ public final class RecordPlayer<M extends Member<Nexus>> {
             throw new DamagedRecordException(record + " is outside the " + started.length + " blocks of the shard");
         }
         ShardBlock block = store.block(index);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             switch (record.kind()) {
                 case PUSH -> {
                     learners.opened(record.round());
@@ -130,8 +130,6 @@ public final class RecordPlayer<M extends Member<Nexus>> {
                 case BLOCK -> start(block, record);
                 default -> change(block, record);
             }
-        } finally {
-            block.unlock();
         }
     }
 

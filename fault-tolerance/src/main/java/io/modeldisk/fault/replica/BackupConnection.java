@@ -4,12 +4,12 @@ import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.RecordBacklog;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.threads.ThreadName;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -43,7 +43,7 @@ final class BackupConnection implements AutoCloseable {
     private final Backups backups;
     private final Backup peer;
     private final Thread thread;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     // Guarded by lock.
     private State state = State.AWAY;
@@ -98,32 +98,25 @@ final class BackupConnection implements AutoCloseable {
     }
 
     private State currentState() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return state;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Opens a stream, sends the blocks that the backup lacks, and waits until the stream fails. */
     private void follow() throws IOException, InterruptedException {
         BackupStream opened = backups.open(peer);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             stream = opened;
             state = State.CATCHING_UP;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
         BlockStamps theirs = opened.readStamps(backups.source().blocks());
         // The records change the blocks of the backup one after the other.
         backups.members().remove(peer.name());
         backups.sink().add(opened);
         int sent = sendBlocks(opened, theirs);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             checkOpen(opened);
             backups.members().add(peer.name());
             state = State.IN_SYNC;
@@ -133,8 +126,6 @@ final class BackupConnection implements AutoCloseable {
                 changed.await();
             }
             throw new IOException(reason);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -149,8 +140,7 @@ final class BackupConnection implements AutoCloseable {
         for (int i = 0; i < source.blocks(); i++) {
             imagesLeft = source.blocks() - i;
             ShardBlock block = source.block(i);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 if (source.stamps().is(i, theirs.epoch(i), theirs.position(i))) {
                     last = BlockImage.appendStamp(log, i, source.stamps());
                 } else {
@@ -159,8 +149,6 @@ final class BackupConnection implements AutoCloseable {
                     pendingBytes += BlockImage.recordBytes(block);
                     sent++;
                 }
-            } finally {
-                block.unlock();
             }
             if (pendingBytes >= limitBytes) {
                 awaitDurable(opened, log, last);
@@ -176,11 +164,8 @@ final class BackupConnection implements AutoCloseable {
         throws IOException, InterruptedException {
         Duration slice = Duration.ofSeconds(1);
         while (!log.awaitDurable(position, slice)) {
-            lock.lock();
-            try {
+            try (ScopedLock.Held _ = lock.hold()) {
                 checkOpen(opened);
-            } finally {
-                lock.unlock();
             }
         }
     }
@@ -198,8 +183,7 @@ final class BackupConnection implements AutoCloseable {
      * @throws IOException if the coordinator did not confirm; the state is then unchanged
      */
     void lost(BackupStream failed, IOException why) throws IOException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (stream != failed || state == State.AWAY) {
                 return;
             }
@@ -211,8 +195,6 @@ final class BackupConnection implements AutoCloseable {
             reason = why.getMessage();
             endIfGone();
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -228,11 +210,8 @@ final class BackupConnection implements AutoCloseable {
     /** Closes the stream, and connects again. The coordinator knows that the backup is not in sync. */
     void restart(String why) throws IOException {
         BackupStream current;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             current = stream;
-        } finally {
-            lock.unlock();
         }
         if (current != null) {
             lost(current, new IOException(why));
@@ -240,36 +219,27 @@ final class BackupConnection implements AutoCloseable {
     }
 
     boolean isOf(BackupStream each) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return stream == each;
-        } finally {
-            lock.unlock();
         }
     }
 
     private boolean isClosed() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return closed;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Closes a stream that has failed. The sink no longer uses it, unless the whole log is closed. */
     private void disconnect(String why) {
         BackupStream ended;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             ended = stream;
             reason = why;
             if (state != State.IN_SYNC) {
                 state = State.AWAY;
                 endIfGone();
             }
-        } finally {
-            lock.unlock();
         }
         if (ended != null) {
             ended.close();
@@ -278,28 +248,22 @@ final class BackupConnection implements AutoCloseable {
 
     private void pause() throws InterruptedException {
         long deadlineNs = backups.clock().nanoTime() + RETRY_NS;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             boolean inTime = true;
             while (!closed && inTime) {
                 inTime = backups.clock().awaitUntil(changed, deadlineNs);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The progress of this backup. */
     BackupStatus status() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             RecordBacklog behind = state == State.AWAY || stream == null
                 ? null
                 : backups.log().after(stream.appliedPosition());
             return new BackupStatus(peer.name(), peer.address().getHostString() + ":" + peer.address().getPort(),
                 state == State.IN_SYNC, behind, imagesLeft, state == State.AWAY ? reason : null);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -329,12 +293,9 @@ final class BackupConnection implements AutoCloseable {
     /** Stops the thread. A backup that was in sync stays so for the coordinator. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             closed = true;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
         thread.interrupt();
         try {

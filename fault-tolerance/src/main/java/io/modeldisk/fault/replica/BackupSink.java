@@ -2,6 +2,7 @@ package io.modeldisk.fault.replica;
 
 import io.modeldisk.fault.record.RecordBatch;
 import io.modeldisk.fault.record.RecordSink;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -41,7 +41,7 @@ final class BackupSink implements RecordSink {
 
     private final Losses losses;
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition ended = lock.newCondition();
     /** Guarded by lock. */
     private boolean ending;
@@ -67,22 +67,16 @@ final class BackupSink implements RecordSink {
 
     /** Sends the following batches to this backup too. Records that are appended after this call are in these batches. */
     void add(BackupStream stream) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             added.add(stream);
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public void begin(RecordBatch batch) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             streams.addAll(added);
             added.clear();
-        } finally {
-            lock.unlock();
         }
         sending = streams.size();
         for (int i = 0; i < sending; i++) {
@@ -150,12 +144,9 @@ final class BackupSink implements RecordSink {
 
     /** From now on, a batch fails at once if the coordinator cannot be told about a lost backup. */
     void end() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             ending = true;
             ended.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -163,11 +154,8 @@ final class BackupSink implements RecordSink {
     @Override
     public void close() {
         end();
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             added.forEach(BackupStream::close);
-        } finally {
-            lock.unlock();
         }
         streams.forEach(BackupStream::close);
     }

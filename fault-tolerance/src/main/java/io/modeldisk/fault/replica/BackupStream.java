@@ -2,6 +2,7 @@ package io.modeldisk.fault.replica;
 
 import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ReplicateCommand;
@@ -20,7 +21,6 @@ import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A stream of records to one backup, over one session. The writes of a batch take the records from the memory of the batch.
@@ -41,7 +41,7 @@ final class BackupStream implements AutoCloseable {
     private final long timeoutNs;
     private final int batchBytes;
     private final IoRequest.Completion completion = this::completed;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition ended = lock.newCondition();
     // Used only by the thread that sends batches.
     private long batch = -1;
@@ -195,11 +195,8 @@ final class BackupStream implements AutoCloseable {
 
     private void submit(IoRequest request, boolean more) throws ShardException {
         request.onCompletion(completion);
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             inFlight++;
-        } finally {
-            lock.unlock();
         }
         try {
             session.submit(request, more);
@@ -212,38 +209,29 @@ final class BackupStream implements AutoCloseable {
     private void completed(IoRequest request) {
         boolean again = request.isToBeRetried() && request.writes();
         if (again) {
-            lock.lock();
-            try {
+            try (ScopedLock.Held _ = lock.hold()) {
                 unsent.set(partOfSlot[request.slot()]);
-            } finally {
-                lock.unlock();
             }
         }
         end(request.isGood() || again ? null : request.exception(session.shard(), "sending records"));
     }
 
     private void end(ShardException reason) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             inFlight--;
             if (failure == null) {
                 failure = reason;
             }
             ended.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
     private ShardException fail(ShardException reason) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (failure == null) {
                 failure = reason;
             }
             return failure;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -276,31 +264,22 @@ final class BackupStream implements AutoCloseable {
     }
 
     private ShardException failure() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return failure;
-        } finally {
-            lock.unlock();
         }
     }
 
     private int nextUnsent() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return unsent.nextSetBit(0);
-        } finally {
-            lock.unlock();
         }
     }
 
     private int takeUnsent() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             int part = unsent.nextSetBit(0);
             unsent.clear(part);
             return part;
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -2,6 +2,7 @@ package io.modeldisk.fault.replica;
 
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.record.RecordSink;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IserProvider;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The backups of a primary. Connects to each backup, sends it the blocks that it lacks and then all records, and tells the
@@ -24,7 +24,7 @@ public final class Backups implements AutoCloseable {
     private final NanoClock clock;
     private final IserProvider.Connections iserConnections = IserProvider.find().connections();
     private final BackupSink sink;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     // Guarded by lock.
     private final Map<String, BackupConnection> connections = new HashMap<>();
     private RecordLog log;
@@ -54,11 +54,8 @@ public final class Backups implements AutoCloseable {
 
     /** Sets the log whose records the backups get. Called before {@link #set}. */
     public void follow(RecordLog records) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             log = records;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -67,8 +64,7 @@ public final class Backups implements AutoCloseable {
      * next process at the same address is another backup.
      */
     public void set(Collection<Backup> peers) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             connections.values().removeIf(known -> !known.list(peers.contains(known.peer())));
             for (Backup peer : peers) {
                 BackupConnection known = connections.get(peer.name());
@@ -78,8 +74,6 @@ public final class Backups implements AutoCloseable {
                     connection.start();
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -89,11 +83,8 @@ public final class Backups implements AutoCloseable {
     }
 
     private List<BackupConnection> all() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return List.copyOf(connections.values());
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -143,20 +134,14 @@ public final class Backups implements AutoCloseable {
 
     /** Forgets a connection whose thread has ended. */
     void forget(BackupConnection connection) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             connections.remove(connection.peer().name(), connection);
-        } finally {
-            lock.unlock();
         }
     }
 
     RecordLog log() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return log;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -171,11 +156,8 @@ public final class Backups implements AutoCloseable {
     /** Stops the threads. Backups in sync get records until the log is closed, which closes the sink. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             closed = true;
-        } finally {
-            lock.unlock();
         }
         sink.end();
         all().forEach(BackupConnection::close);

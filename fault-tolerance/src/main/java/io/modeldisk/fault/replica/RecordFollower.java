@@ -4,6 +4,7 @@ import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.DamagedRecordException;
 import io.modeldisk.fault.record.RecordAssembly;
 import io.modeldisk.fault.record.RecordHeader;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
@@ -13,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.BitSet;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -70,7 +70,7 @@ public final class RecordFollower implements AutoCloseable {
     private final BlockStamps stamps;
     private final RecordAssembly assembly;
     private final BitSet current;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     // Guarded by lock.
     private State state = State.WAITING;
     private Nexus primary;
@@ -115,8 +115,7 @@ public final class RecordFollower implements AutoCloseable {
      * @throws ScsiException if the epoch is older than that of an earlier primary, or this process is the primary
      */
     long beginStream(Nexus nexus, long ofEpoch) throws ScsiException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (ofEpoch < Math.max(epoch, lowestEpoch)) {
                 throw oldEpoch(nexus);
             }
@@ -133,8 +132,6 @@ public final class RecordFollower implements AutoCloseable {
             written = false;
             assembly.beginStream();
             return lastPosition;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -149,8 +146,7 @@ public final class RecordFollower implements AutoCloseable {
      * @throws ScsiException if the stream of the nexus has ended, or the records are damaged or incomplete; the stream has ended
      */
     void write(IoTask task) throws ScsiException {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (state != State.FOLLOWING || !primary.equals(task.nexus()) || epoch < lowestEpoch) {
                 throw oldEpoch(task.nexus());
             }
@@ -176,8 +172,6 @@ public final class RecordFollower implements AutoCloseable {
                 state = State.WAITING;
                 throw e;
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -258,16 +252,13 @@ public final class RecordFollower implements AutoCloseable {
 
     /** Copies the stamps of the blocks, from byte {@code offset} of the table of stamps. Behind the table are zeros. */
     void copyStamps(long offset, MemorySegment to, long toOffset, int lengthBytes) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             for (int at = 0; at < lengthBytes; at += BlockStamps.BYTES) {
                 long block = (offset + at) / BlockStamps.BYTES;
                 boolean exists = block < stamps.blocks();
                 to.set(LONG, toOffset + at, exists ? stamps.epoch((int) block) : 0);
                 to.set(LONG, toOffset + at + Long.BYTES, exists ? stamps.position((int) block) : 0);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -276,11 +267,8 @@ public final class RecordFollower implements AutoCloseable {
      * them.
      */
     public void refuseBefore(long newLowestEpoch) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             lowestEpoch = Math.max(lowestEpoch, newLowestEpoch);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -291,53 +279,38 @@ public final class RecordFollower implements AutoCloseable {
      * @return the position of the last record that was applied; 0 if there is none
      */
     public long promote(long newEpoch) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             state = State.PROMOTED;
             epoch = newEpoch;
             return lastPosition;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The epoch of the primary that sends records, or has sent the last records; 0 if there was none. */
     public long epoch() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return epoch;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether no primary has changed the shard, which has the weights of its start. */
     public boolean isInitial() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return !changed;
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Returns whether the shard has all blocks and learners of a primary. Otherwise it may have blocks of different times. */
     public boolean isWhole() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return hasRoster && current.cardinality() == stamps.blocks();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The number of blocks that may be older than those of the primary. */
     public int oldBlocks() {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             return state == State.FOLLOWING ? stamps.blocks() - current.cardinality() : stamps.blocks();
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -1,10 +1,11 @@
 package io.modeldisk.fault.shard;
 
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.platform.threads.ScopedLock;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block of weights. Except for {@link #lock}, {@link #version} and what never changes, the caller of a method holds the lock of
+ * A block of weights. Except for {@link #hold}, {@link #version} and what never changes, the caller of a method holds the lock of
  * the block.
  */
 public interface ShardBlock {
@@ -14,11 +15,11 @@ public interface ShardBlock {
     /** The length of the block in bytes. Only the last block of a shard may be shorter than the block size. */
     int lengthBytes();
 
-    /** Locks the block. A thread that locks several blocks must lock the blocks in ascending order of their indexes. */
-    void lock();
-
-    /** Unlocks the block. */
-    void unlock();
+    /**
+     * Locks the block. The caller closes the result in the same thread. A thread that locks several blocks must lock the blocks in
+     * ascending order of their indexes.
+     */
+    ScopedLock.Held hold();
 
     /** Returns the weights for reading. The weights are valid until the lock is released. */
     BlockMemory readable();

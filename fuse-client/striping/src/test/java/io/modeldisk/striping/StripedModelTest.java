@@ -1,8 +1,7 @@
 package io.modeldisk.striping;
 
-import static io.modeldisk.protocol.striping.FakeShards.assertShardFailed;
-import static io.modeldisk.protocol.striping.FakeShards.async;
 import static io.modeldisk.striping.FakeShards.assertShardFailed;
+import static io.modeldisk.striping.FakeShards.async;
 import static io.modeldisk.test.Await.await;
 import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -4,17 +4,17 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ScopedLock;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A block of weights, with its lock, its current memory slot and its version. Except for {@link #lock}, {@link #version} and what
+ * A block of weights, with its lock, its current memory slot and its version. Except for {@link #hold}, {@link #version} and what
  * never changes, the caller of a method holds the lock.
  *
  * <p>If the shard uses a device, the device has a copy of the block. {@link DeviceCopy} knows which of the two is newer.
  */
 public final class Block implements ShardBlock {
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final int index;
     private final int lengthBytes;
     private final MemorySegment state;
@@ -47,11 +47,16 @@ public final class Block implements ShardBlock {
     }
 
     @Override
+    public ScopedLock.Held hold() {
+        return lock.hold();
+    }
+
+    /** Locks the block for a caller that locks several blocks. See {@link #hold}. */
     public void lock() {
         lock.lock();
     }
 
-    @Override
+    /** Unlocks a block that {@link #lock} has locked. */
     public void unlock() {
         lock.unlock();
     }
@@ -189,16 +194,13 @@ public final class Block implements ShardBlock {
     BlockSlot pinCurrent() {
         BlockSlot slot;
         long mirrored = 0;
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             if (onDevice != null) {
                 startMirror();
                 mirrored = onDevice.mirrorTicket();
             }
             slot = current;
             slot.pin();
-        } finally {
-            lock.unlock();
         }
         if (onDevice != null) {
             awaitMirror(slot, mirrored);
@@ -220,14 +222,11 @@ public final class Block implements ShardBlock {
     }
 
     void unpin(BlockSlot slot) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             slot.unpin();
             if (!slot.isPinned() && slot != current) {
                 spares.put(slot);
             }
-        } finally {
-            lock.unlock();
         }
     }
 }

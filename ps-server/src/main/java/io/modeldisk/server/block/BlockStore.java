@@ -8,6 +8,7 @@ import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.fault.shard.ChangeListener;
 import io.modeldisk.fault.shard.ShardBlocks;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
@@ -284,16 +285,13 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         long scratch = task.scratchOffset();
         int room = Math.min(task.scratchBytes(), task.memory().bytesLeftInSlab(scratch));
         int copied = Math.min(lengthBytes, room);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             MemorySegment.copy(
                 block.readable().weights(),
                 offsetInBlock,
                 task.memory().slab(scratch),
                 DataMemory.offsetInSlab(scratch),
                 copied);
-        } finally {
-            block.unlock();
         }
         pin.set(task.memory(), scratch, copied, null);
     }
@@ -367,8 +365,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
             int blockStart = (int) (layout.offsetOf(block.index()) - task.offset());
             int end = Math.min(endOfTask, blockStart + block.lengthBytes());
             boolean changed = false;
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 while (position < end) {
                     while (position == pieceStart + task.pieceLengthBytes(piece) * widening) {
                         pieceStart += task.pieceLengthBytes(piece++) * widening;
@@ -389,8 +386,6 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
                 if (changed) {
                     visitor.visited(block);
                 }
-            } finally {
-                block.unlock();
             }
         }
     }

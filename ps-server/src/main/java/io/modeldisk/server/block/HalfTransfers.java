@@ -2,6 +2,7 @@ package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Pin;
@@ -82,11 +83,8 @@ final class HalfTransfers implements AutoCloseable {
             }
             return;
         }
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             narrow(type, to, toOffset, block.readable().weights(), offset, bytes);
-        } finally {
-            block.unlock();
         }
     }
 
@@ -136,13 +134,10 @@ final class HalfTransfers implements AutoCloseable {
                 converted += part * type.widening();
                 position += part;
             }
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 if (visitor.piece(task, context, block, offsetInBlock, scratch, 0, lengthBytes)) {
                     visitor.visited(block);
                 }
-            } finally {
-                block.unlock();
             }
             offset += lengthBytes;
         }

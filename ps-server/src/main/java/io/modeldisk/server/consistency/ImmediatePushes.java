@@ -8,6 +8,7 @@ import io.modeldisk.fault.record.RecordKind;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
@@ -61,15 +62,12 @@ abstract class ImmediatePushes implements Consistency {
             int offset = layout.firstLogicalBlock(task.offset(), i) * LogicalBlock.BYTES;
             int end = layout.endLogicalBlock(task.offset(), task.lengthBytes(), i) * LogicalBlock.BYTES;
             Block block = store.block(i);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 if (skipping.piece(task, learner, block, offset, null, 0, end - offset)) {
                     skipping.visited(block);
                 }
                 task.addAbsent(learner.marks().absent(i, task.round(), offset / LogicalBlock.BYTES,
                     end / LogicalBlock.BYTES));
-            } finally {
-                block.unlock();
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,11 +30,8 @@ final class ParkedTaskFreeList {
     /** Removes a task from the list of a block. Does nothing if the task is not in the list. */
     void forget(IoTask task, Block block, ParkedTasks list) {
         ParkedTask parked;
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             parked = list.remove(task);
-        } finally {
-            block.unlock();
         }
         if (parked != null) {
             release(parked);

@@ -2,6 +2,7 @@ package io.modeldisk.server.kept;
 
 import io.modeldisk.fault.shard.ChangeListener;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
 import io.modeldisk.protocol.engine.IoTask;
@@ -136,13 +137,10 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** Records that a reader needs a block. Returns false if the weights of the round are gone. */
     private boolean require(KeptReader reader, int index) {
         ShardBlock block = store.block(index);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             boolean there = !hasRounds || copies.has(index) || rounds.applyAsLong(index) <= round;
             reader.needs(index, there);
             return there;
-        } finally {
-            block.unlock();
         }
     }
 
@@ -180,12 +178,9 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         readers = Arrays.stream(readers).filter(reader -> reader != gone).toArray(KeptReader[]::new);
         for (int i = gone.first(); i < gone.end(); i++) {
             ShardBlock block = store.block(i);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 gone.needs(i, false);
                 discardUnneeded(i);
-            } finally {
-                block.unlock();
             }
         }
         if (readers.length == 0) {
@@ -259,8 +254,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         int index = store.layout().blockOf(offset);
         int start = store.layout().offsetInBlock(offset);
         ShardBlock block = store.block(index);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             long version;
             if (copies != null && copies.has(index)) {
                 version = copies.versionOf(index);
@@ -277,8 +271,6 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
             boolean last = start + pin.lengthBytes() == block.lengthBytes();
             reader.pulled(index, version, start == 0, last);
             pulled(reader, index, last);
-        } finally {
-            block.unlock();
         }
     }
 

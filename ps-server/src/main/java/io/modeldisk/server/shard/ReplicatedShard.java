@@ -17,6 +17,7 @@ import io.modeldisk.fault.replica.BlockImage;
 import io.modeldisk.fault.replica.RecordFollower;
 import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.platform.linux.SharedMemory;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ReplicateCommand;
@@ -76,11 +77,8 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
             return;
         }
         Block block = block(record.block());
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             BlockImage.apply(record, block);
-        } finally {
-            block.unlock();
         }
     }
 

@@ -12,6 +12,7 @@ import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.fault.record.RecordStatus;
 import io.modeldisk.fault.replica.BackupStatus;
 import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.Metric;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -221,8 +222,7 @@ public final class ShardStatus {
         long updates = 0;
         for (int i = 0; i < blocks; i++) {
             Block block = shard.store().block(i);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 version.add(block.version());
                 updates += block.updates();
                 int part = (int) ((long) i * strip.length / blocks);
@@ -232,8 +232,6 @@ public final class ShardStatus {
                     rounds.add(closed);
                 }
                 LearnerClock.look(clocks, i);
-            } finally {
-                block.unlock();
             }
         }
         put(status, Metric.VERSION_MIN, version.min());

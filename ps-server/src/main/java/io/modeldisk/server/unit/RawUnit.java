@@ -2,6 +2,7 @@ package io.modeldisk.server.unit;
 
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
@@ -95,8 +96,7 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
         BlockLayout layout = shard().store().layout();
         Block block = shard().store().block(layout.blockOf(offset));
         int start = layout.offsetInBlock(offset);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             MemorySegment weights = block.readable().weights();
             for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
                 long difference = MemorySegment.mismatch(logicalBlock, 0, LogicalBlock.BYTES,
@@ -106,8 +106,6 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
                 }
             }
             return -1;
-        } finally {
-            block.unlock();
         }
     }
 
@@ -131,8 +129,7 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
         BlockLayout layout = shard().store().layout();
         Block block = shard().store().block(layout.blockOf(offset));
         shard().traffic().rawWrites.increment();
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             int start = layout.offsetInBlock(offset);
             MemorySegment range = block.writable().weights().asSlice(start, lengthBytes);
             if (logicalBlock == null) {
@@ -146,8 +143,6 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
                     0,
                     logicalBlock == null ? 0 : LogicalBlock.BYTES, block.version());
             }
-        } finally {
-            block.unlock();
         }
     }
 

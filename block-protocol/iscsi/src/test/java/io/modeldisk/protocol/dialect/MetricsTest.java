@@ -2,9 +2,6 @@ package io.modeldisk.protocol.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.platform.metrics.Metric.Kind;
 import io.modeldisk.protocol.dialect.Metric.Kind;
 import org.junit.jupiter.api.Test;
 

@@ -19,22 +19,19 @@ public final class ScopedLock extends ReentrantLock {
     @Serial
     private static final long serialVersionUID = 1;
 
-    private final transient Held held = new Held();
+    private final transient Held held = this::unlock;
+
+    /** A lock that the current thread holds. */
+    @FunctionalInterface
+    public interface Held extends AutoCloseable {
+        /** Releases the lock. */
+        @Override
+        void close();
+    }
 
     /** Acquires the lock. The caller closes the result in the same thread. */
     public Held hold() {
         lock();
         return held;
-    }
-
-    /** A lock that a thread holds. */
-    public final class Held implements AutoCloseable {
-        private Held() {}
-
-        /** Releases the lock. */
-        @Override
-        public void close() {
-            unlock();
-        }
     }
 }
