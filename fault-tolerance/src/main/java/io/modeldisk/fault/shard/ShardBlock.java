@@ -16,8 +16,8 @@ public interface ShardBlock {
     int lengthBytes();
 
     /**
-     * Locks the block. The caller closes the result in the same thread. A thread that locks several blocks must lock the blocks in
-     * ascending order of their indexes.
+     * Locks the block. The caller closes the result in the same thread. A thread that locks several blocks must lock them in the
+     * order of their indexes.
      */
     ScopedLock.Held hold();
 
