@@ -69,9 +69,6 @@ public final class ShardModel extends Shard implements AutoCloseable {
         this.context = context;
         this.clock = context.clock;
         this.restored = restored;
-        if (restored.number() > 0) {
-            learners.resumeAfter(restored.round());
-        }
         if (context.backups != null) {
             useReplication(new ReplicatedShard(this, context.backups, restored.id(), context.lowestEpoch, clock,
                 context.lost));
@@ -118,6 +115,10 @@ public final class ShardModel extends Shard implements AutoCloseable {
             }
             Learners learners = new Learners(facts.learners(), facts.minLearners(), context.lease,
                 budget.learnersIn(maxHeapBytes), layout, context.clock);
+            if (restored.number() > 0) {
+                // Before the consistency mode opens the first round of each block.
+                learners.resumeAfter(restored.round());
+            }
             shard = new ShardModel(context, facts, store, learners,
                 Consistency.of(context.mode, store, context.aggregator, learners), restored);
             shard.keepRecords(journal);

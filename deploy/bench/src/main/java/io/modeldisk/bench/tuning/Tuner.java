@@ -100,12 +100,17 @@ public final class Tuner {
     private Turns.Run connect(Closing opened, Route.Preference datamover, TransferSizes sizes, Exchange exchange)
         throws IOException {
         learners++;
-        StripedModel model = opened.add(StripedModel.connect(
+        StripedModel model = StripedModel.connect(
             new StripedModelContext(new ModelAddress(List.of(shard.portal()), shard.facts().model()))
                 .learner("tune-" + ProcessHandle.current().pid() + "-" + learners).datamover(datamover)
-                .sizes(_ -> sizes)));
-        DataMemory memory = opened.add(model.allocate(bytes));
-        return _ -> exchange.run(model, memory);
+                .sizes(_ -> sizes));
+        try {
+            DataMemory memory = opened.add(model.allocate(bytes));
+            return _ -> exchange.run(model, memory);
+        } finally {
+            // Added after the memory, so that the model is closed first.
+            opened.add(model);
+        }
     }
 
     /** Pushes and pulls the whole model. */

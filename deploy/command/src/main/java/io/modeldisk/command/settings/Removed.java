@@ -37,7 +37,6 @@ public final class Removed {
         Map.entry("mount.eager", TUNING),
         Map.entry("mount.request-size", TUNING),
         Map.entry("mount.queue-depth", TUNING),
-        Map.entry("mount.trace", "copy DIR/trace.json before the unmount: it has the same contents"),
         Map.entry("bench.micro", "`modeldisk bench protocol --measures latency,fan-in,mesh` measures the same"),
         Map.entry("bench.sessions", "`modeldisk bench protocol --measures sessions` measures the same"),
         Map.entry("bench.start", "docs/measurements.md has the shell lines that measure starts"),
