@@ -58,6 +58,14 @@ class CheckpointRestartTest extends CheckpointFixture {
             .extracting(e -> ((StartAgainException) e).startAtMost()).isEqualTo(1L);
     }
 
+    @Test
+    void learnerOfARestoredShardMayPushItsNextRoundBeforeTheOthersHaveJoined() throws Exception {
+        twoCheckpoints();
+        ShardModel restored = start(context(0, 1).learners(2));
+        assertThat(restored.consistency().rounds(0)).isEqualTo(2);
+        push(restored, 3, 1);
+    }
+
     private static CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
         return inBackground(shard::awaitOtherShards);
     }
