@@ -68,8 +68,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the number that an option has as its value with the precision of a float64, or the default if the option is
-     * missing.
+     * Returns the numeric value of an option with float64 precision, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a finite number
      */

@@ -20,7 +20,7 @@ public final class LearningRate {
     private volatile Change[] changes = NONE;
 
     /**
-     * A rate that holds from a round on.
+     * A rate that applies from a given round on.
      *
      * @param fromRound the first round with this rate
      * @param rate the rate before the factor of the schedule, above 0

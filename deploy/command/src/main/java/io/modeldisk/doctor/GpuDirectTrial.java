@@ -28,7 +28,7 @@ record GpuDirectTrial(String way, String obstacle) {
 
     /** Allocates a little memory of a GPU, and registers it with all RDMA devices. */
     static GpuDirectTrial ofThisMachine(String device) {
-        // The command doctor runs without the module of the Vector API, which the other aggregators need.
+        // The doctor command runs without the Vector API module, which every aggregator except null needs.
         try (Arena arena = Arena.ofShared();
             Aggregator aggregator = Aggregators.parse("null");
             DeviceBlocks blocks = Device.named(device).open(new DeviceShape(BLOCK_BYTES, BLOCK_BYTES, aggregator, false,

@@ -21,7 +21,7 @@ import org.apache.logging.log4j.Logger;
  */
 final class PlannedStop {
     private static final Logger LOG = LogManager.getLogger(PlannedStop.class);
-    /** The time after which a shard that stops gives up its last checkpoint, if no shard makes progress with it. */
+    /** A shard that stops gives up its last checkpoint after this time without progress by any shard. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** The number of checkpoints that may prolong the wait. A shard that cannot write may fail again and again. */
     private static final int MAX_ATTEMPTS = 8;

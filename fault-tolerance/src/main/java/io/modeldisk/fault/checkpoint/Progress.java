@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * @param rawWrites the number of writes of weights so far, which are not updates
  */
 record Progress(ShardBlocks store, Membership<?, ?> learners, LongSupplier rawWrites) {
-    /** The number of updates of all blocks together. */
+    /** The total number of updates of all blocks. */
     long updates() {
         return store.updates();
     }

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * @param session the session time-out, from 1 s to 60 s. ZooKeeper removes the ephemeral znodes of a client that is silent for
  *     longer
  * @param connectTimeout the time limit for the first connection
- * @param secret the secret that permits changes; null for a client that can change only znodes that everybody can
+ * @param secret the secret that permits changes; null for a client that can change only znodes that anyone can change
  */
 public record CoordinatorContext(
     List<InetSocketAddress> servers, Duration session, Duration connectTimeout, CoordinatorSecret secret) {

@@ -463,8 +463,9 @@ public final class ShardRole implements AutoCloseable {
     }
 
     /**
-     * Begins the next epoch of this primary, in which no other process is in sync. Only the primary may call this method, before
-     * it goes back to older weights, so that nobody continues with its newer ones. Afterwards {@link #hadAllUpdates} is false.
+     * Begins the next epoch of this primary, in which no other process is in sync. The primary calls this method before it goes
+     * back to older weights, so that no other process can continue with the newer ones. Afterwards {@link #hadAllUpdates} is
+     * false. Only the primary may call this method.
      *
      * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
      */

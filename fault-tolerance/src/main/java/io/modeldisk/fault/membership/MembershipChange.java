@@ -24,7 +24,7 @@ public record MembershipChange<K>(Kind kind, K key, long number, long round, int
         POSTPONED,
         /** A learner has asked for its partition of a round while the job was forming. */
         ASKED,
-        /** The partitions of all rounds up to a round have been fixed, because a learner has asked for one of them. */
+        /** The partitions of all rounds up to one round have been fixed, because a learner has asked for one of them. */
         FIXED
     }
 }

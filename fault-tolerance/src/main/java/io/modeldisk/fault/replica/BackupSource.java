@@ -6,7 +6,7 @@ import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 
-/** The shard that a primary serves, as its backups need it. Thread-safe. */
+/** What the backups of a primary need from its shard. Thread-safe. */
 public interface BackupSource {
     /** The facts of the shard. */
     ModelFacts facts();

@@ -109,7 +109,7 @@ public final class RecordFollower implements AutoCloseable {
     }
 
     /**
-     * Begins a stream of records. A stream of another nexus ends.
+     * Begins a stream of records. This ends the stream of any other nexus.
      *
      * @return the position of the last record that was applied; 0 if there is none
      * @throws ScsiException if the epoch is older than that of an earlier primary, or this process is the primary

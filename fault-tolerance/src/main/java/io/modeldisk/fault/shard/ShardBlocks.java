@@ -8,7 +8,7 @@ public interface ShardBlocks {
     /** Returns a block by its index. */
     ShardBlock block(int index);
 
-    /** The number of updates of all blocks together. */
+    /** The total number of updates of all blocks. */
     long updates();
 
     /**

@@ -14,7 +14,7 @@ record GradientDrop(RemoteModel model, BufferSets sets, BackgroundExchange backg
     /**
      * Gives up the gradient whose push has begun. What was written after it stays in the active set.
      *
-     * @throws ErrnoException EBUSY if the push cannot be stopped within some seconds
+     * @throws ErrnoException EBUSY if the push cannot be stopped within a few seconds
      */
     Dropped giveUpBegun(long iteration, Cancellation cancellation) throws IOException {
         return sets.areTwo() ? giveUpOther(iteration, cancellation) : giveUpActive(iteration, cancellation);

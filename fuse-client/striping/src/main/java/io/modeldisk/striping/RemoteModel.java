@@ -38,7 +38,7 @@ public interface RemoteModel extends AutoCloseable {
     /** The label of the learner, or of the process that only follows the model. */
     String learner();
 
-    /** True if this process only follows the model: it never becomes a learner, as the status of the shards shows. */
+    /** True if this process only follows the model and never becomes a learner. The status of the shards shows this. */
     boolean follows();
 
     /** The type of the weights that are pulled and of the gradients that are pushed. Reads and writes always move float32. */

@@ -82,7 +82,7 @@ public final class BlockVersions {
         VERSION.setOpaque(versions, block, version);
     }
 
-    /** The number of updates of all blocks together. */
+    /** The total number of updates of all blocks. */
     public long total() {
         long total = 0;
         for (int i = 0; i < versions.length; i++) {

@@ -224,8 +224,8 @@ public final class ReplicaServer {
     }
 
     /**
-     * Begins without the updates that only other processes had: with the newest checkpoint; without checkpoints, with the initial
-     * weights. Learners are told, because the shard has another history and does not know them.
+     * Starts the shard without the updates that only other processes had: from the newest checkpoint, or from the initial
+     * weights if there are no checkpoints. Learners notice this, because the shard has a new history and does not know them.
      */
     private void beginAnew(long epoch) throws IOException, InterruptedException {
         if (!server.shard().replication().follower().isInitial()

@@ -48,7 +48,7 @@ public interface IoTask {
         return false;
     }
 
-    /** True if the initiator of an ABSENT has left out the gradient because of a NaN or an infinity. */
+    /** True if this is an ABSENT whose initiator left out the gradient because of a NaN or an infinity. */
     default boolean declaredNonFinite() {
         return false;
     }

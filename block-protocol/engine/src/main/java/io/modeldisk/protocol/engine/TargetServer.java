@@ -274,7 +274,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Runs an action for every session except the session of one connection; null for every session. */
+    /** Runs an action for every session except that of the connection {@code but}; if it is null, for every session. */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();

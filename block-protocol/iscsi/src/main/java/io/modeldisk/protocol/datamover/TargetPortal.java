@@ -44,7 +44,7 @@ public interface TargetPortal extends AutoCloseable {
     /**
      * Registers memory of a device, so that the data of writes can be fetched into it.
      *
-     * @return how the connections reach the memory, such as {@code dma-buf}; null if they cannot, because of their kind
+     * @return how the connections reach the memory, such as {@code dma-buf}; null if this kind of connection cannot reach it
      * @throws IOException if the RDMA device cannot register the memory. The message has the reasons
      */
     default String prepareOnDevice(DataMemory memory) throws IOException {

@@ -46,7 +46,7 @@ public final class KeepRoundCommand {
         LOOK,
         /** Keeps a round of the range for the nexus. */
         KEEP,
-        /** Ends the reading of the nexus, and tells whether it has got one round. */
+        /** Ends the read of the nexus. The result tells whether all weights that it has pulled are of one round. */
         END
     }
 

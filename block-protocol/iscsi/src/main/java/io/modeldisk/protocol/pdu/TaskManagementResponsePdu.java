@@ -19,7 +19,7 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
     /** The target does not support the function. */
     public static final int FUNCTION_NOT_SUPPORTED = 5;
 
-    /** The initiator may not request the function. */
+    /** The initiator is not authorized to request the function. */
     public static final int FUNCTION_AUTHORIZATION_FAILED = 6;
 
     private static final int RESPONSE = 2;

@@ -35,7 +35,7 @@ public final class GpuBench {
     private static final List<Integer> BLOCK_BYTES = List.of(4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20);
     private static final long COPY_BYTES = 32L << 20;
     private static final long RUN_MS = 50;
-    /** The bytes that a copy reads and writes for each byte. */
+    /** The bytes of memory traffic for each byte copied: one is read and one is written. */
     private static final int TRAFFIC_OF_A_COPY = 2;
     /** The name of an emulated device contains this. Its speed means nothing. */
     private static final String EMULATED = "(emulated";

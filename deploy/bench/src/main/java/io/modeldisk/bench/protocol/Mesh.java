@@ -76,7 +76,7 @@ final class Mesh {
                         (direction, bytes) -> mesh.run(name, direction, bytes, WARM_UP_REQUESTS));
                 }
                 mesh.measure(plan, table, names);
-                // The connections end before the first server does.
+                // All connections are closed before the first server stops.
                 mesh.askAll("disconnect");
             }
         }

@@ -56,7 +56,7 @@ final class Latest<T> {
         nextNs = lookedNs;
     }
 
-    /** Returns what the reads so far have found, and begins another one if it is time. */
+    /** Returns what the reads so far have found, and begins the next read if it is due. */
     synchronized Reading<T> look() {
         long nowNs = clock.nanoTime();
         if (nowNs - lookedNs > FORGOTTEN.toNanos()) {

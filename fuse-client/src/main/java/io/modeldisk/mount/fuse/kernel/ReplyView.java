@@ -158,7 +158,7 @@ final class ReplyView {
         int at = BODY + bodyBytes;
         out.asSlice(at, ATTR_BYTES).fill((byte) 0);
         bodyBytes += ATTR_BYTES;
-        // All inodes of a file have the same number for stat(2), because cp compares it before and after the open.
+        // stat(2) shows the same number for all inodes of a file, because cp compares it before and after the open.
         out.set(JAVA_LONG, at, Nodes.withoutInstance(node));
         out.set(JAVA_LONG, at + 8, attributes.sizeBytes());
         out.set(JAVA_LONG, at + 16, (attributes.sizeBytes() + 511) / 512);

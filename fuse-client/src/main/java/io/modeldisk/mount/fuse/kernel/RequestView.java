@@ -114,7 +114,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_INT, BODY + 24);
     }
 
-    /** Returns whether the order of this request and of others that change the same file matters. */
+    /** Returns whether this request changes a file, so that its order among other changes of the file matters. */
     boolean isChange() {
         return switch (opcode()) {
             case Opcode.WRITE, Opcode.FSYNC, Opcode.SETATTR, Opcode.SETXATTR -> true;

@@ -281,7 +281,7 @@ final class WorkerPool {
         if (isOver.getAsBoolean()) {
             return;
         }
-        // A call may wait: if all threads have ended meanwhile, the next process replies.
+        // In a thread of its own, because a call may wait: if all workers have ended meanwhile, only the next process replies.
         ThreadName.WAKER.builder().start(() -> {
             while (!isOver.getAsBoolean()) {
                 ask.run();
