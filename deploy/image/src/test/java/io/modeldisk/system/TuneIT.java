@@ -32,8 +32,8 @@ final class TuneIT {
         String output = sandbox.run(modeldisk("tune", "--rounds", "1", "--model-size", "8m")).succeeded();
         Path file = sandbox.path("config").resolve("modeldisk").resolve("tuning.json");
 
-        assertThat(output).containsPattern("tcp +request size +256KiB").containsPattern("shm +requests in flight +2 ")
-            .containsPattern("tcp +4KiB").containsPattern("tcp: requests of .*, \\d+ in flight, data of writes up to ")
+        assertThat(output).containsPattern("tcp +request size +256 KiB").containsPattern("shm +requests in flight +2 ")
+            .containsPattern("tcp +4 KiB").containsPattern("tcp: requests of .*, \\d+ in flight, data of writes up to ")
             .contains("written to " + file);
         Tuning tuning = Tuning.read(file);
         assertThat(tuning.byDatamover()).containsKeys("tcp", "shm");
