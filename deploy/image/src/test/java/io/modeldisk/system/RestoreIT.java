@@ -50,7 +50,7 @@ final class RestoreIT {
         for (int i = 0; i < ports.size(); i++) {
             changed = changed.replace("127.0.0.1:" + DOCUMENTED_PORTS.get(i), "127.0.0.1:" + ports.get(i));
         }
-        return changed.replaceFirst("^modeldisk ", Matcher.quoteReplacement(modeldisk()[0] + " "));
+        return changed.replaceFirst("(^|\\()modeldisk ", "$1" + Matcher.quoteReplacement(modeldisk()[0] + " "));
     }
 
     private byte[] weights(String address, String name) throws Exception {
