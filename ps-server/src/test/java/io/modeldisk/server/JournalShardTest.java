@@ -228,7 +228,7 @@ class JournalShardTest extends CheckpointFixture {
     }
 
     @Test
-    void pushesAreRefusedInWordsByAFullJournalUntilACheckpointIsComplete() throws Exception {
+    void pushesToAFullJournalAreRefusedWithTheReasonUntilACheckpointIsComplete() throws Exception {
         consistency = "asp";
         limitBytes = 2 * BLOCK;
         List<ShardModel> shards = start(2);

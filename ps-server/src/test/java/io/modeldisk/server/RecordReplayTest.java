@@ -439,7 +439,8 @@ class RecordReplayTest {
 
     @ParameterizedTest
     @MethodSource("shards")
-    void learnersGoOnAfterAnyPrefixAndEachPushCountsOnce(String mode, Supplier<Aggregator> ignored) throws Exception {
+    void learnersContinueAfterAnyPrefixOfRecordsAndPushesCountOnce(String mode, Supplier<Aggregator> ignored)
+        throws Exception {
         for (int seed = 0; seed < SEEDS; seed++) {
             Job job = new Job(seed);
             List<RecordHeader> records;

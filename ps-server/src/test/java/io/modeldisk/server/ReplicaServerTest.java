@@ -429,7 +429,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void primaryServesOnWhenItsSuccessorEndsBeforeItHasAccepted() throws Exception {
+    void primaryContinuesToServeWhenItsSuccessorEndsBeforeItHasAccepted() throws Exception {
         startTwo();
         Process first = awaitPrimaryWithBackup();
         train(() -> {

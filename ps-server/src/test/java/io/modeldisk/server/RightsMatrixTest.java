@@ -156,7 +156,7 @@ class RightsMatrixTest {
             .secrets(ChapSecrets.parse("self " + user + " theSecretOf-" + user, "test")));
     }
 
-    /** True if the shard refuses a command only because the user does not have the right. */
+    /** False if the shard refuses a command because its user has no right to it. */
     private boolean isAllowed(IscsiSession session, Row row) throws Exception {
         while (true) {
             CompletableFuture<Integer> sense = new CompletableFuture<>();

@@ -99,7 +99,7 @@ public final class AdminServer implements AutoCloseable {
             return https;
         } catch (IOException e) {
             throw new IOException("cannot listen on --admin " + TargetAddress.text(settings.address()) + ": "
-                + e.getMessage() + "; give another port, or port 0 for a free one", e);
+                + e.getMessage() + "; choose another port, or port 0 for a free one", e);
         }
     }
 

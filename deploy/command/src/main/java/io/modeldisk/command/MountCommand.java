@@ -114,7 +114,7 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--learner", paramLabel = "LABEL",
         description = "The learner's name. A mount that restarts with the same name is the same learner. Default: the "
-            + "host name, the process number and a random number.")
+            + "host name, the process ID and a random number.")
     private String learner;
 
     @Mixin

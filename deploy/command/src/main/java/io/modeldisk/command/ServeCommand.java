@@ -142,7 +142,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
-            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. The line "
+            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate itself. The line "
             + "'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status NAME "
             + "SECRET' for the admin page, which reads the other shards. RIGHTS: one "
             + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")

@@ -47,7 +47,7 @@ final class ShardWorkTest {
     }
 
     @Test
-    void eachStartHasTheWholeTime() throws IOException {
+    void timeLimitBeginsAgainWithEachStart() throws IOException {
         assertThat(work.check()).isEqualTo("starts again");
         clock.advance(ShardWork.START);
         try (ParameterServer first = launch()) {

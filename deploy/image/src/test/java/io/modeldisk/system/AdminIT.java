@@ -70,7 +70,7 @@ final class AdminIT {
         assertThat(second.status()).isEqualTo(1);
         assertThat(second.output().lines()).singleElement().asString()
             .isEqualTo("modeldisk serve: cannot listen on --admin " + used
-                + ": Address already in use; give another port, or port 0 for a free one");
+                + ": Address already in use; choose another port, or port 0 for a free one");
     }
 
     @Test

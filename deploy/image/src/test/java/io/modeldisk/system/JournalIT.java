@@ -136,7 +136,7 @@ final class JournalIT {
     }
 
     @Test
-    void aspGoesOnWithoutLossAfterTheMachineHasCrashed() throws Exception {
+    void aspContinuesWithoutLossAfterTheMachineHasCrashed() throws Exception {
         trainingGoesOn("asp", ROUNDS * (ROUNDS + 1));
     }
 

@@ -70,7 +70,8 @@ public final class CheckpointLoader {
             try {
                 return CheckpointStatus.NONE.completed(folder, folder.facts(), 0);
             } catch (IOException e) {
-                LOG.warn("the checkpoint {} is damaged, and the one before counts as the newest: {} cannot be read: {}",
+                LOG.warn(
+                    "the checkpoint {} is damaged, so the previous one counts as the newest: {} cannot be read: {}",
                     folder.path(), CheckpointFacts.FILE, e.toString());
             }
         }

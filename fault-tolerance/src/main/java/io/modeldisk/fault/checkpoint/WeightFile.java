@@ -13,7 +13,7 @@ package io.modeldisk.fault.checkpoint;
  * @param end the end of the range, exclusive
  */
 record WeightFile(String name, byte[] head, long begin, long end) {
-    /** Returns the file offset of a byte of the model. */
+    /** Converts an offset in the model to an offset in this file. */
     long offsetOf(long modelOffset) {
         return head.length + modelOffset - begin;
     }

@@ -75,7 +75,7 @@ final class CoordinatorDirectory implements AutoCloseable {
         }
         if (!files.isEmpty() && !Files.exists(path.resolve(LOCK))) {
             throw new IOException("the directory --state " + path + " holds other files, such as "
-                + files.getFirst().getFileName() + ", and no state of a coordinator; give an empty directory");
+                + files.getFirst().getFileName() + ", but no state of a coordinator; give an empty directory");
         }
     }
 

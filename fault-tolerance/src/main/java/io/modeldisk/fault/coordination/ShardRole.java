@@ -430,7 +430,7 @@ public final class ShardRole implements AutoCloseable {
     }
 
     /**
-     * True if this process had all updates of the shard when it became the primary: it was in sync, or was the primary before.
+     * True if this process had all updates of the shard when it became the primary: it was in sync, or it was the last primary.
      */
     public boolean hadAllUpdates() {
         return allUpdates;

@@ -21,7 +21,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Appends batches of records to the segments of a journal and waits until they are on disk. A new segment begins with each
- * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so that the segments before a checkpoint can be deleted, and when a
+ * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so that older segments can be deleted after a checkpoint, and when a
  * segment is large.
  *
  * <p>After a failed write or fsync, nobody knows what is on disk: Linux may forget the data of a failed fsync, so the rest of the

@@ -67,7 +67,7 @@ final class OldJournals {
                 + directory.path().getParent() + " away to continue from the newest checkpoint without these pushes",
                 null);
         }
-        LOG.info("the checkpoint has all pushes of the journal {} of {}, which is deleted", directory.path(), old);
+        LOG.info("deleting the journal {} of {}; the checkpoint has all its pushes", directory.path(), old);
         directory.deleteAll();
         return JournalContents.deleted(contents.history());
     }

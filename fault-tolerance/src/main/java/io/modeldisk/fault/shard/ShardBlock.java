@@ -36,6 +36,6 @@ public interface ShardBlock {
     /** The number of updates of the block. */
     long version();
 
-    /** Sets the version of the block to that of a checkpoint or a record. May be called only before the first update. */
+    /** Sets the version that the block has in a checkpoint or a record. May be called only before the first update. */
     void restoreVersion(long version);
 }

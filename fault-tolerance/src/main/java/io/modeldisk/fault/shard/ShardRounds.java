@@ -27,9 +27,9 @@ public interface ShardRounds<M> {
     /**
      * Appends the record of a block that a checkpoint has saved. The caller holds the lock of the block.
      *
-     * @param checkpoint the number of the checkpoint, not 0
+     * @param checkpoint the number of the checkpoint; 0 for the image that a backup gets
      * @return the position of the record
-     * @throws IOException if a sink has failed; the checkpoint then does not fit the records
+     * @throws IOException if a sink has failed; the caller then abandons the checkpoint, which needs this record
      */
     long recordBlock(ShardBlock block, long checkpoint) throws IOException;
 

@@ -110,7 +110,8 @@ final class CoordinatorTest {
     void stateOfAnotherSecretIsRefused() throws Exception {
         launch(SECRET).close();
         assertThatThrownBy(() -> launch(new CoordinatorSecret("shards", "anotherSecretOfThem")))
-            .isInstanceOf(IOException.class).hasMessageContaining("belongs to another secret than that of 'shards'");
+            .isInstanceOf(IOException.class)
+            .hasMessageContaining("was protected with a different secret than that of 'shards'");
         launch(SECRET).close();
     }
 

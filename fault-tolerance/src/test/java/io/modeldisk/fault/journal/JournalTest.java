@@ -222,7 +222,7 @@ final class JournalTest {
     }
 
     @Test
-    void journalOfAnotherNumberOfShardsIsDeletedIfTheCheckpointHasItsPushes() throws IOException {
+    void journalForADifferentNumberOfShardsIsDeletedIfTheCheckpointHasItsPushes() throws IOException {
         new Journal(state).push(1).roster(0, 0, 0).block(77).die();
         ModelFacts two = new ModelFacts("m", 1 << 20, 4096, 0, 2, "sum", "asp", 1, "zeros");
         assertThatThrownBy(() -> new OldJournals(two, 78).deleteOtherNumber(state))

@@ -238,7 +238,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void namesMayHaveOffsets() throws IOException {
+    void tensorsOfANamesFileMayHaveOffsets() throws IOException {
         Path file = names("{'b':{'shape':[1],'data_offsets':[4,8]},'a':{'shape':[1],'data_offsets':[0,4]}}");
         assertThat(ModelSource.named(file, 8L).tensors()).extracting(Tensor::name).containsExactly("a", "b");
     }

@@ -33,7 +33,7 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
     public void setAttribute(String name, String value) throws IOException {
         if (!name.equals(Attribute.DROP.attributeName())) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " of " + name()
-                + " cannot be changed; model has the other attributes");
+                + " cannot be changed here; set it on model");
         }
         exchange.drop(Cancellation.NONE);
     }

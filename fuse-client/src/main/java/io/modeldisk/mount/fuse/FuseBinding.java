@@ -18,7 +18,7 @@ public interface FuseBinding {
      * @throws IllegalArgumentException for any other name, and for a binding that is not installed
      */
     static FuseBinding named(String name) {
-        for (FuseBinding binding : ServiceLoader.load(FuseBinding.class)) {
+        for (FuseBinding binding : ServiceLoader.load(FuseBinding.class, FuseBinding.class.getClassLoader())) {
             if (binding.name().equals(name)) {
                 return binding;
             }

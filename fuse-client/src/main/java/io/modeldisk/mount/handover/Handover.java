@@ -149,7 +149,7 @@ public final class Handover implements AutoCloseable {
     }
 
     /**
-     * Returns a descriptor that the previous process has left, which the service manager still keeps. The caller closes it.
+     * Returns a descriptor of the previous process, which the service manager has kept since. The caller closes it.
      *
      * @return the descriptor; -1 if there is none, or it was taken already
      */

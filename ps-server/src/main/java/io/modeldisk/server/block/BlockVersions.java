@@ -76,7 +76,7 @@ public final class BlockVersions {
         watched = NONE;
     }
 
-    /** Sets the version of a block to that of a checkpoint. May be called only before the first update. */
+    /** Sets the version that a block has in a checkpoint. May be called only before the first update. */
     public void restore(int block, long version) {
         restored[block] += version - versions[block];
         VERSION.setOpaque(versions, block, version);

@@ -92,6 +92,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
         return unit;
     }
 
+    /** True if this process is the primary of the shard. */
     public boolean isPrimary() {
         return backups != null;
     }

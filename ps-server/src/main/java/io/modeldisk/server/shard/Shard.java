@@ -90,7 +90,7 @@ public abstract class Shard {
         checkpointer = taken;
     }
 
-    /** Lets several processes serve the shard, one at a time. */
+    /** Makes this process one of several that may serve the shard, one at a time. */
     protected final void useReplication(ReplicatedShard replicated) {
         replication = replicated;
     }
@@ -124,14 +124,17 @@ public abstract class Shard {
         return tensorsText;
     }
 
+    /** The blocks of the shard. */
     public final BlockStore store() {
         return store;
     }
 
+    /** The learners of the shard. */
     public final Learners learners() {
         return learners;
     }
 
+    /** The consistency mode, which decides when pushes and pulls are accepted. */
     public final Consistency consistency() {
         return consistency;
     }
@@ -141,6 +144,7 @@ public abstract class Shard {
         return keeper;
     }
 
+    /** The counters of pushes and pulls. */
     public final Traffic traffic() {
         return traffic;
     }

@@ -4,9 +4,13 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** The counters of the pushes and pulls of a shard. Thread-safe. */
 public final class Traffic {
+    /** The accepted pushes. */
     public final LongAdder pushes = new LongAdder();
+    /** The admitted pulls. */
     public final LongAdder pulls = new LongAdder();
+    /** The bytes of all accepted pushes. */
     public final LongAdder pushedBytes = new LongAdder();
+    /** The bytes of all admitted pulls. */
     public final LongAdder pulledBytes = new LongAdder();
     /** The writes of weights through LUN 1. */
     public final LongAdder rawWrites = new LongAdder();
@@ -15,11 +19,13 @@ public final class Traffic {
     /** The pushes whose gradient has arrived in memory of a device. */
     public final LongAdder devicePushes = new LongAdder();
 
+    /** Counts an accepted push. */
     public void pushed(int lengthBytes) {
         pushes.increment();
         pushedBytes.add(lengthBytes);
     }
 
+    /** Counts an admitted pull. */
     public void pulled(int lengthBytes) {
         pulls.increment();
         pulledBytes.add(lengthBytes);

@@ -19,6 +19,7 @@ public final class UnitIdentities {
 
     private UnitIdentities() {}
 
+    /** Returns the identity of a logical unit. */
     public static LogicalUnitIdentity of(String model, int shard, int lun, String product) {
         byte[] digest = sha256(model + "/" + shard + "/" + lun);
         long eui64 = ByteBuffer.wrap(digest).getLong(SERIAL_BYTES) & ~GROUP_BIT | LOCAL_BIT;

@@ -42,12 +42,14 @@ public final class ShardStatus {
     private final NanoClock clock;
     private final long startNs;
 
+    /** Creates the status of a shard, whose uptime begins now. */
     public ShardStatus(Shard shard, NanoClock clock) {
         this.shard = shard;
         this.clock = clock;
         this.startNs = clock.nanoTime();
     }
 
+    /** Returns the current status as UTF-8 of at most {@link #MAX_BYTES} bytes. */
     public byte[] toJson() {
         Roster<Learner> roster = shard.learners().roster();
         List<Learner> members = roster.members();

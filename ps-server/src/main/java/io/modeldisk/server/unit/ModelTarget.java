@@ -31,6 +31,7 @@ public final class ModelTarget implements Target {
     private final TargetPortGroups portGroups;
     private final List<LogicalUnit> units;
 
+    /** Creates the target of a shard with all its logical units. */
     public ModelTarget(Shard shard, NonFinite nonFinite, TargetPortGroups portGroups) {
         this.shard = shard;
         this.portGroups = portGroups;

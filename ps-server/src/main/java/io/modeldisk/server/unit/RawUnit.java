@@ -20,7 +20,9 @@ import java.lang.foreign.MemorySegment;
  * LUN 1: the weights as a plain disk. A write replaces weights immediately. The write changes no version and belongs to no round.
  */
 public final class RawUnit extends ShardUnit implements DiskUnit {
+    /** The number of this logical unit. */
     public static final int LUN = 1;
+    /** The product name in INQUIRY. */
     public static final String PRODUCT = "modeldisk raw";
 
     private final PieceVisitor<RawUnit> assignment = RawUnit::assign;

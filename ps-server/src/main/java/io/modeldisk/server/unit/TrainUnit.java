@@ -45,6 +45,7 @@ import org.apache.logging.log4j.Logger;
  * pull is the same on each of these units.
  */
 public final class TrainUnit extends ShardUnit {
+    /** The number of the logical unit for float32. */
     public static final int LUN = ValueType.FLOAT32.lun();
 
     private static final String PRODUCT = "modeldisk train";

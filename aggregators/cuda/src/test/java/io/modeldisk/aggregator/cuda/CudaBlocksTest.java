@@ -311,7 +311,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void driverWithoutDmaBufSaysWhy() {
+    void reasonWhyADriverHasNoDmaBufIsKept() {
         Emulator.gpuDirect(true, false, true);
         try (Twin twin = new Twin("sum", 1, true)) {
             assertThat(twin.device.pushMemory().dmaBuf()).isNegative();

@@ -188,7 +188,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         if (!IscsiName.isPrepared(name)) {
             throw new LoginException("InitiatorName=" + name
                 + " is not in the form in which names are compared (RFC 3722:"
-                + " lower case, Unicode form NFKC, no dot at the end), so that it could pass for another name; write it"
+                + " lower case, Unicode form NFKC, no dot at the end), so it could be mistaken for another name; write it"
                 + " in this form");
         }
         String type = offered.value(Key.SESSION_TYPE, "Normal");

@@ -29,7 +29,7 @@ public enum RoundSense {
     NO_CHECKPOINTS(0x84,
         "the shard takes no checkpoints; start all shards with --state DIR, and send the command to shard 0"),
 
-    /** WRITE ERROR: a sink of the shard's records has failed, so that the shard can keep no change. */
+    /** WRITE ERROR: a sink of the shard's records has failed, so the shard cannot keep a record of any change. */
     NOT_KEPT(Sense.of(0x3, 0x0C, 0x00),
         "the shard cannot keep a record of the change at present, for example because its disk is full (see `modeldisk"
             + " status`); the shard tries again by itself"),

@@ -2,7 +2,7 @@ package io.modeldisk.platform.threads;
 
 import java.io.InterruptedIOException;
 
-/** Reports that a thread was interrupted to callers that expect an {@link java.io.IOException}. */
+/** Turns the interruption of a thread into an {@link java.io.IOException}, for callers that expect one. */
 public final class Interruption {
     private Interruption() {}
 

@@ -87,7 +87,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the model, which should exceed the processor's caches. Nodes have at most 64 MiB.")
+        description = "The size of the model, which should exceed the processor's caches. A node of mesh has at most 64 MiB.")
     private ByteSize modelSize;
 
     @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME",

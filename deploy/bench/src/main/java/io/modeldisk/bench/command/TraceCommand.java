@@ -42,7 +42,7 @@ public final class TraceCommand implements Callable<Integer>, Subcommand {
         String first = files.getFirst().toString();
         if (KINDS.contains(first) && !Files.exists(files.getFirst())) {
             throw new IllegalArgumentException(
-                "the subcommand '" + first + "' was removed: `modeldisk trace FILE...` knows the kind of a file");
+                "the subcommand '" + first + "' was removed: `modeldisk trace FILE...` detects the kind of each file");
         }
         XYChart chart = first.endsWith(".json") ? timeline().chart() : Curves.chart(files);
         for (String extension : List.of(".svg", ".png")) {

@@ -42,7 +42,7 @@ public final class Tuner {
     /** The maximum size of the data segment of an iSER message. */
     private static final int ISER_MESSAGE_BYTES = 8 << 10;
     private static final int PUSHES_A_ROUND = 64;
-    /** The minimum ratio of a candidate's throughput to that of the built-in size. A smaller gain may be noise. */
+    /** A candidate must be faster than the built-in size by this factor. A smaller gain may be noise. */
     private static final double LEAST_GAIN = 1.05;
     private static final String EAGER = "sent with the command";
     private static final String FETCHED = "fetched by the shard";

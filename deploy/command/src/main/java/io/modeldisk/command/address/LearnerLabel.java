@@ -7,8 +7,8 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The default label of a learner: a prefix, the process number and a random number, such as {@code gpu7-4711-9f3a01c2}. The
- * random number is necessary because containers of one host may have the same host name and process number. Two learners with
+ * The default label of a learner: a prefix, the process ID and a random number, such as {@code gpu7-4711-9f3a01c2}. The
+ * random number is necessary because containers of one host may have the same host name and process ID. Two learners with
  * the same label cannot be learners at the same time.
  */
 public final class LearnerLabel {

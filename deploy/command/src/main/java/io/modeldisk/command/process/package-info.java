@@ -1,5 +1,4 @@
 /**
- * What a process tells its operator: the log, the notices to a service manager, and its end after a failure that cannot be
- * handled.
+ * The log of a process, its notices to the service manager, and its end after a failure from which it cannot recover.
  */
 package io.modeldisk.command.process;

@@ -91,7 +91,7 @@ final class OverviewTest {
         assertThat(silent.path("silentSeconds").asInt()).isEqualTo(9);
         assertThat(silent.path("updates").asInt()).isEqualTo(7);
         answers.set(1);
-        // The pause after a read that the clock has made long ends only if the clock goes on.
+        // A slow read is followed by a pause, and only this clock can end it.
         await("the shard has answered again", () -> {
             clock.advance(Duration.ofMillis(100));
             return !shard(0).has("failure");

@@ -55,7 +55,7 @@ final class PduStream implements AutoCloseable {
         }
     }
 
-    /** Returns the byte buffers over memory from a cache, which only one thread at a time may use. */
+    /** Returns the byte buffers over a memory. Creates them once for each cache. A cache is for one thread at a time. */
     static ByteBuffer[] views(Map<DataMemory, ByteBuffer[]> cache, DataMemory memory) {
         return cache.computeIfAbsent(memory, DataMemory::newViews);
     }
