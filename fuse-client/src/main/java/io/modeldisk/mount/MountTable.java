@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import io.modeldisk.mount.fuse.FuseOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -45,9 +46,13 @@ record MountTable(List<Entry> entries) {
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
     }
 
-    /** Returns a mount of this file system, or empty if it is not mounted. */
+    /**
+     * Returns a mount of a file system of modeldisk, or empty if it is not mounted. The kernel gives the number of a file system
+     * that is gone to the next one, which may be of another type.
+     */
     Optional<Entry> ofDevice(String device) {
-        return entries.stream().filter(entry -> entry.device().equals(device)).findFirst();
+        return entries.stream().filter(entry -> entry.device().equals(device) && entry.type().equals(FuseOptions.TYPE))
+            .findFirst();
     }
 
     private static Optional<Entry> entry(String line) {

@@ -17,6 +17,7 @@ final class MountTableTest {
         assertThat(table.ofDevice("0:5")).hasValueSatisfying(
             entry -> assertThat(entry.mountPoint()).isEqualTo("/a"));
         assertThat(table.ofDevice("0:6")).isEmpty();
+        assertThat(table.ofDevice("8:1")).as("not of modeldisk").isEmpty();
     }
 
     @Test

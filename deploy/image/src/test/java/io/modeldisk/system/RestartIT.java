@@ -46,8 +46,8 @@ final class RestartIT {
             os.fsync(fd)
             print('iteration', number, flush=True)
             number += 1
-            # Mostly, no push is in flight when a shard stops: under asp, such a push may count or not.
-            time.sleep(0.2)
+            # A push is often in flight when a shard stops.
+            time.sleep(0.02)
         os.close(fd)
         """;
 
@@ -81,7 +81,7 @@ final class RestartIT {
                 last.toString(), Boolean.toString(consistency.equals("bsp") && exchange.equals("sync"))));
         }
         for (int shard = 1; shard >= 0; shard--) {
-            awaitIterations(learners.getFirst(), 10);
+            awaitIterations(learners.getFirst(), 20);
             running.get(shard).signal("TERM");
             running.get(shard).awaitEnd();
             running.set(shard, serve(shard, shards.ports().get(shard), consistency, durability));
@@ -89,7 +89,7 @@ final class RestartIT {
         }
         awaitIterations(learners.getFirst(), 1);
         // The learners need three seconds until then, so that none of them passes it before the file is there.
-        int iterations = learners.stream().mapToInt(RestartIT::iteration).max().orElseThrow() + 15;
+        int iterations = learners.stream().mapToInt(RestartIT::iteration).max().orElseThrow() + 150;
         Files.move(sandbox.file("all", Integer.toString(iterations)), last);
         for (int i = 0; i < LEARNERS; i++) {
             Running learner = learners.get(i);

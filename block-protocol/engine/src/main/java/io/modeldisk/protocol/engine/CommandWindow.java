@@ -17,7 +17,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     enum Order {
         /** The request must be served, because it is immediate or has the next CmdSN. */
         TAKE,
-        /** The request must be ignored, because its CmdSN is outside the window or was received before. */
+        /** The request must be ignored, because its CmdSN is outside the window or was received before, or the session ends. */
         IGNORE,
         /** A request with an earlier CmdSN is missing. This is a protocol error in a session with one connection. */
         GAP
@@ -46,6 +46,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
+    /** True if no more command is taken. Changed only by a thread that holds the lock of {@code this}. */
+    private volatile boolean stopped;
 
     /** Creates a window. {@code devicePool} is null if the target has no device memory for data. */
     CommandWindow(
@@ -93,6 +95,9 @@ final class CommandWindow implements TargetDatamover.Numbering {
      * request.
      */
     Order orderOf(RequestPdu request) {
+        if (stopped) {
+            return Order.IGNORE;
+        }
         if (request.immediate()) {
             return Order.TAKE;
         }
@@ -103,11 +108,35 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return ahead > 0 ? Order.GAP : Order.TAKE;
     }
 
-    /** Advances ExpCmdSN after a request is accepted, unless the request is immediate. */
-    synchronized void count(RequestPdu request) {
+    /**
+     * Accepts a request, and advances ExpCmdSN unless the request is immediate.
+     *
+     * @return false if the request must be ignored, because of {@link #stop}
+     */
+    synchronized boolean count(RequestPdu request) {
+        if (stopped) {
+            return false;
+        }
         if (!request.immediate()) {
             expCmdSn++;
         }
+        return true;
+    }
+
+    /** Ignores all further requests, because the target is about to close the session. ExpCmdSN does not change any more. */
+    synchronized void stop() {
+        stopped = true;
+    }
+
+    /** True if no task runs or receives data. A parked task waits for others, so it does not count. */
+    boolean isQuiet() {
+        for (int i = 0; i < slotCount; i++) {
+            TaskState state = slots[i].state();
+            if (state != TaskState.FREE && state != TaskState.PARKED) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Acquires a free slot. Returns null if no slot is free. */

@@ -119,8 +119,11 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
             return;
         }
-        setup.window().count(command);
-        runner.start(task, arrival);
+        if (setup.window().count(command)) {
+            runner.start(task, arrival);
+        } else {
+            end.discard(task);
+        }
     }
 
     /** Rejects a command and drops its data. The initiator may use the CmdSN of the command again (RFC 7143 section 7.3). */
@@ -130,11 +133,10 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     /** Refuses a command with TASK SET FULL, because immediate commands have used up the free slots. */
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
-        if (data.drop()) {
-            setup.window().count(command);
-            end.refuse(command, ScsiStatus.TASK_SET_FULL);
-        } else {
+        if (!data.drop()) {
             discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
+        } else if (setup.window().count(command)) {
+            end.refuse(command, ScsiStatus.TASK_SET_FULL);
         }
     }
 

@@ -323,6 +323,16 @@ final class TargetConnection implements Runnable {
         endLock.unlock();
     }
 
+    /** Ignores all further commands of the initiator. May be called by any thread. */
+    void stopTaking() {
+        window.stop();
+    }
+
+    /** True if no command runs or receives data. */
+    boolean isQuiet() {
+        return closed || window.isQuiet();
+    }
+
     /**
      * Tells the initiator that the target closes the session, and then closes it. May be called by any thread. Does not wait, so
      * the caller closes a connection whose peer does not receive.

@@ -41,6 +41,8 @@ public final class TargetServer implements AutoCloseable {
     private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
     /** The time for which the server waits until all initiators are told that it closes. */
     private static final Duration FAREWELL = Duration.ofMillis(500);
+    /** The maximum time that the commands in progress have to end before the farewell. */
+    private static final Duration LAST_COMMANDS = Duration.ofSeconds(2);
 
     private final Target target;
     private final TargetContext context;
@@ -359,8 +361,9 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Tells every initiator that the server closes the sessions (Asynchronous Message, RFC 7143 section 11.9), closes every
-     * connection, waits until the threads of all connections have stopped, and frees the memory.
+     * Answers the commands in progress, and ignores later ones. Tells every initiator that the server closes the sessions
+     * (Asynchronous Message, RFC 7143 section 11.9); ExpCmdSN of this message shows which commands were not executed. Closes
+     * every connection, waits until the threads of all connections have stopped, and frees the memory.
      */
     @Override
     public void close() {
@@ -378,6 +381,8 @@ public final class TargetServer implements AutoCloseable {
             for (PendingLogins.Waiting one = logins.drain(); one != null; one = logins.drain()) {
                 one.incoming().close();
             }
+            connections.forEach(TargetConnection::stopTaking);
+            awaitLastCommands();
             connections.forEach(TargetConnection::closeWithFarewell);
             awaitEnds(FAREWELL);
             connections.forEach(TargetConnection::close);
@@ -390,6 +395,14 @@ public final class TargetServer implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitLastCommands() throws InterruptedException {
+        NanoClock clock = context.clock;
+        long untilNs = clock.nanoTime() + LAST_COMMANDS.toNanos();
+        while (!connections.stream().allMatch(TargetConnection::isQuiet) && clock.nanoTime() - untilNs < 0) {
+            clock.sleep(1, TimeUnit.MILLISECONDS);
         }
     }
 

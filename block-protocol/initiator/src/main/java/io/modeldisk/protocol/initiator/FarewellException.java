@@ -6,7 +6,15 @@ import java.io.IOException;
 final class FarewellException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    FarewellException() {
+    private final int expCmdSn;
+
+    FarewellException(int expCmdSn) {
         super("the process that serves the shard stops");
+        this.expCmdSn = expCmdSn;
+    }
+
+    /** The number of the first command that the target has not taken. */
+    int expCmdSn() {
+        return expCmdSn;
     }
 }

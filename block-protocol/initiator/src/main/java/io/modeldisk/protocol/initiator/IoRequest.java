@@ -9,6 +9,7 @@ import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -54,6 +55,7 @@ public final class IoRequest implements InitiatorTask {
 
     private static final int SLOT_BITS = 10;
     private static final int UNIT_ATTENTION = 0x6;
+    private static final long UNSENT = -1;
 
     private final int slot;
     private final ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader());
@@ -64,6 +66,8 @@ public final class IoRequest implements InitiatorTask {
     private boolean writes;
     private Completion completion;
     private final AtomicReference<State> state = new AtomicReference<>(State.FREE);
+    /** The CmdSN of the command; {@link #UNSENT} until the command is sent. */
+    private final AtomicLong cmdSn = new AtomicLong(UNSENT);
     private int status;
     private ShardException failure;
     private int sense;
@@ -166,6 +170,7 @@ public final class IoRequest implements InitiatorTask {
 
     private void prepare(int lun, DataMemory data, long offset, int bytes, boolean write) {
         generation++;
+        cmdSn.setRelease(UNSENT);
         memory = data;
         memoryOffset = offset;
         lengthBytes = bytes;
@@ -215,6 +220,17 @@ public final class IoRequest implements InitiatorTask {
             throw new IllegalStateException("a request cannot change from state " + from + " to state " + to);
         }
         return state.compareAndSet(from, to);
+    }
+
+    /** Records that the command is being sent with a CmdSN. */
+    void sent(int number) {
+        cmdSn.setRelease(Integer.toUnsignedLong(number));
+    }
+
+    /** Returns whether a target that expects {@code expCmdSn} next has not taken the command. May be called by any thread. */
+    boolean isBeyond(int expCmdSn) {
+        long number = cmdSn.getAcquire();
+        return number == UNSENT || (int) number - expCmdSn >= 0;
     }
 
     void ended(int scsiStatus, int senseKeyAscAscq) {

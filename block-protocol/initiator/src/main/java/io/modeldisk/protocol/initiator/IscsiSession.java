@@ -46,8 +46,8 @@ public final class IscsiSession implements AutoCloseable {
      */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
-    /** True if the target has told that it closes the session. Used only by the receiving thread. */
-    private boolean farewell;
+    /** Not null if the target has told that it closes the session. Used only by the receiving thread. */
+    private FarewellException farewell;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
         this.context = context;
@@ -111,7 +111,7 @@ public final class IscsiSession implements AutoCloseable {
             reason = sendFailure.get() == null ? reason : sendFailure.get();
         } catch (FarewellException e) {
             reason = e.getMessage();
-            farewell = true;
+            farewell = e;
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
@@ -140,7 +140,7 @@ public final class IscsiSession implements AutoCloseable {
         boolean wanted = life.state() != State.OPEN;
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
             shard + ": " + reason);
-        if (farewell) {
+        if (farewell != null) {
             context.onFarewell.run();
         } else if (!wanted) {
             LOG.warn("the session was lost: {}", failure.getMessage());
@@ -149,6 +149,9 @@ public final class IscsiSession implements AutoCloseable {
         datamover.close();
         numbers.close();
         aborts.answered(true);
+        if (farewell != null) {
+            responses.refuseBeyond(farewell.expCmdSn());
+        }
         responses.failAll(failure);
     }
 

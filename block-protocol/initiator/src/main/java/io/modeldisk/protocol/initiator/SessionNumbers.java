@@ -163,7 +163,12 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
 
     @Override
     public void stamp(RequestPdu pdu) {
-        pdu.numbers(pdu.immediate() ? nextCmdSn : nextCmdSn++, expStatSn);
+        int cmdSn = pdu.immediate() ? nextCmdSn : nextCmdSn++;
+        pdu.numbers(cmdSn, expStatSn);
+        int slot = IoRequest.slotOf(pdu.initiatorTaskTag());
+        if (slot < requests.length && requests[slot].initiatorTaskTag() == pdu.initiatorTaskTag()) {
+            requests[slot].sent(cmdSn);
+        }
     }
 
     @Override

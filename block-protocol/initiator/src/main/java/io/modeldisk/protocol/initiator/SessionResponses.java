@@ -40,6 +40,20 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
      */
     private static final int TARGET_FAILURE = 0xFF;
 
+    /**
+     * Ends the commands in flight that the target has not taken, as if it had refused them with BUSY.
+     *
+     * @param expCmdSn the number of the command that the target expected next when it closed the session
+     */
+    void refuseBeyond(int expCmdSn) {
+        for (IoRequest request : numbers.requests()) {
+            if (request.isInFlight() && request.isBeyond(expCmdSn)) {
+                request.ended(ScsiStatus.BUSY, 0);
+                complete(request, null);
+            }
+        }
+    }
+
     /** Fails all commands in flight, because the session is closed. */
     void failAll(ShardException reason) {
         for (IoRequest request : numbers.requests()) {
@@ -80,7 +94,7 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
                 AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
                 numbers.received(message);
                 if (message.event() == AsyncMessagePdu.SESSION_DROPPED) {
-                    throw new FarewellException();
+                    throw new FarewellException(message.expCmdSn());
                 }
                 LOG.info("{} sent an asynchronous message with event {}", shard, message.event());
             }
