@@ -16,7 +16,7 @@ final class RoomTasks {
 
     /** Adds a write that must wait. Does nothing if the write was added before. */
     void add(IoTask write) {
-        if (indexOf(writes, write) < 0) {
+        if (!writes.contains(write)) {
             writes.add(write);
         }
     }
@@ -30,7 +30,7 @@ final class RoomTasks {
         Nexus nexus = synchronization.nexus();
         for (int i = 0; i < writes.size(); i++) {
             if (writes.get(i).nexus().equals(nexus)) {
-                if (indexOf(synchronizations, synchronization) < 0) {
+                if (!synchronizations.contains(synchronization)) {
                     synchronizations.add(synchronization);
                 }
                 return false;
@@ -41,16 +41,8 @@ final class RoomTasks {
 
     /** Removes a task. Returns the synchronizations that must be tried again. */
     List<IoTask> remove(IoTask task) {
-        int synchronization = indexOf(synchronizations, task);
-        if (synchronization >= 0) {
-            synchronizations.remove(synchronization);
-        }
-        int write = indexOf(writes, task);
-        if (write < 0) {
-            return List.of();
-        }
-        writes.remove(write);
-        if (synchronizations.isEmpty()) {
+        synchronizations.remove(task);
+        if (!writes.remove(task) || synchronizations.isEmpty()) {
             return List.of();
         }
         List<IoTask> released = List.copyOf(synchronizations);
@@ -61,14 +53,5 @@ final class RoomTasks {
     /** Returns all writes that wait. */
     List<IoTask> writes() {
         return List.copyOf(writes);
-    }
-
-    private static int indexOf(List<IoTask> tasks, IoTask task) {
-        for (int i = 0; i < tasks.size(); i++) {
-            if (tasks.get(i) == task) {
-                return i;
-            }
-        }
-        return -1;
     }
 }

@@ -110,9 +110,9 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         }
     }
 
-    /** The number of blocks of scratch memory for the conversion of 16-bit types. */
+    /** The number of 16-bit writes that can be converted at the same time: one for each processor. Each needs a scratch block. */
     public static int scratchBlocks() {
-        return HalfTransfers.scratchBlocks();
+        return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 16);
     }
 
     /** Returns the memory of the aggregator state of a block in bytes, with what is lost to its alignment. */
@@ -326,7 +326,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Returns the type in which {@link #visit(IoTask, PieceVisitor, Object, GradientType) visit} passes the gradient of a push.
+     * Returns the type in which {@link #visit} passes the gradient of a push.
      * Only a device converts gradients of 16-bit types, and records have float32.
      */
     public GradientType typeOf(IoTask push, boolean isRecorded) {
@@ -338,11 +338,6 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
             case BFLOAT16 -> GradientType.BFLOAT16;
             case FLOAT16 -> GradientType.FLOAT16;
         };
-    }
-
-    /** Passes the data of a write to a visitor as float32 values. */
-    public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
-        visit(task, visitor, context, GradientType.FLOAT32);
     }
 
     /**

@@ -1,7 +1,6 @@
 package io.modeldisk.server.block;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * The versions of all blocks in one array, so that a scan is fast. The version of a block is the number of its updates, including
@@ -9,11 +8,10 @@ import java.lang.invoke.VarHandle;
  * lock, a read may return a slightly older version.
  */
 public final class BlockVersions {
-    private static final VarHandle VERSION = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static final int NONE = -1;
 
-    private final long[] versions;
+    private final AtomicLongArray versions;
     /** The part of each version that was restored, and not counted by this object. */
     private final long[] restored;
     /** The block whose next update calls {@link #reached}; {@link #NONE} if there is none. */
@@ -21,22 +19,22 @@ public final class BlockVersions {
     private volatile Runnable reached = () -> {};
 
     BlockVersions(int blocks) {
-        this.versions = new long[blocks];
+        this.versions = new AtomicLongArray(blocks);
         this.restored = new long[blocks];
     }
 
     long of(int block) {
-        return (long) VERSION.getOpaque(versions, block);
+        return versions.getOpaque(block);
     }
 
     /** Returns the number of calls of {@link #increment}. The caller holds the lock of the block. */
     long increments(int block) {
-        return versions[block] - restored[block];
+        return versions.getPlain(block) - restored[block];
     }
 
     void increment(int block) {
         // Volatile, so that this thread reads the watched block after it has written the version: see watchLowest().
-        VERSION.setVolatile(versions, block, versions[block] + 1);
+        versions.set(block, versions.getPlain(block) + 1);
         if (block == watched) {
             reached.run();
         }
@@ -57,7 +55,7 @@ public final class BlockVersions {
             int lowest = 0;
             long version = of(0);
             // Among equal versions the last block, because learners push the blocks in ascending order.
-            for (int i = 1; i < versions.length; i++) {
+            for (int i = 1; i < versions.length(); i++) {
                 long each = of(i);
                 if (each <= version) {
                     lowest = i;
@@ -65,7 +63,7 @@ public final class BlockVersions {
                 }
             }
             watched = lowest;
-            if ((long) VERSION.getVolatile(versions, lowest) == version) {
+            if (versions.get(lowest) == version) {
                 return version;
             }
         }
@@ -78,14 +76,14 @@ public final class BlockVersions {
 
     /** Sets the version that a block has in a checkpoint. May be called only before the first update. */
     public void restore(int block, long version) {
-        restored[block] += version - versions[block];
-        VERSION.setOpaque(versions, block, version);
+        restored[block] += version - versions.getPlain(block);
+        versions.setOpaque(block, version);
     }
 
     /** The total number of updates of all blocks. */
     public long total() {
         long total = 0;
-        for (int i = 0; i < versions.length; i++) {
+        for (int i = 0; i < versions.length(); i++) {
             total += of(i);
         }
         return total;
@@ -103,7 +101,7 @@ public final class BlockVersions {
         long min = Long.MAX_VALUE;
         long max = 0;
         long total = 0;
-        for (int i = 0; i < versions.length; i++) {
+        for (int i = 0; i < versions.length(); i++) {
             long version = of(i);
             min = Math.min(min, version);
             max = Math.max(max, version);

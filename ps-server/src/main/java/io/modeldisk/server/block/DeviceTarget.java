@@ -1,9 +1,7 @@
 package io.modeldisk.server.block;
 
 import io.modeldisk.aggregator.device.Device;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
+import io.modeldisk.platform.text.EnumNames;
 
 /**
  * A device, and how a shard uses it.
@@ -27,14 +25,12 @@ public record DeviceTarget(Device device, boolean mirrorsAtOnce, PushTo pushTo) 
          * @throws IllegalArgumentException if the name is unknown; the message lists the names
          */
         public static PushTo parse(String text) {
-            return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("--push-to=" + text + " must be one of "
-                    + Arrays.stream(values()).map(PushTo::toString).collect(Collectors.joining(", "))));
+            return EnumNames.parse(PushTo.class, "--push-to", text);
         }
 
         @Override
         public String toString() {
-            return name().toLowerCase(Locale.ROOT);
+            return EnumNames.of(this);
         }
     }
 

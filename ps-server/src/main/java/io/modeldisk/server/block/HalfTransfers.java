@@ -30,22 +30,17 @@ final class HalfTransfers implements AutoCloseable {
     private final Semaphore permits;
     private final Queue<MemorySegment> scratches;
 
-    /** Creates the conversions with scratch memory for {@link #scratchBlocks} blocks. */
+    /** Creates the conversions with scratch memory for {@link BlockStore#scratchBlocks} blocks. Further writes wait. */
     HalfTransfers(BlockStore store) {
         this.store = store;
         this.layout = store.layout();
-        int count = scratchBlocks();
+        int count = BlockStore.scratchBlocks();
         this.memory = DataMemory.allocate((long) count * layout.blockSizeBytes());
         this.permits = new Semaphore(count);
         this.scratches = new ArrayBlockingQueue<>(count);
         for (int i = 0; i < count; i++) {
             scratches.add(memory.segment((long) i * layout.blockSizeBytes(), layout.blockSizeBytes()));
         }
-    }
-
-    /** The number of writes that can be converted at the same time: one for each processor. Further writes wait. */
-    static int scratchBlocks() {
-        return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 16);
     }
 
     /** Sets {@code pin} to the weights from {@code dataOffset}, converted into the scratch memory of the task. */

@@ -7,6 +7,7 @@ import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -16,6 +17,7 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongFunction;
 
 /**
@@ -46,7 +48,8 @@ public final class Bsp implements Consistency {
     /** The memory of the sums; null if they are on a device. */
     private final DataMemory sums;
     private final RoundBlock[] rounds;
-    private final OpenRounds openRounds;
+    /** The open round of each block, in one array, so that a scan is fast. */
+    private final AtomicLongArray openRounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     /** The last round whose pushes do not wait. */
     private volatile long lastRound = Long.MAX_VALUE;
@@ -66,7 +69,7 @@ public final class Bsp implements Consistency {
         this.rules = new ClosingRules(learners);
         this.sums = store.device() == null ? DataMemory.allocate(layout.sizeBytes()) : null;
         this.rounds = new RoundBlock[layout.blocks()];
-        this.openRounds = new OpenRounds(rounds.length);
+        this.openRounds = new AtomicLongArray(rounds.length);
         for (int i = 0; i < rounds.length; i++) {
             rounds[i] = new RoundBlock(store.block(i), sums == null
                 ? new RoundSum.OnDevice(store.device(), i, layout.lengthOf(i))
@@ -103,7 +106,7 @@ public final class Bsp implements Consistency {
             }
             int obstacle = firstObstacle(task, learner, first, last);
             if (obstacle <= last) {
-                park(task, rounds[obstacle]);
+                parking.park(task, rounds[obstacle].parked());
                 learner.pending().add(task);
             } else {
                 if (!skipped) {
@@ -266,8 +269,7 @@ public final class Bsp implements Consistency {
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
             RoundBlock block = rounds[i];
-            block.block().lock();
-            try {
+            try (ScopedLock.Held _ = block.block().hold()) {
                 // A pull with a round number waits for that round. A pull without a round number waits for the last round that
                 // the learner has pushed. For a round of 0 or less, no pull waits. A pull of a round before the learner's first
                 // round does not wait for a round that nobody pushes.
@@ -278,11 +280,9 @@ public final class Bsp implements Consistency {
                     if (!isEarly && rules.isStopped(block)) {
                         throw RoundRules.tooFew(learners);
                     }
-                    park(task, block);
+                    parking.park(task, block.parked());
                     return false;
                 }
-            } finally {
-                block.block().unlock();
             }
         }
         return true;
@@ -312,8 +312,7 @@ public final class Bsp implements Consistency {
         Throwable failure = null;
         for (RoundBlock block : rounds) {
             ParkedTask woken = null;
-            block.block().lock();
-            try {
+            try (ScopedLock.Held _ = block.block().hold()) {
                 woken = closeComplete(block, null);
                 if (rules.isStopped(block) || !rules.isAwaited(block, block.round())) {
                     woken = block.parked().detachBefore(woken);
@@ -321,10 +320,8 @@ public final class Bsp implements Consistency {
             } catch (RuntimeException | Error e) {
                 // The loop continues, so that a failed aggregation of this block does not delay the rounds of other blocks.
                 failure = e;
-            } finally {
-                block.block().unlock();
-                parking.resumeAll(woken);
             }
+            parking.resumeAll(woken);
         }
         switch (failure) {
             case null -> {
@@ -347,7 +344,7 @@ public final class Bsp implements Consistency {
 
     @Override
     public long rounds(int block) {
-        return openRounds.of(block) - 1;
+        return openRounds.getOpaque(block) - 1;
     }
 
     @Override
@@ -356,11 +353,8 @@ public final class Bsp implements Consistency {
         for (RoundBlock block : rounds) {
             ParkedTask woken;
             // A push that has not seen the new limit holds the lock.
-            block.block().lock();
-            try {
+            try (ScopedLock.Held _ = block.block().hold()) {
                 woken = block.parked().detachBefore(null);
-            } finally {
-                block.block().unlock();
             }
             parking.resumeAll(woken);
         }
@@ -415,14 +409,6 @@ public final class Bsp implements Consistency {
     public void close() {
         if (sums != null) {
             sums.close();
-        }
-    }
-
-    private void park(IoTask task, RoundBlock block) {
-        // The task may already be in the list. A thread may resume the previous command of a task object late, when the object
-        // already has a new command that waits. Then the engine tries the waiting command again.
-        if (!block.parked().contains(task)) {
-            block.parked().add(parking.park(task));
         }
     }
 

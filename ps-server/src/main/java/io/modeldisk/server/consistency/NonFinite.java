@@ -1,8 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
+import io.modeldisk.platform.text.EnumNames;
 
 /** The policy for a push whose gradient has a NaN or an infinity. One such value would spread to the weights of all learners. */
 public enum NonFinite {
@@ -19,13 +17,11 @@ public enum NonFinite {
      * @throws IllegalArgumentException if the name is unknown; the message lists the policies
      */
     public static NonFinite parse(String text) {
-        return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("nonFinite=" + text + " must be one of "
-                + Arrays.stream(values()).map(NonFinite::toString).collect(Collectors.joining(", "))));
+        return EnumNames.parse(NonFinite.class, "nonFinite", text);
     }
 
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return EnumNames.of(this);
     }
 }

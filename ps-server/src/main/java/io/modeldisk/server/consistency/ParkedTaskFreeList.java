@@ -13,11 +13,18 @@ final class ParkedTaskFreeList {
     private final AtomicInteger waiting = new AtomicInteger();
     private ParkedTask free;
 
-    ParkedTask park(IoTask task) {
-        ParkedTask parked = take();
-        parked.task = task;
-        waiting.incrementAndGet();
-        return parked;
+    /**
+     * Adds a task to the list of a block, whose lock the caller holds. Does nothing if the task is in the list already. A thread
+     * may resume the previous command of a task object late, when the object already has a new command that waits. Then the
+     * engine tries the waiting command again.
+     */
+    void park(IoTask task, ParkedTasks list) {
+        if (!list.contains(task)) {
+            ParkedTask parked = take();
+            parked.task = task;
+            waiting.incrementAndGet();
+            list.add(parked);
+        }
     }
 
     /** Returns an entry to the free list. The entry must not be in the list of a block. */

@@ -16,7 +16,7 @@ final class PendingWrites {
 
     /** Adds a waiting write. Does nothing if the write was added before. */
     synchronized void add(IoTask write) {
-        if (indexOf(writes, write) < 0) {
+        if (!writes.contains(write)) {
             writes.add(write);
             count++;
         }
@@ -27,7 +27,7 @@ final class PendingWrites {
      * resumes the synchronization.
      */
     synchronized boolean admit(IoTask synchronization) {
-        if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
+        if (count > 0 && !synchronizations.contains(synchronization)) {
             synchronizations.add(synchronization);
         }
         return count == 0;
@@ -44,11 +44,9 @@ final class PendingWrites {
     }
 
     private synchronized List<IoTask> takeReleasedBy(IoTask write) {
-        int index = indexOf(writes, write);
-        if (index < 0) {
+        if (!writes.remove(write)) {
             return List.of();
         }
-        writes.remove(index);
         count--;
         if (count > 0 || synchronizations.isEmpty()) {
             return List.of();
@@ -60,18 +58,6 @@ final class PendingWrites {
 
     /** Removes a synchronization if it waits. */
     synchronized void forgetSynchronization(IoTask synchronization) {
-        int index = indexOf(synchronizations, synchronization);
-        if (index >= 0) {
-            synchronizations.remove(index);
-        }
-    }
-
-    private static int indexOf(List<IoTask> tasks, IoTask task) {
-        for (int i = 0; i < tasks.size(); i++) {
-            if (tasks.get(i) == task) {
-                return i;
-            }
-        }
-        return -1;
+        synchronizations.remove(synchronization);
     }
 }

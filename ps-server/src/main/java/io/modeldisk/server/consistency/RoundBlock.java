@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * The open round of a block: the sum of the gradients, and the number of gradients for each logical block. Guarded by the lock of
@@ -20,7 +21,8 @@ final class RoundBlock {
     private final RoundSum sum;
     private final int[] contributions;
     private final ParkedTasks parked = new ParkedTasks();
-    private final OpenRounds rounds;
+    /** The open rounds of all blocks. Without the lock of the block, a read may return a slightly older round. */
+    private final AtomicLongArray rounds;
 
     /**
      * Creates the block with round 1 open.
@@ -28,10 +30,10 @@ final class RoundBlock {
      * @param sum the sum of the block's gradients, with any content
      * @param rounds has the open round of this block
      */
-    RoundBlock(Block block, RoundSum sum, OpenRounds rounds) {
+    RoundBlock(Block block, RoundSum sum, AtomicLongArray rounds) {
         this.block = block;
         this.rounds = rounds;
-        rounds.set(block.index(), 1);
+        rounds.setOpaque(block.index(), 1);
         this.sum = sum;
         this.contributions = new int[block.lengthBytes() / LogicalBlock.BYTES];
     }
@@ -42,7 +44,7 @@ final class RoundBlock {
 
     /** The ordinal number of the open round, from 1. Earlier rounds have been applied. */
     long round() {
-        return rounds.of(block.index());
+        return rounds.getOpaque(block.index());
     }
 
     int logicalBlocks() {
@@ -109,7 +111,7 @@ final class RoundBlock {
             Arrays.fill(contributions, start, end, 0);
             start = end;
         }
-        rounds.set(block.index(), round + 1);
+        rounds.setOpaque(block.index(), round + 1);
         if (updated) {
             block.updated();
         }
@@ -144,7 +146,7 @@ final class RoundBlock {
 
     /** Reads what {@link #write} has written. Returns the offset after the last byte. */
     long read(long openRound, MemorySegment memory, long start, boolean withSum) {
-        rounds.set(block.index(), openRound);
+        rounds.setOpaque(block.index(), openRound);
         for (int i = 0; i < contributions.length; i++) {
             contributions[i] = memory.get(INT, start + (long) i * Integer.BYTES);
         }
@@ -158,6 +160,6 @@ final class RoundBlock {
 
     /** Opens the round {@code later} if this round is later than the open round. The skipped rounds must have no gradients. */
     void skipTo(long later) {
-        rounds.set(block.index(), Math.max(round(), later));
+        rounds.setOpaque(block.index(), Math.max(round(), later));
     }
 }

@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.FloatKernels;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.server.block.Block;
@@ -35,7 +36,7 @@ interface RoundSum {
             if (first) {
                 MemorySegment.copy(data, dataOffset, sum, offset, lengthBytes);
             } else {
-                FloatSum.add(sum, offset, data, dataOffset, lengthBytes);
+                FloatKernels.scaledAdd(sum, offset, data, dataOffset, lengthBytes, 1);
             }
         }
 

@@ -3,10 +3,12 @@ package io.modeldisk.server.consistency;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -31,7 +33,10 @@ import java.util.List;
 public final class Ssp extends ImmediatePushes {
     private final long staleness;
     private final BlockLayout layout;
-    private final StaleBlock[] blocks;
+    /** The pulls that wait at each block. Guarded by the lock of the block. */
+    private final ParkedTasks[] parked;
+    /** No pull that waits at a block can be admitted before the lowest clock rises above this value. Guarded as the pulls. */
+    private final long[] leastWhenParked;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
     /**
@@ -45,10 +50,9 @@ public final class Ssp extends ImmediatePushes {
         }
         this.staleness = staleness;
         this.layout = store.layout();
-        this.blocks = new StaleBlock[layout.blocks()];
-        for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = new StaleBlock(store.block(i));
-        }
+        this.parked = new ParkedTasks[layout.blocks()];
+        Arrays.setAll(parked, _ -> new ParkedTasks());
+        this.leastWhenParked = new long[parked.length];
     }
 
     @Override
@@ -77,8 +81,7 @@ public final class Ssp extends ImmediatePushes {
         for (int i = layout.blockOf(task.offset()); i <= last; i++) {
             int from = layout.firstLogicalBlock(task.offset(), i);
             int end = layout.endLogicalBlock(task.offset(), task.lengthBytes(), i);
-            store.block(i).lock();
-            try {
+            try (ScopedLock.Held _ = store.block(i).hold()) {
                 long round = Math.max(marks.markedRound(i), member.joinRound());
                 if (marks.nextMarked(i, round, from, end) < end) {
                     round++;
@@ -90,8 +93,6 @@ public final class Ssp extends ImmediatePushes {
                         member.number(),
                         round, store.block(i).version());
                 }
-            } finally {
-                store.block(i).unlock();
             }
         }
     }
@@ -113,20 +114,17 @@ public final class Ssp extends ImmediatePushes {
             : null;
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
         for (int i = layout.blockOf(task.offset()); i <= last; i++) {
-            StaleBlock block = blocks[i];
-            block.block().lock();
-            try {
+            try (ScopedLock.Held _ = store.block(i).hold()) {
                 // The clock of a pull is the round number of the pull. If a learner pulls without a round number, the clock is
                 // the last round that the learner has finished. If the clock is 0 or less, the pull does not wait.
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
                     RoundRules.checkEnough(learners);
-                    block.park(task, least, parking);
+                    leastWhenParked[i] = parked[i].isEmpty() ? least : Math.min(leastWhenParked[i], least);
+                    parking.park(task, parked[i]);
                     return false;
                 }
-            } finally {
-                block.block().unlock();
             }
         }
         return true;
@@ -146,17 +144,12 @@ public final class Ssp extends ImmediatePushes {
     private void wake(int first, int last) {
         for (int i = first; i <= last; i++) {
             ParkedTask woken = null;
-            blocks[i].block().lock();
-            try {
-                if (blocks[i].hasParked()) {
-                    woken = learners.roster().tooFew()
-                        ? blocks[i].detachAll()
-                        : blocks[i].detachIfAbove(leastClock(i));
+            try (ScopedLock.Held _ = store.block(i).hold()) {
+                if (!parked[i].isEmpty() && (learners.roster().tooFew() || leastClock(i) > leastWhenParked[i])) {
+                    woken = parked[i].detachBefore(null);
                 }
-            } finally {
-                blocks[i].block().unlock();
-                parking.resumeAll(woken);
             }
+            parking.resumeAll(woken);
         }
     }
 
@@ -164,7 +157,7 @@ public final class Ssp extends ImmediatePushes {
     public void forget(IoTask task) {
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
         for (int i = layout.blockOf(task.offset()); i <= last; i++) {
-            parking.forget(task, blocks[i].block(), blocks[i].parked());
+            parking.forget(task, store.block(i), parked[i]);
         }
     }
 
@@ -172,7 +165,7 @@ public final class Ssp extends ImmediatePushes {
     public void learnersLeft() {
         // No lock of a block is held when a learner leaves, so a pull may still count this learner and start to wait. This method
         // acquires the lock of every block, so the method also resumes such a pull.
-        wake(0, blocks.length - 1);
+        wake(0, parked.length - 1);
     }
 
     @Override

@@ -3,13 +3,14 @@ package io.modeldisk.server.status;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 
 /**
  * The progress of a learner over all blocks of a shard, and the number of rounds by which the learner is behind other learners.
  */
 final class LearnerClock {
     private final Learner learner;
-    private final MinMax rounds = new MinMax();
+    private final LongSummaryStatistics rounds = new LongSummaryStatistics();
     private boolean hasRounds;
     private long roundsBehind;
     private long missingRound = Long.MAX_VALUE;
@@ -31,7 +32,7 @@ final class LearnerClock {
 
     private void look(int block, long furthest) {
         RoundMarks marks = learner.marks();
-        rounds.add(marks.clock(block));
+        rounds.accept(marks.clock(block));
         long finished = finishedRound(block);
         hasRounds |= marks.finishedRound(block) > 0;
         if (finished < furthest) {
@@ -49,7 +50,7 @@ final class LearnerClock {
     }
 
     /** The last round that the learner has pushed completely: the minimum and the maximum over all blocks. */
-    MinMax rounds() {
+    LongSummaryStatistics rounds() {
         return rounds;
     }
 

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.concurrent.TimeUnit;
 
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
@@ -215,8 +216,8 @@ public final class ShardStatus {
     }
 
     private void putBlocks(ObjectNode status, List<Learner> members, int shown) {
-        MinMax version = new MinMax();
-        MinMax rounds = new MinMax();
+        LongSummaryStatistics version = new LongSummaryStatistics();
+        LongSummaryStatistics rounds = new LongSummaryStatistics();
         List<LearnerClock> clocks = members.stream().map(LearnerClock::new).toList();
         int blocks = shard.store().layout().blocks();
         long[] strip = new long[Math.min(blocks, STRIP_PARTS)];
@@ -225,28 +226,28 @@ public final class ShardStatus {
         for (int i = 0; i < blocks; i++) {
             Block block = shard.store().block(i);
             try (ScopedLock.Held _ = block.hold()) {
-                version.add(block.version());
+                version.accept(block.version());
                 updates += block.updates();
                 int part = (int) ((long) i * strip.length / blocks);
                 strip[part] = Math.min(strip[part], block.version());
                 long closed = shard.consistency().rounds(i);
                 if (closed >= 0) {
-                    rounds.add(closed);
+                    rounds.accept(closed);
                 }
                 LearnerClock.look(clocks, i);
             }
         }
-        put(status, Metric.VERSION_MIN, version.min());
-        put(status, Metric.VERSION_MAX, version.max());
-        put(status, Metric.VERSION_OF_ALL_BLOCKS, version.total());
+        put(status, Metric.VERSION_MIN, version.getMin());
+        put(status, Metric.VERSION_MAX, version.getMax());
+        put(status, Metric.VERSION_OF_ALL_BLOCKS, version.getSum());
         ArrayNode ahead = status.withObjectProperty("version").putArray("strip");
         for (long part : strip) {
-            ahead.add(part - version.min());
+            ahead.add(part - version.getMin());
         }
         put(status, Metric.UPDATES, updates);
-        if (rounds.isKnown()) {
-            put(status, Metric.ROUNDS_MIN, rounds.min());
-            put(status, Metric.ROUNDS_MAX, rounds.max());
+        if (rounds.getCount() > 0) {
+            put(status, Metric.ROUNDS_MIN, rounds.getMin());
+            put(status, Metric.ROUNDS_MAX, rounds.getMax());
         }
         ArrayNode learners = status.putArray("learners");
         long nowNs = clock.nanoTime();
@@ -263,8 +264,8 @@ public final class ShardStatus {
         put(learner, Metric.LEARNER_JOIN_ROUND, member.joinRound());
         boolean counted = progress.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
         if (counted) {
-            put(learner, Metric.LEARNER_CLOCK_MIN, progress.rounds().min());
-            put(learner, Metric.LEARNER_CLOCK_MAX, progress.rounds().max());
+            put(learner, Metric.LEARNER_CLOCK_MIN, progress.rounds().getMin());
+            put(learner, Metric.LEARNER_CLOCK_MAX, progress.rounds().getMax());
         }
         if (counted && progress.roundsBehind() > 0) {
             put(learner, Metric.LEARNER_BEHIND_ROUNDS, progress.roundsBehind());

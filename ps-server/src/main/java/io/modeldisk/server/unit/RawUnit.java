@@ -1,5 +1,6 @@
 package io.modeldisk.server.unit;
 
+import io.modeldisk.aggregator.device.GradientType;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.platform.threads.ScopedLock;
@@ -53,7 +54,7 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
 
     @Override
     boolean take(IoTask task) {
-        shard().store().visit(task, assignment, this);
+        shard().store().visit(task, assignment, this, GradientType.FLOAT32);
         shard().traffic().rawWrites.increment();
         return true;
     }
@@ -71,7 +72,7 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
     @Override
     public long firstDifference(IoTask task) {
         Comparison comparison = new Comparison();
-        shard().store().visit(task, comparison, null);
+        shard().store().visit(task, comparison, null, GradientType.FLOAT32);
         return comparison.firstDifference;
     }
 

@@ -29,7 +29,6 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.consistency.Consistency;
-import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.kept.RoundKeeper;
@@ -136,7 +135,7 @@ public final class TrainUnit extends ShardUnit {
         if (task.isAbsent()) {
             return consistency.push(task, true);
         }
-        boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || Gradients.areFinite(task);
+        boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || areFinite(task);
         if (!usable && nonFinite == NonFinite.REFUSE) {
             consistency.forget(task);
             throw refusal(task);
@@ -152,6 +151,16 @@ public final class TrainUnit extends ShardUnit {
             }
         }
         return taken;
+    }
+
+    /** Returns whether all values of a push are finite. Reads the data once, usually from the CPU cache. */
+    private static boolean areFinite(IoTask push) {
+        for (int piece = 0; piece < push.pieceCount(); piece++) {
+            if (!push.valueType().areFinite(push.memory(), push.pieceOffset(piece), push.pieceLengthBytes(piece))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.server.block;
 
+import static io.modeldisk.aggregator.device.GradientType.FLOAT32;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.shard.BlockLayout;
@@ -37,7 +38,7 @@ class BlockStoreTest {
     };
 
     private void add(long offset, int lengthBytes, float value) {
-        store.visit(new FakeTask(READER, offset, lengthBytes).fill(value), add, null);
+        store.visit(new FakeTask(READER, offset, lengthBytes).fill(value), add, null, FLOAT32);
     }
 
     private Pin pin(FakeTask task, int dataOffset) {
@@ -131,7 +132,7 @@ class BlockStoreTest {
                 visits.add("end " + block.index());
             }
         };
-        store.visit(new FakeTask(READER, BLOCK - PAGE, 2 * PAGE, PAGE, 3 * PAGE), recorder, null);
+        store.visit(new FakeTask(READER, BLOCK - PAGE, 2 * PAGE, PAGE, 3 * PAGE), recorder, null, FLOAT32);
         assertThat(visits).containsExactly("0:3+1@0", "end 0", "1:0+1@1", "1:1+1@2", "1:2+2@3", "2:0+1@5",
             "end 2");
     }
@@ -173,7 +174,7 @@ class BlockStoreTest {
             writes[i] = new FakeTask(READER, (long) i * BLOCK, store.block(i).lengthBytes()).fill(1);
         }
         for (int i = 0; i < 3000; i++) {
-            store.visit(writes[random.nextInt(writes.length)], add, null);
+            store.visit(writes[random.nextInt(writes.length)], add, null, FLOAT32);
         }
         return null;
     }

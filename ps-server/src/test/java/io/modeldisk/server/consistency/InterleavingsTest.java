@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 final class InterleavingsTest {
     private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 30);
     // The checker does not interleave these classes. They are immutable, or used by one thread at a time.
-    private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
-        .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
+    private static final String[] OF_ONE_THREAD = {"io.modeldisk.aggregator.FloatKernels",
+        "io.modeldisk.fault.shard.BlockLayout"};
 
     private static final List<String> OF_BOTH = List.of(
         " : push0 pull0 / push1 pull1",
