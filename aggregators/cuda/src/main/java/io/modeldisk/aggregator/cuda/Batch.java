@@ -125,13 +125,6 @@ public final class Batch {
         return true;
     }
 
-    /** Adds a gradient of float32 values that is applied to weights. */
-    public boolean fold(
-        DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, long lengthBytes, float scale,
-        long round) {
-        return fold(block, offset, gradient, gradientOffset, GradientType.FLOAT32, lengthBytes, scale, round);
-    }
-
     private static long count(MemorySegment updates, long offset) {
         return updates.get(ValueLayout.JAVA_LONG, offset / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES);
     }
@@ -164,8 +157,7 @@ public final class Batch {
                 updates.set(ValueLayout.JAVA_LONG, (offset + at) / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES, count);
             }
             add(weights + done, gradient + type.gradientBytes(done), state + done, state + blockBytes + done,
-                end - done, scale,
-                -adam.rate(rate, count), adam.root(count), adam.shrink(rate));
+                end - done, scale, -adam.rate(rate, count), adam.root(count), adam.shrink(rate));
             done = end;
         }
     }
@@ -285,16 +277,6 @@ public final class Batch {
      */
     public boolean isComplete() {
         return launched && done.isComplete();
-    }
-
-    /**
-     * Waits until the device has done the work of this launched batch: see {@link CudaEvent#await}.
-     *
-     * @return false after the time-out
-     * @throws CudaException if this or other work of the device has failed
-     */
-    public boolean await(long timeoutMs) throws InterruptedException {
-        return launched && done.await(timeoutMs);
     }
 
     /**

@@ -56,8 +56,7 @@ final class CudaBlocks implements DeviceBlocks {
         int stateArrays = FoldKernels.stateArrays(shape.aggregator());
         long bytes = ShardMemory.deviceBytes(shape, stateArrays, places)
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
-        CudaDevice device = CudaDevice.open(ordinal, bytes + ArrivalMemory.deviceBytes(shape.pushBytes()),
-            shape.clock());
+        CudaDevice device = CudaDevice.open(ordinal, bytes + ArrivalMemory.deviceBytes(shape.pushBytes()));
         try {
             CudaBlocks blocks = new CudaBlocks(device, shape, bytes, places);
             blocks.thread.start();

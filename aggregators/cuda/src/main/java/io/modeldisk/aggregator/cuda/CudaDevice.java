@@ -1,6 +1,5 @@
 package io.modeldisk.aggregator.cuda;
 
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -32,20 +31,18 @@ public final class CudaDevice implements AutoCloseable {
     private final long budgetBytes;
     private final CUdevice handle;
     private final CUcontext context;
-    private final NanoClock clock;
     private final Deque<CudaResource> open = new ArrayDeque<>();
     private long reservedBytes;
     private boolean closed;
 
     private CudaDevice(
-        Found found, long totalBytes, long budgetBytes, CUcontext context, NanoClock clock) {
+        Found found, long totalBytes, long budgetBytes, CUcontext context) {
         this.name = found.name;
         this.computeCapability = found.computeCapability;
         this.handle = found.handle;
         this.totalBytes = totalBytes;
         this.budgetBytes = budgetBytes;
         this.context = context;
-        this.clock = clock;
     }
 
     /**
@@ -53,12 +50,11 @@ public final class CudaDevice implements AutoCloseable {
      *
      * @param ordinal the number of the device, from 0
      * @param budgetBytes the most device memory that {@link #allocate} returns, above 0
-     * @param clock the clock for waits
      * @throws UnsupportedOperationException if no GPU can be used, or if this device is too old for the kernels
      * @throws IllegalArgumentException if there is no such device, or if it has less free memory than the budget
      * @throws CudaException if a call of the driver has failed; nothing stays open then
      */
-    public static CudaDevice open(int ordinal, long budgetBytes, NanoClock clock) {
+    public static CudaDevice open(int ordinal, long budgetBytes) {
         Found found = find(ordinal);
         CUdevice handle = found.handle;
         long[] total = new long[1];
@@ -66,7 +62,7 @@ public final class CudaDevice implements AutoCloseable {
         CUcontext context = new CUcontext();
         CudaException.check("cuCtxCreate",
             JCudaDriver.cuCtxCreate(context, CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC, handle));
-        CudaDevice device = new CudaDevice(found, total[0], budgetBytes, context, clock);
+        CudaDevice device = new CudaDevice(found, total[0], budgetBytes, context);
         try {
             long free = device.freeBytes();
             if (budgetBytes <= 0 || budgetBytes > free) {
@@ -234,10 +230,6 @@ public final class CudaDevice implements AutoCloseable {
         CUevent event = new CUevent();
         CudaException.check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
         return new CudaEvent(this, event);
-    }
-
-    NanoClock clock() {
-        return clock;
     }
 
     /**

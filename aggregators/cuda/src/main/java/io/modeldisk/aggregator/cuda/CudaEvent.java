@@ -1,7 +1,5 @@
 package io.modeldisk.aggregator.cuda;
 
-import io.modeldisk.platform.time.NanoClock;
-import java.util.concurrent.TimeUnit;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
@@ -11,9 +9,6 @@ import jcuda.driver.JCudaDriver;
  * before it. Thread-safe.
  */
 public final class CudaEvent extends CudaResource {
-    private static final long SHORTEST_PAUSE_NS = 20_000;
-    private static final long LONGEST_PAUSE_NS = 1_000_000;
-
     private final CUevent event;
 
     CudaEvent(CudaDevice device, CUevent event) {
@@ -37,28 +32,6 @@ public final class CudaEvent extends CudaResource {
             return false;
         }
         CudaException.check("cuEventQuery", result);
-        return true;
-    }
-
-    /**
-     * Waits until this event is complete. The thread sleeps between two looks, for 20 µs at first and 1 ms at most.
-     *
-     * @return false after the time-out
-     * @throws CudaException if this or other work of the device has failed
-     */
-    public boolean await(long timeoutMs) throws InterruptedException {
-        NanoClock clock = device().clock();
-        long start = clock.nanoTime();
-        long timeoutNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        long pause = SHORTEST_PAUSE_NS;
-        while (!isComplete()) {
-            long rest = timeoutNs - (clock.nanoTime() - start);
-            if (rest <= 0) {
-                return false;
-            }
-            clock.sleep(Math.min(rest, pause), TimeUnit.NANOSECONDS);
-            pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
-        }
         return true;
     }
 }

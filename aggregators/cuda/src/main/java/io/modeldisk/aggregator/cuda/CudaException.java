@@ -6,7 +6,6 @@ import jcuda.driver.CUresult;
 public final class CudaException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    private final String call;
     private final int error;
 
     CudaException(String call, int error, String circumstances) {
@@ -17,13 +16,7 @@ public final class CudaException extends RuntimeException {
     CudaException(String call, int error, String circumstances, String log) {
         super(call + circumstances + " has failed: " + CUresult.stringFor(error) + " (" + error + ")"
             + (log.isEmpty() ? "" : ": " + log));
-        this.call = call;
         this.error = error;
-    }
-
-    /** Returns the name of the driver's function, such as {@code cuMemAlloc}. */
-    public String call() {
-        return call;
     }
 
     /** Returns the error of the driver, a {@code CUresult}. */

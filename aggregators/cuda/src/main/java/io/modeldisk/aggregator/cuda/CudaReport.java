@@ -1,7 +1,6 @@
 package io.modeldisk.aggregator.cuda;
 
 import io.modeldisk.platform.text.PlainText;
-import io.modeldisk.platform.time.NanoClock;
 import java.util.List;
 import java.util.stream.IntStream;
 import jcuda.driver.CUdevice;
@@ -54,7 +53,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
     }
 
     private static Device device(int ordinal) {
-        try (CudaDevice device = CudaDevice.open(ordinal, 1, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(ordinal, 1)) {
             // The driver compiles kernels with a library of its own, which a container may lack.
             Kernel.load(device, KernelCall.SUM).close();
             CUdevice handle = new CUdevice();

@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.cuda.OperationQueue.Kind;
 import io.modeldisk.aggregator.cuda.OperationQueue.Operation;
 import io.modeldisk.aggregator.device.DeviceShape;
+import io.modeldisk.aggregator.device.GradientType;
 
 /**
  * Operations that a device does together. First it copies the data of the operations from the host, then it adds gradients to
@@ -80,7 +81,7 @@ final class FoldGroup {
                 gradient(operation), gradientOffset(operation), operation.type, operation.lengthBytes,
                 operation.scale, operation.value);
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
-                operation.offset, memory.sum(block), operation.offset, operation.lengthBytes,
+                operation.offset, memory.sum(block), operation.offset, GradientType.FLOAT32, operation.lengthBytes,
                 operation.scale, operation.value);
             // The sums of a group change before its weights.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),

@@ -3,7 +3,6 @@ package io.modeldisk.aggregator.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,7 +29,7 @@ class CudaTest {
         assertThat(Cuda.unavailabilityCause()).isNull();
         assertThat(Cuda.isAvailable()).isTrue();
         assertThat(Cuda.deviceCount()).isEqualTo(1);
-        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, BYTES)) {
             assertThat(device).hasToString("cuda:0 (emulated 0)");
             assertThat(device.computeCapability()).isEqualTo("7.0");
             assertThat(device.totalBytes()).isEqualTo(Emulator.MEMORY_BYTES);
@@ -67,31 +66,31 @@ class CudaTest {
 
     @Test
     void deviceNumberThatDoesNotExistIsRefused() {
-        assertThatThrownBy(() -> CudaDevice.open(1, BYTES, NanoClock.SYSTEM))
+        assertThatThrownBy(() -> CudaDevice.open(1, BYTES))
             .hasMessage("there is no device cuda:1; this machine has only cuda:0");
         Emulator.reset(3, Emulator.VERSION, 7, 0, 1);
-        assertThatThrownBy(() -> CudaDevice.open(-1, BYTES, NanoClock.SYSTEM))
+        assertThatThrownBy(() -> CudaDevice.open(-1, BYTES))
             .hasMessage("there is no device cuda:-1; this machine has cuda:0 to cuda:2");
     }
 
     @Test
     void deviceThatIsTooOldIsRefused() {
         Emulator.reset(1, Emulator.VERSION, 6, 1, 1);
-        assertThatThrownBy(() -> CudaDevice.open(0, BYTES, NanoClock.SYSTEM)).hasMessage(
+        assertThatThrownBy(() -> CudaDevice.open(0, BYTES)).hasMessage(
             "the device cuda:0 (emulated 0) has the compute capability 6.1; at least 7.0 is needed");
     }
 
     @Test
     void budgetAboveTheFreeMemoryIsRefused() {
         long tooMuch = Emulator.MEMORY_BYTES + 1;
-        assertThatThrownBy(() -> CudaDevice.open(0, tooMuch, NanoClock.SYSTEM)).hasMessage("a budget of " + tooMuch
+        assertThatThrownBy(() -> CudaDevice.open(0, tooMuch)).hasMessage("a budget of " + tooMuch
             + " B is not possible: the device cuda:0 (emulated 0) has 256 MiB of free memory");
         assertThat(Emulator.live()).isZero();
     }
 
     @Test
     void allocationBeyondTheBudgetIsRefusedUntilMemoryIsFreed() {
-        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES)) {
             DeviceMemory first = device.allocate(BYTES);
             assertThatThrownBy(() -> device.allocate(BYTES + 1)).hasMessage(
                 "4097 B of memory of the device cuda:0 (emulated 0) cannot be allocated: 4 KiB of a budget of 8 KiB are in use");
@@ -104,7 +103,7 @@ class CudaTest {
 
     @Test
     void hostCannotAccessDeviceMemory() throws IOException {
-        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, BYTES)) {
             long address = device.allocate(BYTES).address();
             assertThat(Files.readAllLines(Path.of("/proc/self/maps"))).filteredOn(line -> {
                 String[] range = line.split(" ")[0].split("-");
@@ -116,7 +115,7 @@ class CudaTest {
 
     @Test
     void registeredMemoryIsCopiedLikeAllocatedMemory() throws InterruptedException {
-        try (Arena arena = Arena.ofShared(); CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+        try (Arena arena = Arena.ofShared(); CudaDevice device = CudaDevice.open(0, BYTES)) {
             MemorySegment own = arena.allocate(BYTES, 4096);
             own.fill((byte) 5);
             PinnedMemory registered = device.register(own);
@@ -127,7 +126,7 @@ class CudaTest {
             stream.copyToDevice(registered, memory, BYTES);
             stream.copyToHost(memory.slice(BYTES / 2, 16), result.slice(32, 16), 16);
             stream.record(done);
-            assertThat(done.await(10_000)).isTrue();
+            assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
             assertThat(result.segment().asSlice(32, 16).mismatch(own.asSlice(0, 16))).isEqualTo(-1);
             assertThatThrownBy(() -> stream.copyToHost(memory.slice(8, 16), result, 17))
                 .isInstanceOf(IndexOutOfBoundsException.class);
@@ -138,7 +137,7 @@ class CudaTest {
 
     @Test
     void memoryOfTheDeviceIsCopiedOnTheDevice() throws InterruptedException {
-        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, 2 * BYTES)) {
             PinnedMemory host = device.allocatePinned(BYTES);
             host.segment().fill((byte) 7);
             PinnedMemory result = device.allocatePinned(BYTES);
@@ -151,7 +150,7 @@ class CudaTest {
             stream.copyOnDevice(from.slice(BYTES / 2, BYTES / 2), to, BYTES / 2);
             stream.copyToHost(to, result, BYTES);
             stream.record(done);
-            assertThat(done.await(10_000)).isTrue();
+            assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
             assertThat(result.segment().mismatch(host.segment())).isEqualTo(BYTES / 2);
             assertThatThrownBy(() -> stream.copyOnDevice(from.slice(0, 16), to, 17))
                 .isInstanceOf(IndexOutOfBoundsException.class);
@@ -160,7 +159,7 @@ class CudaTest {
 
     @Test
     void eventThatWasNeverRecordedIsCompleteAndAwaitEndsAtTheTimeOut() throws InterruptedException {
-        try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, BYTES)) {
             CudaEvent never = device.newEvent();
             assertThat(never.isComplete()).isTrue();
             CudaStream stream = device.newStream();
@@ -169,8 +168,8 @@ class CudaTest {
                 stream.clear(memory);
             }
             stream.record(never);
-            assertThat(never.await(0)).isFalse();
-            assertThat(never.await(30_000)).isTrue();
+            assertThat(Emulator.await(never::isComplete, 0)).isFalse();
+            assertThat(Emulator.await(never::isComplete, 30_000)).isTrue();
         }
     }
 
@@ -181,7 +180,7 @@ class CudaTest {
         boolean wrong = false;
         for (long seed = 1; seed <= 50; seed++) {
             Emulator.reset(seed);
-            try (CudaDevice device = CudaDevice.open(0, BYTES, NanoClock.SYSTEM)) {
+            try (CudaDevice device = CudaDevice.open(0, BYTES)) {
                 CudaStream first = device.newStream();
                 CudaStream second = device.newStream();
                 PinnedMemory host = device.allocatePinned(BYTES);
@@ -190,7 +189,7 @@ class CudaTest {
                 second.copyToHost(memory, host, BYTES);
                 CudaEvent done = device.newEvent();
                 second.record(done);
-                assertThat(done.await(10_000)).isTrue();
+                assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
                 boolean cleared = host.segment().get(ValueLayout.JAVA_INT, 0) == 0;
                 right |= cleared;
                 wrong |= !cleared;

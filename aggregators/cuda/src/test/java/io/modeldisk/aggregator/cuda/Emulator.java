@@ -2,6 +2,7 @@ package io.modeldisk.aggregator.cuda;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -13,6 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * The stand-in for NVIDIA's driver in src/test/native: a device that this process emulates. It is compiled by gcc and loaded
@@ -38,6 +41,18 @@ public final class Emulator {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     private Emulator() {}
+
+    /** Waits until the work of a batch or of an event is complete. Returns false after the time-out. */
+    static boolean await(BooleanSupplier complete, long timeoutMs) throws InterruptedException {
+        long endNs = NanoClock.SYSTEM.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (!complete.getAsBoolean()) {
+            if (NanoClock.SYSTEM.nanoTime() - endNs >= 0) {
+                return false;
+            }
+            NanoClock.SYSTEM.sleep(20, TimeUnit.MICROSECONDS);
+        }
+        return true;
+    }
 
     /** The loaded library. */
     private static final class Loaded {

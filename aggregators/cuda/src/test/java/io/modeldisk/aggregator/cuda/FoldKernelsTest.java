@@ -11,7 +11,6 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.device.GradientType;
-import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -84,7 +83,7 @@ class FoldKernelsTest {
 
     @Test
     void assignWithAFactorOfOneKeepsThePayloadOfANaN() throws InterruptedException {
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             PinnedMemory values = device.allocatePinned(BLOCK);
             for (int i = 0; i < BLOCK / Float.BYTES; i++) {
                 values.segment().setAtIndex(ValueLayout.JAVA_INT, i, 0x7f912345 + i);
@@ -98,7 +97,7 @@ class FoldKernelsTest {
     void everyValueOf16BitsBecomesTheFloat32OfTheCpuWithTheBitsOfANaN(GradientType type) throws InterruptedException {
         int count = 1 << Short.SIZE;
         long bytes = (long) count * Float.BYTES;
-        try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+        try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             PinnedMemory values = device.allocatePinned(bytes / 2);
             for (int i = 0; i < count; i++) {
                 // A product with an odd number visits all values, with different exponents beside each other.
@@ -130,7 +129,7 @@ class FoldKernelsTest {
             CudaEvent copied = device.newEvent();
             stream.copyToHost(weights, result, bytes);
             stream.record(copied);
-            assertThat(copied.await(10_000)).as(Emulator.message()).isTrue();
+            assertThat(Emulator.await(copied::isComplete, 10_000)).as(Emulator.message()).isTrue();
             return result.segment();
         }
     }
@@ -182,7 +181,7 @@ class FoldKernelsTest {
             first.accumulate(memory, 0, memory, BLOCK, GradientType.FLOAT32, BLOCK, true);
             assertThatThrownBy(first::release).isInstanceOf(IllegalStateException.class);
             first.launch(model.folds);
-            assertThat(first.await(10_000)).isTrue();
+            assertThat(Emulator.await(first::isComplete, 10_000)).isTrue();
             first.release();
             assertThat(model.kernels.tryBegin(Work.FOLD)).isSameAs(first);
         }
@@ -200,7 +199,7 @@ class FoldKernelsTest {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 model.folds.copyToDevice(push, gradient, BLOCK);
                 Batch batch = model.kernels.tryBegin(Work.FOLD);
-                boolean added = batch.fold(block, 0, gradient, 0, BLOCK, 1, 1);
+                boolean added = batch.fold(block, 0, gradient, 0, GradientType.FLOAT32, BLOCK, 1, 1);
                 batch.launch(model.folds);
                 while (!batch.isComplete()) {
                     Thread.onSpinWait();
@@ -220,16 +219,16 @@ class FoldKernelsTest {
             DeviceMemory memory = model.device.allocate(2 * BLOCK);
             DeviceBlock stateless = new DeviceBlock(memory, null, null);
             Batch batch = model.kernels.tryBegin(Work.FOLD);
-            assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, BLOCK, 1, 1))
+            assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, GradientType.FLOAT32, BLOCK, 1, 1))
                 .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " and the counters of updates");
             assertThatThrownBy(() -> batch.accumulate(memory, 0, memory, BLOCK, GradientType.FLOAT32, BLOCK, true))
                 .hasMessageContaining("for FOLD");
             DeviceBlock block = model.blocks.getFirst().onDevice;
-            assertThatThrownBy(() -> batch.fold(block, 0, memory, 8, BLOCK, 1, 1))
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, 8, GradientType.FLOAT32, BLOCK, 1, 1))
                 .hasMessageContaining("gradientOffset=8");
-            assertThatThrownBy(() -> batch.fold(block, 0, memory, 0, 100, 1, 1))
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, 0, GradientType.FLOAT32, 100, 1, 1))
                 .hasMessageContaining("lengthBytes=100");
-            assertThatThrownBy(() -> batch.fold(block, 0, memory, BLOCK, 2 * BLOCK, 1, 1))
+            assertThatThrownBy(() -> batch.fold(block, 0, memory, BLOCK, GradientType.FLOAT32, 2 * BLOCK, 1, 1))
                 .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(
                 () -> batch.fold(block, 0, memory, 2 * BLOCK - BLOCK / 2 + 16, GradientType.FLOAT16, BLOCK,
@@ -241,7 +240,7 @@ class FoldKernelsTest {
 
     @Test
     void kernelThatTheDriverRefusesIsNamedWithTheFirstLinesOfItsLog() {
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessageMatching(
                 "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* has failed: CUDA_ERROR_INVALID_PTX \\(218\\): "
                     + ".*line 12.*nonsense.*; .*fatal.*");
@@ -257,7 +256,7 @@ class FoldKernelsTest {
                 BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
                 float scale) {}
         };
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20, NanoClock.SYSTEM)) {
+        try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             assertThatThrownBy(() -> new FoldKernels(device, own, 1, 1))
                 .hasMessage("this aggregator is not available on a GPU");
         }

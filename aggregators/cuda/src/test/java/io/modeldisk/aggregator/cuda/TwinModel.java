@@ -8,7 +8,6 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.device.GradientType;
-import io.modeldisk.platform.time.NanoClock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -107,7 +106,7 @@ final class TwinModel implements AutoCloseable {
     TwinModel(String specification, long seed) {
         random = new SplittableRandom(seed);
         aggregator = Aggregators.parse(specification);
-        device = CudaDevice.open(0, 64 << 20, NanoClock.SYSTEM);
+        device = CudaDevice.open(0, 64 << 20);
         try {
             kernels = new FoldKernels(device, aggregator, 8, 3, 1 + random.nextInt(8));
             arrivals = device.newStream();
@@ -225,7 +224,8 @@ final class TwinModel implements AutoCloseable {
                 }
             }
             Batch batch = begin(Work.FOLD);
-            assertThat(batch.fold(block.onDevice, 0, deviceSum, 0, bytes, 1f / learners, round)).isTrue();
+            assertThat(batch.fold(block.onDevice, 0, deviceSum, 0, GradientType.FLOAT32, bytes, 1f / learners, round))
+                .isTrue();
             launch(batch);
             aggregator.aggregate(block, 0, sum, 0, bytes, 1f / learners);
         }
@@ -257,7 +257,7 @@ final class TwinModel implements AutoCloseable {
 
     private void releaseOldest() throws InterruptedException {
         Batch oldest = launched.removeFirst();
-        assertThat(oldest.await(TIMEOUT_MS)).isTrue();
+        assertThat(Emulator.await(oldest::isComplete, TIMEOUT_MS)).isTrue();
         oldest.release();
     }
 
@@ -272,7 +272,7 @@ final class TwinModel implements AutoCloseable {
             }
         }
         mirrors.record(mirrored);
-        assertThat(mirrored.await(TIMEOUT_MS)).isTrue();
+        assertThat(Emulator.await(mirrored::isComplete, TIMEOUT_MS)).isTrue();
         while (!launched.isEmpty()) {
             releaseOldest();
         }

@@ -110,7 +110,7 @@ public final class GpuBench {
     }
 
     private static String name(Device device) {
-        try (CudaDevice opened = CudaDevice.open(device.number(), COPY_BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice opened = CudaDevice.open(device.number(), COPY_BYTES)) {
             return opened.toString();
         }
     }
@@ -118,7 +118,7 @@ public final class GpuBench {
     /** The copies have a context of their own, so they are measured before the blocks, and not in turn with them. */
     private static Map<String, List<Measured>> copies(Turns turns, Device device, long bytes, int blockBytes)
         throws IOException {
-        try (CudaDevice opened = CudaDevice.open(device.number(), 3 * COPY_BYTES, NanoClock.SYSTEM)) {
+        try (CudaDevice opened = CudaDevice.open(device.number(), 3 * COPY_BYTES)) {
             GpuBench bench = new GpuBench(opened);
             Map<String, Turns.Run> variants = new LinkedHashMap<>();
             variants.put("device copies", count -> bench.copied(count, blockBytes, false));
