@@ -28,8 +28,8 @@ final class Adam {
             for (long at = done; at < end; at += LOGICAL_BLOCK_BYTES) {
                 state.set(ValueLayout.JAVA_LONG, counter(counters, offset + at), updates + 1);
             }
-            step(formula, weights, state, offset + done, gradient, gradientOffset + done, end - done, factor, rate,
-                updates + 1);
+            OptimizerKernels.adam(formula, weights, state, offset + done, gradient, gradientOffset + done, end - done,
+                factor, rate, updates + 1);
             done = end;
         }
     }
@@ -40,27 +40,5 @@ final class Adam {
 
     private static long counter(long counters, long offset) {
         return counters + offset / LOGICAL_BLOCK_BYTES * Long.BYTES;
-    }
-
-    private static void step(
-        Formula.Adam formula, MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient,
-        long gradientOffset, long lengthBytes, float factor, float rate, long updates) {
-        OptimizerKernels.adam(
-            weights,
-            state,
-            weights.byteSize(),
-            offset,
-            gradient,
-            gradientOffset,
-            lengthBytes,
-            factor,
-            formula.rules().clipValue(),
-            formula.decayOfGradient(),
-            formula.shrink(rate),
-            formula.rate(rate, updates),
-            formula.root(updates),
-            formula.beta1(),
-            formula.beta2(),
-            formula.epsilon());
     }
 }

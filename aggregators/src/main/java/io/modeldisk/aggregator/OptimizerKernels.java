@@ -88,25 +88,25 @@ final class OptimizerKernels {
      * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then
      * {@code w = shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
      *
-     * @param squaresStart the offset in the state of the array v
-     * @param decay the weight decay that is part of the gradient
-     * @param shrink the factor of the weights: 1, or less for a weight decay that is no part of the gradient
-     * @param rate the learning rate, divided by {@code 1 - beta1^n} in update n
-     * @param root {@code 1 / sqrt(1 - beta2^n)} in update n
+     * @param learningRate the learning rate of the round; {@code rate}, {@code root} and {@code shrink} follow from it
+     * @param updates the number of this update, from 1
      */
     static void adam(
-        MemorySegment w, MemorySegment s, long squaresStart, long offset, MemorySegment g, long from,
-        long lengthBytes, float factor, float clipValue, float decay, float shrink, float rate, float root,
-        double beta1, double beta2, float epsilon) {
+        Formula.Adam formula, MemorySegment w, MemorySegment s, long offset, MemorySegment g, long from,
+        long lengthBytes, float factor, float learningRate, long updates) {
+        // The array v is behind the array m, which is as long as the weights.
+        long squaresStart = w.byteSize();
+        float clipValue = formula.rules().clipValue();
+        float decay = formula.decayOfGradient();
         FloatVector factors = FloatVector.broadcast(SPECIES, factor);
-        FloatVector rates = FloatVector.broadcast(SPECIES, -rate);
-        FloatVector roots = FloatVector.broadcast(SPECIES, root);
-        FloatVector betas1 = FloatVector.broadcast(SPECIES, (float) beta1);
-        FloatVector betas2 = FloatVector.broadcast(SPECIES, (float) beta2);
-        FloatVector rests1 = FloatVector.broadcast(SPECIES, (float) (1 - beta1));
-        FloatVector rests2 = FloatVector.broadcast(SPECIES, (float) (1 - beta2));
-        FloatVector shrinks = FloatVector.broadcast(SPECIES, shrink);
-        FloatVector epsilons = FloatVector.broadcast(SPECIES, epsilon);
+        FloatVector rates = FloatVector.broadcast(SPECIES, -formula.rate(learningRate, updates));
+        FloatVector roots = FloatVector.broadcast(SPECIES, formula.root(updates));
+        FloatVector betas1 = FloatVector.broadcast(SPECIES, (float) formula.beta1());
+        FloatVector betas2 = FloatVector.broadcast(SPECIES, (float) formula.beta2());
+        FloatVector rests1 = FloatVector.broadcast(SPECIES, (float) (1 - formula.beta1()));
+        FloatVector rests2 = FloatVector.broadcast(SPECIES, (float) (1 - formula.beta2()));
+        FloatVector shrinks = FloatVector.broadcast(SPECIES, formula.shrink(learningRate));
+        FloatVector epsilons = FloatVector.broadcast(SPECIES, formula.epsilon());
         boolean clips = clipValue != Float.POSITIVE_INFINITY;
         for (long i = 0; i < lengthBytes; i += VECTOR_BYTES) {
             FloatVector weight = load(w, offset + i);

@@ -1,6 +1,7 @@
 package io.modeldisk.aggregator;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The factor of a learning rate as a function of the round. Thread-safe.
@@ -28,11 +29,8 @@ record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
      * @throws IllegalArgumentException if an option is out of range or belongs to another schedule
      */
     static Schedule of(AggregatorOptions options) {
-        Kind kind = switch (options.textOption(KEY, "constant", List.of("constant", "step", "cosine"))) {
-            case "step" -> Kind.STEP;
-            case "cosine" -> Kind.COSINE;
-            default -> Kind.CONSTANT;
-        };
+        String text = options.textOption(KEY, "constant", List.of("constant", "step", "cosine"));
+        Kind kind = Kind.valueOf(text.toUpperCase(Locale.ROOT));
         int warmUp = options.intOption("warmup", 0);
         if (warmUp < 0) {
             throw new IllegalArgumentException("warmup=" + warmUp + " must be at least 0");
