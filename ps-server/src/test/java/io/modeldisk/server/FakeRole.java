@@ -1,12 +1,12 @@
 package io.modeldisk.server;
 
-import io.modeldisk.server.role.ReplicaMembers;
+import io.modeldisk.fault.coordination.PrimaryRole;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** The role of the primary {@code a}, at a coordinator whose answer to a change can be lost. Thread-safe. */
-final class FakeRole implements ReplicaMembers.Role {
+final class FakeRole implements PrimaryRole {
     private final AtomicReference<Runnable> loss = new AtomicReference<>();
     private volatile Set<String> inSync;
     private volatile String lossIfAdded;

@@ -8,7 +8,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.role.ServerObserver;
-import io.modeldisk.server.role.StandbyServer;
+import io.modeldisk.server.status.ShardStatus;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.function.LongSupplier;
@@ -97,7 +97,7 @@ public final class ShardSubject implements AdminSubject, ServerObserver {
         }
         status.set("model", JSON.valueToTree(idle.facts()));
         try {
-            status.putArray("shards").add(JSON.readTree(StandbyServer.status(idle.facts(), idle.epoch().getAsLong())));
+            status.putArray("shards").add(JSON.readTree(ShardStatus.ofStandby(idle.facts(), idle.epoch().getAsLong())));
         } catch (IOException e) {
             throw new UncheckedIOException("the status of the shard is no JSON", e);
         }

@@ -1,5 +1,6 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -60,8 +61,7 @@ public final class CoordinatorClient implements AutoCloseable {
             return client;
         } catch (InterruptedException e) {
             client.abandon();
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the connection to ZooKeeper was interrupted");
+            throw Interruption.whileIt("connected to ZooKeeper");
         } catch (IOException e) {
             client.abandon();
             throw e;
@@ -115,8 +115,7 @@ public final class CoordinatorClient implements AutoCloseable {
         } catch (KeeperException | IOException | RuntimeException e) {
             throw e;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("a ZooKeeper operation was interrupted");
+            throw Interruption.whileIt("waited for an answer of ZooKeeper");
         } catch (Exception e) {
             throw new IOException(e.toString(), e);
         }

@@ -1,12 +1,12 @@
 package io.modeldisk.fault.coordination;
 
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.curator.framework.recipes.cache.ChildData;
@@ -71,30 +71,17 @@ public final class ModelWatch implements AutoCloseable {
 
     private static void awaitContents(CuratorCache cache, NanoClock clock, CoordinatorContext context)
         throws IOException {
-        ReentrantLock lock = new ReentrantLock();
-        Condition filled = lock.newCondition();
-        boolean[] done = {false};
-        cache.listenable().addListener(CuratorCacheListener.builder().forInitialized(() -> {
-            lock.lock();
-            done[0] = true;
-            filled.signalAll();
-            lock.unlock();
-        }).build());
+        CompletableFuture<Void> filled = new CompletableFuture<>();
+        cache.listenable().addListener(
+            CuratorCacheListener.builder().forInitialized(() -> filled.complete(null)).build());
         cache.start();
-        long untilNs = clock.nanoTime() + context.connectTimeout().toNanos();
-        lock.lock();
         try {
-            while (!done[0]) {
-                if (!clock.awaitUntil(filled, untilNs)) {
-                    throw new IOException("the coordinator " + context.serversText()
-                        + " has not sent the data of the model within " + context.connectTimeout().toMillis() + " ms");
-                }
+            if (!FutureWait.isDoneWithin(filled, context.connectTimeout(), clock)) {
+                throw new IOException("the coordinator " + context.serversText()
+                    + " has not sent the data of the model within " + context.connectTimeout().toMillis() + " ms");
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for ZooKeeper");
-        } finally {
-            lock.unlock();
+            throw Interruption.whileIt("waited for ZooKeeper");
         }
     }
 

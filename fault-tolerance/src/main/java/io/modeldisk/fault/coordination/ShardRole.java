@@ -50,7 +50,7 @@ import org.apache.zookeeper.ZooKeeper;
  * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
  * Thread-safe.
  */
-public final class ShardRole implements AutoCloseable {
+public final class ShardRole implements PrimaryRole, AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardRole.class);
     private static final long MIN_PERIOD_MS = 50;
     private static final long MAX_PERIOD_MS = 500;
@@ -71,7 +71,7 @@ public final class ShardRole implements AutoCloseable {
     // Guarded by the lock of this object.
     private RoleState state = RoleState.STARTING;
     private long epoch;
-    /** The address at which this process serves; null if it does not serve. */
+    /** The address at which this process serves, or can serve in the epoch that the primary offers; null if it does not serve. */
     private String served;
 
     private volatile boolean primary;
@@ -80,8 +80,6 @@ public final class ShardRole implements AutoCloseable {
     /** The replicas that were alive at the last step as the primary, by id. */
     private volatile Map<String, Replica> replicas = Map.of();
     private volatile boolean allUpdates;
-    /** True if this process can serve in the epoch that the primary offers. Guarded by the lock of this object. */
-    private boolean accepts;
 
     // The following fields are used only in steps.
     /** True if this process had all updates when it last tried to become the primary. ZooKeeper's answer may be lost. */
@@ -266,22 +264,17 @@ public final class ShardRole implements AutoCloseable {
         boolean offered = leader.isOfferedTo(id);
         if (offered != (state() == RoleState.SUCCESSOR)) {
             become(offered ? RoleState.SUCCESSOR : RoleState.STANDBY);
-        } else if (offered && canAccept()) {
-            Leader next = leader.next(id, leader.inSyncWithout(leader.replica())).withAddress(servedAddress());
-            wouldHaveAllUpdates = true;
-            znodes.writeLeader(current, next, known.version());
-            lead(next, sentNs, Level.INFO, "takes over, because the former primary has handed over");
+        } else if (offered && servedAddress() != null) {
+            takeOver(current, known, leader.inSyncWithout(leader.replica()), sentNs, true, Level.INFO,
+                "takes over, because the former primary has handed over");
         }
-    }
-
-    synchronized boolean canAccept() {
-        return accepts;
     }
 
     private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs,
         boolean withAllUpdates, Level level, String reason)
         throws KeeperException, InterruptedException {
-        Leader next = known.leader().next(id, inSync);
+        // Only a successor has an address yet.
+        Leader next = known.leader().next(id, inSync).withAddress(servedAddress());
         wouldHaveAllUpdates = withAllUpdates;
         znodes.writeLeader(current, next, known.version());
         lead(next, sentNs, level, reason);
@@ -340,8 +333,7 @@ public final class ShardRole implements AutoCloseable {
             become(RoleState.FENCED);
         }
         LOG.error("epoch {} of {}: this process stops serving, because {}; it serves again if nobody has taken over",
-            epoch(),
-            place, reason);
+            epoch(), place, reason);
         context.changed().run();
     }
 
@@ -353,7 +345,6 @@ public final class ShardRole implements AutoCloseable {
         primary = next == RoleState.PRIMARY;
         if (next == RoleState.STANDBY) {
             served = null;
-            accepts = false;
         }
         notifyAll();
     }
@@ -376,7 +367,7 @@ public final class ShardRole implements AutoCloseable {
         return epoch;
     }
 
-    /** The id of this process, which is random. */
+    @Override
     public String id() {
         return id;
     }
@@ -386,7 +377,7 @@ public final class ShardRole implements AutoCloseable {
         return leader;
     }
 
-    private synchronized String servedAddress() {
+    synchronized String servedAddress() {
         return served;
     }
 
@@ -405,33 +396,26 @@ public final class ShardRole implements AutoCloseable {
      * @param address the address at which this process serves ({@code HOST:PORT})
      * @return the state
      */
-    public RoleState accept(String address) throws InterruptedException {
-        synchronized (this) {
-            if (state == RoleState.SUCCESSOR) {
-                served = address;
-                accepts = true;
-            }
+    public synchronized RoleState accept(String address) throws InterruptedException {
+        if (state == RoleState.SUCCESSOR) {
+            served = address;
+            steps.wake();
         }
-        steps.wake();
-        synchronized (this) {
-            while (state == RoleState.SUCCESSOR) {
-                wait();
-            }
-            return state;
+        while (state == RoleState.SUCCESSOR) {
+            wait();
         }
+        return state;
     }
 
     /** Publishes the address at which this process serves as the primary ({@code HOST:PORT}). Mounts then connect to it. */
-    public void serves(String address) {
-        synchronized (this) {
+    public synchronized void serves(String address) {
+        if (state == RoleState.PRIMARY || state == RoleState.FENCED) {
             served = address;
+            steps.wake();
         }
-        steps.wake();
     }
 
-    /**
-     * True if this process had all updates of the shard when it became the primary: it was in sync, or it was the last primary.
-     */
+    /** True if this process had all updates of the shard when it became the primary: it was in sync, or the last primary. */
     public boolean hadAllUpdates() {
         return allUpdates;
     }
@@ -452,12 +436,7 @@ public final class ShardRole implements AutoCloseable {
         change(known -> known.withSuccessor(to), "the successor");
     }
 
-    /**
-     * Withdraws the offer to another process, which is no longer in sync, because it may have begun to prepare.
-     *
-     * @param to the id of the other process
-     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
-     */
+    @Override
     public void withdraw(String to) throws IOException {
         change(known -> known.withSuccessor(null).withInSync(known.inSyncWithout(to)), "the end of the offer");
     }
@@ -482,11 +461,12 @@ public final class ShardRole implements AutoCloseable {
         }
     }
 
-    /**
-     * Sets the replicas that have every update which a learner knows to be applied. Only the primary may call this method.
-     *
-     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
-     */
+    @Override
+    public Set<String> inSync() {
+        return leader.inSync();
+    }
+
+    @Override
     public void inSync(Set<String> members) throws IOException {
         change(known -> known.withInSync(members), "the set of replicas in sync");
     }

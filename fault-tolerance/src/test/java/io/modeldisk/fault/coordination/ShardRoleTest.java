@@ -159,7 +159,7 @@ final class ShardRoleTest {
 
     private Future<RoleState> accept(ExecutorService threads, ShardRole role) {
         Future<RoleState> accepted = threads.submit(() -> role.accept("h:2"));
-        await("the role waits for the answer", () -> role.canAccept() || accepted.isDone());
+        await("the role waits for the answer", () -> role.servedAddress() != null || accepted.isDone());
         return accepted;
     }
 

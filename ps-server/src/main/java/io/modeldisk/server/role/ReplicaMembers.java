@@ -1,6 +1,6 @@
 package io.modeldisk.server.role;
 
-import io.modeldisk.fault.coordination.ShardRole;
+import io.modeldisk.fault.coordination.PrimaryRole;
 import io.modeldisk.fault.replica.BackupMembers;
 import java.io.IOException;
 import java.util.Set;
@@ -12,46 +12,7 @@ import java.util.TreeSet;
  * reached the coordinator all the same, if only the answer was lost. Thread-safe.
  */
 public final class ReplicaMembers implements BackupMembers {
-    /** The part of {@link ShardRole} that changes the members at the coordinator. */
-    public interface Role {
-        /** The id of this process. */
-        String id();
-
-        /** The members as the coordinator knows them. */
-        Set<String> inSync();
-
-        /** Sets the members. After an exception, the coordinator may or may not have the new ones. */
-        void inSync(Set<String> members) throws IOException;
-
-        /** Withdraws the offer to a member, and removes the member. */
-        void withdraw(String member) throws IOException;
-
-        static Role of(ShardRole role) {
-            return new Role() {
-                @Override
-                public String id() {
-                    return role.id();
-                }
-
-                @Override
-                public Set<String> inSync() {
-                    return role.leader().inSync();
-                }
-
-                @Override
-                public void inSync(Set<String> members) throws IOException {
-                    role.inSync(members);
-                }
-
-                @Override
-                public void withdraw(String member) throws IOException {
-                    role.withdraw(member);
-                }
-            };
-        }
-    }
-
-    private final Role role;
+    private final PrimaryRole role;
     /** Null until this process is the primary. */
     private Set<String> inSync;
     /** The members that have the records of this primary. */
@@ -60,7 +21,7 @@ public final class ReplicaMembers implements BackupMembers {
     private final Set<String> doubtful = new TreeSet<>();
 
     /** Creates the members of a process that will be the primary. */
-    public ReplicaMembers(Role role) {
+    public ReplicaMembers(PrimaryRole role) {
         this.role = role;
         this.added.add(role.id());
     }

@@ -12,7 +12,9 @@ import io.modeldisk.fault.replica.Backups;
 import io.modeldisk.fault.replica.RecordFollower;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetPortGroups;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
@@ -197,7 +199,7 @@ public final class ReplicaServer {
         } else {
             return;
         }
-        ReplicaMembers members = new ReplicaMembers(ReplicaMembers.Role.of(role));
+        ReplicaMembers members = new ReplicaMembers(role);
         Backups backups = server.shard().lead(epoch, role.id(), members);
         String own = advertised.apply(address);
         role.accept(own);
@@ -296,7 +298,9 @@ public final class ReplicaServer {
         Map<String, Replica> alive = role.replicas();
         List<Backup> peers = new ArrayList<>(last.stream().filter(peer -> alive.containsKey(peer.name())).toList());
         alive.forEach((id, replica) -> {
-            Backup other = replica.address() == null ? null : Backup.at(id, replica.address());
+            Backup other = replica.address() == null
+                ? null
+                : new Backup(id, TargetAddress.parse(replica.address(), TargetContext.DEFAULT_PORT));
             boolean known = id.equals(role.id()) || peers.stream().anyMatch(peer -> peer.name().equals(id));
             if (!known && other != null && !other.address().isUnresolved() && peers.size() < maxBackups) {
                 peers.add(other);

@@ -9,7 +9,6 @@ import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.server.ServerContext;
-import io.modeldisk.server.status.ShardStatus;
 import io.modeldisk.server.unit.RawUnit;
 import io.modeldisk.server.unit.StandbyUnit;
 import io.modeldisk.server.unit.TrainUnit;
@@ -46,11 +45,6 @@ public final class StandbyServer implements AutoCloseable {
         return new StandbyServer(
             TargetServer.launch(new StandbyTarget(context.facts(), context.portGroups, epoch), context.network),
             context.aggregator);
-    }
-
-    /** Returns the status of a process that waits, as JSON, while another process serves the shard in this epoch. */
-    public static byte[] status(ModelFacts facts, long epoch) {
-        return ShardStatus.ofStandby(facts, epoch);
     }
 
     /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
