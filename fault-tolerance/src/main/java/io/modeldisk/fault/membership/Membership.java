@@ -65,7 +65,7 @@ public class Membership<K, M extends Member<K>> {
     private record Connections<K>(K newest, int count) {}
 
     /**
-     * Creates a membership without learners.
+     * Creates a membership without learners. The caller has checked the values.
      *
      * @param learners the number of learners that must have joined before the first round may close, at least 1
      * @param minLearners the minimum number of learners of a formed job, from 0 to {@code learners}; see {@link Roster#tooFew}
@@ -74,16 +74,6 @@ public class Membership<K, M extends Member<K>> {
      * @param newMember creates a learner for a key that joins
      */
     public Membership(int learners, int minLearners, Duration lease, NanoClock clock, Function<K, M> newMember) {
-        if (learners < 1) {
-            throw new IllegalArgumentException("learners=" + learners + " must be at least 1");
-        }
-        if (minLearners < 0 || minLearners > learners) {
-            throw new IllegalArgumentException(
-                "minLearners=" + minLearners + " must be from 0 to the number of learners, which is " + learners);
-        }
-        if (lease.isNegative()) {
-            throw new IllegalArgumentException("lease=" + lease + " must not be negative");
-        }
         this.learners = learners;
         this.minLearners = minLearners;
         this.leaseNs = lease.toNanos();
@@ -112,12 +102,12 @@ public class Membership<K, M extends Member<K>> {
      */
     public M join(K key) {
         M member = members.get(key);
-        return member != null ? member : joinAsNewcomer(newMember.apply(key));
-    }
-
-    private M joinAsNewcomer(M newcomer) {
+        if (member != null) {
+            return member;
+        }
+        M newcomer = newMember.apply(key);
         synchronized (lock) {
-            M other = members.get(newcomer.key());
+            M other = members.get(key);
             return other != null ? other : add(newcomer);
         }
     }
@@ -154,28 +144,32 @@ public class Membership<K, M extends Member<K>> {
     }
 
     private M add(M member) {
-        K key = member.key();
-        long openedRound = lastOpenedRound;
-        fixPartitions(openedRound);
+        fixPartitions();
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
-        member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
-        recorder.accept(
-            new MembershipChange<>(MembershipChange.Kind.JOINED, key, member.number(), member.joinRound(), place,
-                openedRound));
-        insert(member, place, openedRound);
+        // The number is not 0.
+        member.admit(numbers.nextLong() | 1, roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
+        note(MembershipChange.Kind.JOINED, member.key(), member.number(), member.joinRound(), place);
+        insert(member);
         return member;
     }
 
-    private void insert(M member, int place, long openedRound) {
-        K key = member.key();
-        // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
-        // removed.
-        if (!isConnected(key)) {
+    private void insert(M member) {
+        loseUnlessConnected(member);
+        inOrder.add(member.place(), member);
+        members.put(member.key(), member);
+        publish();
+    }
+
+    /** The connection may be lost during the first push. The lease starts now; otherwise the learner would never be removed. */
+    private void loseUnlessConnected(M member) {
+        if (!isConnected(member.key())) {
             member.lose(clock.nanoTime());
         }
-        inOrder.add(place, member);
-        members.put(key, member);
-        publish(openedRound);
+    }
+
+    /** Passes a change to the recorder. The last opened round does not change while this thread holds the lock. */
+    private void note(MembershipChange.Kind kind, K key, long number, long round, int place) {
+        recorder.accept(new MembershipChange<>(kind, key, number, round, place, lastOpenedRound));
     }
 
     /** Returns the lowest place that no learner has. May be called only while the job forms, when each place is a rank. */
@@ -188,9 +182,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /** Fixes the partitions of all opened rounds, so that a change of the learners affects only later rounds. */
-    private void fixPartitions(long openedRound) {
+    private void fixPartitions() {
         if (roster.formed()) {
-            partitions.fix(openedRound, inOrder);
+            partitions.fix(lastOpenedRound, inOrder);
         }
     }
 
@@ -205,8 +199,7 @@ public class Membership<K, M extends Member<K>> {
             if (round <= member.joinRound()) {
                 return false;
             }
-            recorder.accept(new MembershipChange<>(MembershipChange.Kind.POSTPONED, null, member.number(), round, 0,
-                lastOpenedRound));
+            note(MembershipChange.Kind.POSTPONED, null, member.number(), round, 0);
             member.postpone(round);
             return true;
         }
@@ -233,29 +226,17 @@ public class Membership<K, M extends Member<K>> {
             }
             if (!roster.formed()) {
                 if (round > lastAskedRoundOfForming) {
-                    recorder.accept(change(MembershipChange.Kind.ASKED, round));
+                    note(MembershipChange.Kind.ASKED, null, 0, round, 0);
                     lastAskedRoundOfForming = round;
                 }
                 return new Partition(member.place(), learners, 1);
             }
             if (round > partitions.fixedRound()) {
-                recorder.accept(change(MembershipChange.Kind.FIXED, round));
+                note(MembershipChange.Kind.FIXED, null, 0, round, 0);
                 partitions.fix(round, inOrder);
             }
             return partitions.of(round, member);
         }
-    }
-
-    private MembershipChange<K> change(MembershipChange.Kind kind, long round) {
-        return new MembershipChange<>(kind, null, 0, round, 0, lastOpenedRound);
-    }
-
-    private long newNumber() {
-        long number = 0;
-        while (number == 0) {
-            number = numbers.nextLong();
-        }
-        return number;
     }
 
     /**
@@ -360,7 +341,7 @@ public class Membership<K, M extends Member<K>> {
                 return false;
             }
             remove(member);
-            publish(lastOpenedRound);
+            publish();
             return true;
         }
     }
@@ -368,8 +349,6 @@ public class Membership<K, M extends Member<K>> {
     /**
      * Extends the leases of all lost learners by a duration. The caller uses this method after a pause of this process, because
      * learners could not reconnect during the pause.
-     *
-     * @param durationNs the time in nanoseconds
      */
     public void extendLeases(long durationNs) {
         synchronized (lock) {
@@ -399,7 +378,7 @@ public class Membership<K, M extends Member<K>> {
             List<M> expired = inOrder.stream().filter(member -> member.hasExpired(nowNs, leaseNs)).toList();
             expired.forEach(this::remove);
             if (!expired.isEmpty()) {
-                publish(lastOpenedRound);
+                publish();
             }
             return expired;
         }
@@ -412,22 +391,25 @@ public class Membership<K, M extends Member<K>> {
     }
 
     private void remove(M member) {
-        long openedRound = lastOpenedRound;
-        recorder.accept(new MembershipChange<>(MembershipChange.Kind.LEFT, null, member.number(), 0, 0, openedRound));
-        delete(member, openedRound);
+        note(MembershipChange.Kind.LEFT, null, member.number(), 0, 0);
+        delete(member);
     }
 
-    private void delete(M member, long openedRound) {
-        fixPartitions(openedRound);
+    private void delete(M member) {
+        fixPartitions();
         inOrder.remove(member);
         members.remove(member.key());
     }
 
-    private void publish(long openedRound) {
+    private void publish() {
         boolean formed = roster.formed() || inOrder.size() >= learners;
         if (formed && !roster.formed()) {
-            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, openedRound), inOrder);
+            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, lastOpenedRound), inOrder);
         }
+        publish(formed);
+    }
+
+    private void publish(boolean formed) {
         roster = new Roster<>(formed, formed && inOrder.size() < minLearners, inOrder);
     }
 
@@ -446,10 +428,8 @@ public class Membership<K, M extends Member<K>> {
         synchronized (lock) {
             function.accept(new MembershipImage<>(roster.formed(), lastOpenedRound, firstRound, lastAskedRoundOfForming,
                 partitions.fixedRound(), partitions.image(),
-                inOrder.stream()
-                    .map(member -> new MembershipImage.Learner<>(member.key(), member.number(), member.joinRound(),
-                        member.place()))
-                    .toList()));
+                inOrder.stream().map(member -> new MembershipImage.Learner<>(
+                    member.key(), member.number(), member.joinRound(), member.place())).toList()));
         }
     }
 
@@ -472,18 +452,12 @@ public class Membership<K, M extends Member<K>> {
                     member = newMember.apply(learner.key());
                 }
                 member.describe(learner.key());
-                restore(member, learner.number(), learner.joinRound(), learner.place());
+                member.admit(learner.number(), learner.joinRound(), learner.place());
+                loseUnlessConnected(member);
                 inOrder.add(member);
                 members.put(learner.key(), member);
             }
-            roster = new Roster<>(image.formed(), image.formed() && inOrder.size() < minLearners, inOrder);
-        }
-    }
-
-    private void restore(M member, long number, long joinRound, int place) {
-        member.admit(number, joinRound, place);
-        if (!isConnected(member.key())) {
-            member.lose(clock.nanoTime());
+            publish(image.formed());
         }
     }
 
@@ -501,14 +475,14 @@ public class Membership<K, M extends Member<K>> {
                         throw new IllegalArgumentException("learner " + change.key() + " has joined before, or place "
                             + change.place() + " does not exist among " + inOrder.size() + " learners");
                     }
-                    fixPartitions(change.openedRound());
+                    fixPartitions();
                     M member = newMember.apply(change.key());
                     member.admit(change.number(), change.round(), change.place());
-                    insert(member, change.place(), change.openedRound());
+                    insert(member);
                 }
                 case LEFT -> {
-                    delete(withNumber(change), change.openedRound());
-                    publish(change.openedRound());
+                    delete(withNumber(change));
+                    publish();
                 }
                 case POSTPONED -> withNumber(change).postpone(change.round());
                 case ASKED -> lastAskedRoundOfForming = change.round();
@@ -519,8 +493,7 @@ public class Membership<K, M extends Member<K>> {
 
     private M withNumber(MembershipChange<K> change) {
         return inOrder.stream().filter(member -> member.number() == change.number()).findFirst()
-            .orElseThrow(
-                () -> new IllegalArgumentException("no learner has the number " + change.number() + " of the change "
-                    + change.kind()));
+            .orElseThrow(() -> new IllegalArgumentException(
+                "no learner has the number " + change.number() + " of the change " + change.kind()));
     }
 }

@@ -1,7 +1,7 @@
 package io.modeldisk.fault.membership;
 
+import io.modeldisk.fault.membership.MembershipImage.Division;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 
@@ -15,21 +15,7 @@ import java.util.List;
 final class Partitions {
     static final int MAX_ENTRIES = 64;
 
-    /**
-     * The partition of the rounds from {@code firstRound} to the round before the {@code firstRound} of the next entry. The
-     * array {@code members} contains the membership number of the learner with each rank.
-     */
-    private record Entry(long epoch, long firstRound, long[] members) {
-        Partition of(long number) {
-            int rank = 0;
-            while (rank < members.length && members[rank] != number) {
-                rank++;
-            }
-            return new Partition(rank < members.length ? rank : Partition.NO_RANK, members.length, epoch);
-        }
-    }
-
-    private final ArrayDeque<Entry> entries = new ArrayDeque<>();
+    private final ArrayDeque<Division> entries = new ArrayDeque<>();
     private long fixedRound;
 
     /** Returns the last round whose partition is fixed; 0 if no partition is fixed. */
@@ -52,8 +38,8 @@ final class Partitions {
     void fix(long round, List<? extends Member<?>> learners) {
         while (fixedRound < round) {
             long first = fixedRound + 1;
-            long[] members = numbers(learners, first);
-            if (entries.isEmpty() || !Arrays.equals(entries.getLast().members(), members)) {
+            List<Long> members = numbers(learners, first);
+            if (entries.isEmpty() || !entries.getLast().numbers().equals(members)) {
                 add(first, members);
             }
             long nextChange = learners.stream().mapToLong(Member::joinRound).filter(joined -> joined > first).min()
@@ -63,37 +49,37 @@ final class Partitions {
     }
 
     /** Returns the partitions that are kept, the oldest first. */
-    List<MembershipImage.Division> image() {
-        return entries.stream().map(entry -> new MembershipImage.Division(entry.epoch(), entry.firstRound(),
-            Arrays.stream(entry.members()).boxed().toList())).toList();
+    List<Division> image() {
+        return List.copyOf(entries);
     }
 
     /** Replaces all partitions. */
-    void restore(long lastFixedRound, List<MembershipImage.Division> divisions) {
+    void restore(long lastFixedRound, List<Division> divisions) {
         entries.clear();
-        divisions.forEach(division -> entries.add(new Entry(division.epoch(), division.firstRound(),
-            division.numbers().stream().mapToLong(Long::longValue).toArray())));
+        entries.addAll(divisions);
         fixedRound = lastFixedRound;
     }
 
-    private void add(long firstRound, long[] members) {
-        entries.add(new Entry(entries.isEmpty() ? 1 : entries.getLast().epoch() + 1, firstRound, members));
+    private void add(long firstRound, List<Long> members) {
+        entries.add(new Division(entries.isEmpty() ? 1 : entries.getLast().epoch() + 1, firstRound, members));
         if (entries.size() > MAX_ENTRIES) {
             entries.removeFirst();
         }
     }
 
-    private static long[] numbers(List<? extends Member<?>> learners, long round) {
-        return learners.stream().filter(learner -> learner.joinRound() <= round).mapToLong(Member::number).toArray();
+    private static List<Long> numbers(List<? extends Member<?>> learners, long round) {
+        return learners.stream().filter(learner -> learner.joinRound() <= round).map(Member::number).toList();
     }
 
     /** Returns the part of a learner in a round whose partition is fixed. Returns null if the partition was discarded. */
     Partition of(long round, Member<?> learner) {
-        Iterator<Entry> newestFirst = entries.descendingIterator();
+        Iterator<Division> newestFirst = entries.descendingIterator();
         while (newestFirst.hasNext()) {
-            Entry entry = newestFirst.next();
+            Division entry = newestFirst.next();
             if (entry.firstRound() <= round) {
-                return entry.of(learner.number());
+                // NO_RANK if the learner has no part.
+                int rank = entry.numbers().indexOf(learner.number());
+                return new Partition(rank, entry.numbers().size(), entry.epoch());
             }
         }
         return null;

@@ -1,7 +1,6 @@
 package io.modeldisk.fault.membership;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
@@ -137,23 +136,11 @@ class MembershipTest {
     }
 
     @Test
-    void jobThatRequiresNoLearnersIsRefused() {
-        assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, clock, Learner::new))
-            .hasMessage("learners=0 must be at least 1");
-    }
-
-    @Test
     void joinRoundCanBeRaisedButNotLowered() {
         Learner member = joinConnected("a");
         assertThat(membership.postpone(member, 5)).isTrue();
         assertThat(membership.postpone(member, 3)).isFalse();
         assertThat(member.joinRound()).isEqualTo(5);
-    }
-
-    @Test
-    void minLearnersAboveLearnersIsRefused() {
-        assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, clock, Learner::new))
-            .hasMessage("minLearners=3 must be from 0 to the number of learners, which is 2");
     }
 
     @Test
