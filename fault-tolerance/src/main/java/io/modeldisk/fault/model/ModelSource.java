@@ -67,11 +67,12 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     }
 
     /** Reads weights. Not thread-safe. */
+    @FunctionalInterface
     interface WeightsReader extends AutoCloseable {
         /** Reads a range of the model into memory. The range must lie in the model. The memory must contain only zeros. */
         void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) throws IOException;
 
         @Override
-        void close() throws IOException;
+        default void close() throws IOException {}
     }
 }

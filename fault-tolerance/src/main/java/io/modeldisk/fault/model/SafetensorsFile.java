@@ -125,7 +125,7 @@ final class SafetensorsFile implements ModelSource {
         return SAMPLED + HexFormat.of().formatHex(digest.digest());
     }
 
-    private static MessageDigest sha256() {
+    static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

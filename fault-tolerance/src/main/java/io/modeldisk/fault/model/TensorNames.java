@@ -3,8 +3,6 @@ package io.modeldisk.fault.model;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -42,7 +40,9 @@ final class TensorNames {
                     + " tensors and no data; list tensors with weights");
             }
             long total = sizeBytes == null ? end : sizeBytes;
-            return new ZeroWeights(total, SafetensorsHeader.inOrder(tensors, total, "the model"), digest(text));
+            // All shards must have the same names.
+            String digest = HexFormat.of().formatHex(SafetensorsFile.sha256().digest(text));
+            return new ZeroWeights(total, SafetensorsHeader.inOrder(tensors, total, "the model"), digest);
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -76,14 +76,5 @@ final class TensorNames {
             at = end;
         }
         return placed;
-    }
-
-    /** Returns the digest of the file, so that all shards must have the same names. */
-    private static String digest(byte[] text) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this Java does not provide SHA-256", e);
-        }
     }
 }

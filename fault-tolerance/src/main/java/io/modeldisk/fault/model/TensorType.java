@@ -1,5 +1,7 @@
 package io.modeldisk.fault.model;
 
+import java.util.Arrays;
+
 /** The data types of the safetensors format, each with the size of an element in bytes. */
 enum TensorType {
     BOOL(1), U8(1), I8(1), F8_E5M2(1), F8_E4M3(1), F8_E8M0(1), I16(2), U16(2), F16(2), BF16(2), I32(4), U32(4), F32(
@@ -22,11 +24,6 @@ enum TensorType {
 
     /** Returns the type with this name; null if the name is unknown. */
     static TensorType named(String name) {
-        for (TensorType type : values()) {
-            if (type.name().equals(name)) {
-                return type;
-            }
-        }
-        return null;
+        return Arrays.stream(values()).filter(type -> type.name().equals(name)).findFirst().orElse(null);
     }
 }

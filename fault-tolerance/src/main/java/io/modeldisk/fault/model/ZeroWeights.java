@@ -1,6 +1,5 @@
 package io.modeldisk.fault.model;
 
-import io.modeldisk.protocol.memory.DataMemory;
 import java.util.List;
 
 /**
@@ -33,16 +32,7 @@ record ZeroWeights(long sizeBytes, List<Tensor> tensors, String namesDigest) imp
 
     @Override
     public WeightsReader open() {
-        return new WeightsReader() {
-            @Override
-            public void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) {
-                // The memory is already filled with zeros.
-            }
-
-            @Override
-            public void close() {
-                // No file is open.
-            }
-        };
+        // The memory is already filled with zeros.
+        return (modelOffset, memory, memoryOffset, lengthBytes) -> {};
     }
 }
