@@ -21,23 +21,8 @@ public final class Asp extends ImmediatePushes {
     }
 
     @Override
-    public boolean admitPull(IoTask task) {
+    public boolean admit(IoTask task) {
         return true;
-    }
-
-    @Override
-    public void forget(IoTask task) {
-        // No task waits in this mode.
-    }
-
-    @Override
-    public void learnersLeft() {
-        // No task waits for learners in this mode.
-    }
-
-    @Override
-    public int waiting() {
-        return 0;
     }
 
     @Override

@@ -218,8 +218,7 @@ public final class Bsp implements Consistency {
         int end = endLogicalBlock(task, index);
         if (records != null && skipped) {
             records.pushWithoutData(index, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
-                learner.number(),
-                block.round(), block.block().version());
+                learner.number(), block.round(), block.block().version());
         }
         if (task.isAbsent()) {
             task.addMarked(learner.marks().leaveOut(index, block.round(), from, end));
@@ -253,17 +252,7 @@ public final class Bsp implements Consistency {
     }
 
     @Override
-    public boolean admitPull(IoTask task) throws ScsiException {
-        try {
-            return admit(task);
-        } catch (ScsiException e) {
-            // The task is refused now, but may have waited before.
-            forget(task);
-            throw e;
-        }
-    }
-
-    private boolean admit(IoTask task) throws ScsiException {
+    public boolean admit(IoTask task) throws ScsiException {
         Learner learner = learners.member(task.nexus());
         boolean implied = task.round() == IoTask.IMPLIED_ROUND;
         int last = lastBlock(task);

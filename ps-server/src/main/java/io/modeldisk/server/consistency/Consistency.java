@@ -47,19 +47,32 @@ public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
      *
      * @throws ScsiException if the pull would wait for learners, but too few learners are left
      */
-    boolean admitPull(IoTask task) throws ScsiException;
+    default boolean admitPull(IoTask task) throws ScsiException {
+        try {
+            return admit(task);
+        } catch (ScsiException e) {
+            // The pull is refused now, but may have waited before.
+            forget(task);
+            throw e;
+        }
+    }
+
+    /** Does what {@link #admitPull} describes, except that a refused pull may still wait. */
+    boolean admit(IoTask task) throws ScsiException;
 
     /** Returns whether all writes of the task's nexus have been accepted. Otherwise the task waits. */
     boolean synchronize(IoTask task);
 
     /** Removes a task from the waiting tasks. Does nothing if the task does not wait. */
-    void forget(IoTask task);
+    default void forget(IoTask task) {}
 
     /** Checks all waiting tasks again after learners have left or have postponed their first round. */
-    void learnersLeft();
+    default void learnersLeft() {}
 
     /** The number of waiting tasks. */
-    int waiting();
+    default int waiting() {
+        return 0;
+    }
 
     /** The number of rounds by which a learner may be behind before other learners wait for it. */
     long allowance();

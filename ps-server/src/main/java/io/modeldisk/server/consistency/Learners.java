@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.RoundSense;
@@ -162,6 +163,14 @@ public final class Learners extends Membership<Nexus, Learner> {
         return new ScsiException(RoundSense.NAME_IN_USE.sense(),
             "learner '" + nexus.learner() + "' cannot join from " + nexus.host() + ": " + reason
                 + "; give each learner a different --learner");
+    }
+
+    /** Returns the reason why a job with too few learners has stopped. */
+    public String stopReason(Roster<Learner> roster) {
+        int left = roster.members().size();
+        return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
+            + " left, but --min-learners is " + minLearners()
+            + "; the job continues when enough learners have joined";
     }
 
     /** Returns, once, whether a learner has replaced an earlier one, for which rounds may still wait. */

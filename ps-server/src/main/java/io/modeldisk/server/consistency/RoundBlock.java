@@ -69,8 +69,7 @@ final class RoundBlock {
             }
             int from = start * LogicalBlock.BYTES;
             sum.add(from, data, dataOffset + (from - offset) / type.widening(), type,
-                (end - start) * LogicalBlock.BYTES,
-                first);
+                (end - start) * LogicalBlock.BYTES, first);
             start = end;
         }
     }

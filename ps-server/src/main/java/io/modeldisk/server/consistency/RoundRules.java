@@ -50,9 +50,6 @@ final class RoundRules {
 
     /** Returns the exception for a push or a pull that is refused because fewer learners than the minimum are left. */
     static ScsiException tooFew(Learners membership) {
-        return new ScsiException(TOO_FEW_LEARNERS,
-            "the job has stopped: the number of learners is " + membership.roster().members().size()
-                + ", but --min-learners is " + membership.minLearners()
-                + "; the job continues when enough learners have joined");
+        return new ScsiException(TOO_FEW_LEARNERS, membership.stopReason(membership.roster()));
     }
 }

@@ -90,25 +90,14 @@ public final class Ssp extends ImmediatePushes {
                 member.mark(i, round, from, end, layout.logicalBlocks(i));
                 if (records != null) {
                     records.pushWithoutData(i, from * LogicalBlock.BYTES, (end - from) * LogicalBlock.BYTES,
-                        member.number(),
-                        round, store.block(i).version());
+                        member.number(), round, store.block(i).version());
                 }
             }
         }
     }
 
     @Override
-    public boolean admitPull(IoTask task) throws ScsiException {
-        try {
-            return admit(task);
-        } catch (ScsiException e) {
-            // The pull is refused now, but may have waited before.
-            forget(task);
-            throw e;
-        }
-    }
-
-    private boolean admit(IoTask task) throws ScsiException {
+    public boolean admit(IoTask task) throws ScsiException {
         Learner member = task.round() == IoTask.IMPLIED_ROUND
             ? learners.member(task.nexus())
             : null;

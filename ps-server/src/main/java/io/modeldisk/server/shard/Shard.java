@@ -203,15 +203,7 @@ public abstract class Shard {
         RecordLog log = records;
         String failure = log == null ? null : log.status().failure();
         Roster<Learner> roster = learners.roster();
-        return failure == null && roster.tooFew() ? stopReason(roster) : failure;
-    }
-
-    /** Returns the reason why the job has stopped. */
-    public final String stopReason(Roster<Learner> roster) {
-        int left = roster.members().size();
-        return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
-            + " left, but --min-learners is " + learners.minLearners()
-            + "; the job continues when enough learners have joined";
+        return failure == null && roster.tooFew() ? learners.stopReason(roster) : failure;
     }
 
     /** Keeps a record of the users of all learners, after a learner whose user was unknown has got one. */
@@ -236,7 +228,7 @@ public abstract class Shard {
         }
         stopped = !stopped;
         if (stopped) {
-            LOG.error("{}", stopReason(roster));
+            LOG.error("{}", learners.stopReason(roster));
         } else {
             LOG.warn("the job continues; the number of learners is {}", roster.members().size());
         }

@@ -110,7 +110,7 @@ public final class ShardStatus {
             put(status, Metric.LEARNERS_MISSING, facts.learners() - members.size());
         }
         if (roster.tooFew()) {
-            put(status, Metric.STOPPED, shard.stopReason(roster));
+            put(status, Metric.STOPPED, shard.learners().stopReason(roster));
         }
         if (shown < members.size()) {
             put(status, Metric.LEARNERS_LEFT_OUT, members.size() - shown);
