@@ -5,7 +5,6 @@ import io.modeldisk.fault.checkpoint.CheckpointLog;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.fault.journal.JournalDirectory;
-import io.modeldisk.fault.journal.JournalReader;
 import io.modeldisk.fault.journal.JournalSink;
 import io.modeldisk.fault.model.SafetensorsText;
 import io.modeldisk.fault.record.MemberRecords;
@@ -17,12 +16,14 @@ import io.modeldisk.fault.replica.BackupMembers;
 import io.modeldisk.fault.replica.Backups;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
@@ -33,7 +34,6 @@ import io.modeldisk.server.shard.Shard;
 import io.modeldisk.server.status.ShardStatus;
 import io.modeldisk.server.unit.ModelTarget;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -102,8 +102,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
             store = new BlockStore(layout, context.spareBlocks, context.aggregator.stateBytesPerLogicalBlock());
             if (context.device != null) {
                 store.useDevice(context.device, context.aggregator, context.mode.appliesWholeRounds(),
-                    hostPushes(context), context.clock, facts.model() + "-" + facts.shard(),
-                    context.lost::accept);
+                    hostPushes(context), context.clock, facts.model() + "-" + facts.shard(), context.lost::accept);
                 LOG.info("the device {} keeps the weights, in {} of its memory", store.device(),
                     ByteSize.format(store.device().deviceBytes()));
             }
@@ -151,8 +150,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
     private void keepRecords(JournalDirectory directory) throws IOException {
         if (context.journal != null) {
             JournalSink journal = JournalSink.open(directory, context.journal, facts(), restored.id(),
-                checkpoint -> JournalReader.RecordConsumer
-                    .of(new RecordPlayer<>(store(), consistency(), learners(), learningRate(), checkpoint)),
+                checkpoint -> new RecordPlayer<>(store(), consistency(), learners(), learningRate(), checkpoint),
                 clock);
             useJournal(journal);
             record(List.of(journal), journal.openedAt() + 1, RecordLog.DEFAULT_BUFFER_BYTES);
@@ -173,7 +171,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
         CheckpointLog log = journal() == null
             ? null
-            : new CheckpointLog(records(), journal(), learners(), consistency(), learningRate(), clock);
+            : new CheckpointLog(records(), journal(), learners(), learningRate(), clock);
         useCheckpoints(new Checkpointer(context.checkpoints, facts(), context.source, store(),
             context.aggregator, learners(), consistency(), clock, newest, history, log,
             traffic().rawWrites::sum, context.goBack, context.mayServe));
@@ -187,8 +185,8 @@ public final class ShardModel extends Shard implements AutoCloseable {
      * @param bufferBytes the size of each of the two buffers for records
      */
     void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
-        RecordLog records = new RecordLog(sinks, bufferBytes, firstPosition, clock, context.lost,
-            facts().model() + "-" + facts().shard());
+        RecordLog records = new RecordLog(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0,
+            null, clock, context.lost, facts().model() + "-" + facts().shard());
         useRecords(records);
         MemberRecords.record(learners(), records);
         consistency().record(records);
@@ -277,8 +275,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
                 checkpointer().awaitOtherShards();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the wait for the other shards was interrupted");
+            throw Interruption.whileIt("waited for the other shards");
         }
     }
 

@@ -7,8 +7,6 @@ import io.modeldisk.fault.record.MemberRecords;
 import io.modeldisk.fault.record.RateRecords;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.record.RecordStatus;
-import io.modeldisk.fault.shard.ShardBlock;
-import io.modeldisk.fault.shard.ShardRounds;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
@@ -26,7 +24,7 @@ import org.apache.logging.log4j.Logger;
  * the block begin that the checkpoint does not contain. When the checkpoint is complete, the segments before its begin are
  * deleted.
  *
- * <p>The thread of the checkpoints calls all methods except {@link #saved}.
+ * <p>Only the thread of the checkpoints calls the methods.
  */
 public final class CheckpointLog {
     private static final Logger LOG = LogManager.getLogger(CheckpointLog.class);
@@ -35,7 +33,6 @@ public final class CheckpointLog {
     private final RecordLog records;
     private final JournalSink journal;
     private final Membership<Nexus, ?> learners;
-    private final ShardRounds<?> consistency;
     private final NanoClock clock;
     /** Null if the aggregator has no learning rate. */
     private final LearningRate learningRate;
@@ -53,12 +50,11 @@ public final class CheckpointLog {
      * @param learningRate the learning rate of the aggregator; null if it has none
      */
     public CheckpointLog(
-        RecordLog records, JournalSink journal, Membership<Nexus, ?> learners, ShardRounds<?> consistency,
-        LearningRate learningRate, NanoClock clock) {
+        RecordLog records, JournalSink journal, Membership<Nexus, ?> learners, LearningRate learningRate,
+        NanoClock clock) {
         this.records = records;
         this.journal = journal;
         this.learners = learners;
-        this.consistency = consistency;
         this.learningRate = learningRate;
         this.clock = clock;
         this.nextRequestNs = clock.nanoTime();
@@ -70,16 +66,6 @@ public final class CheckpointLog {
         RateRecords.append(records, learningRate);
         awaited = 0;
         id = checkpoint;
-    }
-
-    /**
-     * A checkpoint has saved a block, whose lock the caller holds. The next checkpoint may have begun meanwhile.
-     *
-     * @param checkpoint the id of the checkpoint that has saved the block
-     * @throws IOException if the records cannot be kept at present, so that the checkpoint must be abandoned
-     */
-    void saved(ShardBlock block, long checkpoint) throws IOException {
-        consistency.recordBlock(block, checkpoint);
     }
 
     /**
@@ -110,8 +96,7 @@ public final class CheckpointLog {
             journal.cut(begin);
         } catch (IOException e) {
             LOG.warn("the journal {} cannot be cut; the shard tries again after the next checkpoint: {}",
-                journal.path(),
-                e.toString());
+                journal.path(), e.toString());
         }
     }
 

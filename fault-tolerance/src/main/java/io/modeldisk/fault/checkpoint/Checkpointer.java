@@ -385,7 +385,7 @@ public final class Checkpointer implements AutoCloseable {
             log.begin(begun);
         }
         snapshot = new Snapshot(store, consistency::rounds, writer, copies,
-            log == null ? block -> {} : block -> log.saved(block, id), inRounds ? wanted.round() : -1);
+            log == null ? block -> {} : block -> consistency.recordBlock(block, id), inRounds ? wanted.round() : -1);
         store.watch(snapshot);
         // A round is recorded as opened before it closes, so if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.

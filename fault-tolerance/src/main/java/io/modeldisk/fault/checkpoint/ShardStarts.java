@@ -1,18 +1,14 @@
 package io.modeldisk.fault.checkpoint;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.platform.files.DurableFiles;
-import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -29,7 +25,6 @@ import org.apache.logging.log4j.Logger;
  */
 final class ShardStarts {
     private static final Logger LOG = LogManager.getLogger(ShardStarts.class);
-    private static final ObjectMapper JSON = new ObjectMapper();
     /** The time that another shard has to start with the directory for the first time. */
     private static final Duration FIRST_START = Duration.ofMinutes(5);
 
@@ -87,11 +82,11 @@ final class ShardStarts {
     }
 
     private void write() throws IOException {
-        DurableFiles.write(file(state, shard), JSON.writeValueAsBytes(own));
+        state.write(file(shard), own);
     }
 
-    private static Path file(StateDirectory state, int number) {
-        return state.path().resolve(PlainText.format("shard-%05d.json", number));
+    private static String file(int number) {
+        return PlainText.format("shard-%05d.json", number);
     }
 
     private Start read(int number) throws IOException {
@@ -99,14 +94,8 @@ final class ShardStarts {
     }
 
     private static Start read(StateDirectory state, int number, int shards) throws IOException {
-        try {
-            Start start = JSON.readValue(PrivateFiles.readAllBytes(file(state, number)), Start.class);
-            return start.agreed() != null && start.agreed().length == shards ? start : null;
-        } catch (NoSuchFileException e) {
-            return null;
-        } catch (JsonProcessingException e) {
-            throw new IOException(file(state, number) + " cannot be read: " + e.getOriginalMessage(), e);
-        }
+        Start start = state.read(file(number), Start.class);
+        return start != null && start.agreed() != null && start.agreed().length == shards ? start : null;
     }
 
     /**
@@ -187,19 +176,17 @@ final class ShardStarts {
 
     /** Returns the number of a shard that has never started with this directory; -1 if all have. */
     private int firstAbsent() throws IOException {
-        for (int i = 0; i < own.agreed().length; i++) {
-            if (i != shard && read(i) == null) {
-                return i;
-            }
-        }
-        return -1;
+        return first(Objects::isNull);
     }
 
     /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */
     int firstMissing() throws IOException {
+        return first(start -> start == null || start.agreed()[shard] != own.id());
+    }
+
+    private int first(Predicate<Start> wanted) throws IOException {
         for (int i = 0; i < own.agreed().length; i++) {
-            Start start = i == shard ? null : read(i);
-            if (i != shard && (start == null || start.agreed()[shard] != own.id())) {
+            if (i != shard && wanted.test(read(i))) {
                 return i;
             }
         }

@@ -1,14 +1,9 @@
 package io.modeldisk.fault.checkpoint;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
-import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -16,8 +11,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * round, and so that a shard that starts knows whether its checkpoint has all its updates.
  */
 final class ShardStops {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     /**
      * The stop of a shard.
      *
@@ -50,7 +43,7 @@ final class ShardStops {
      */
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
-        if (Files.deleteIfExists(file(shard))) {
+        if (Files.deleteIfExists(state.path().resolve(file(shard)))) {
             // After a failure of power, the file must not say that the checkpoint has the updates that follow.
             DurableFiles.sync(state.path());
         }
@@ -59,16 +52,12 @@ final class ShardStops {
 
     /** Records that this shard waits for its last checkpoint. */
     void stopping() throws IOException {
-        write(new Stop(id, false, 0, 0));
+        state.write(file(shard), new Stop(id, false, 0, 0));
     }
 
     /** Records that this shard has stopped. */
     void stopped(long checkpoint, long history) throws IOException {
-        write(new Stop(id, true, checkpoint, history));
-    }
-
-    private void write(Stop stop) throws IOException {
-        DurableFiles.write(file(shard), JSON.writeValueAsBytes(stop));
+        state.write(file(shard), new Stop(id, true, checkpoint, history));
     }
 
     /** Returns whether shard 0 has stopped, so that no more checkpoints are taken. */
@@ -79,12 +68,7 @@ final class ShardStops {
 
     /** Returns whether all other shards stop or have stopped. */
     boolean areAllStopping() throws IOException {
-        for (int i = 0; i < shards; i++) {
-            if (i != shard && read(i) == null) {
-                return false;
-            }
-        }
-        return true;
+        return others() == shards - 1;
     }
 
     /** Returns whether another shard has begun to stop since the last call. */
@@ -102,25 +86,22 @@ final class ShardStops {
 
     /** Returns whether another shard stops, or has stopped and not started again. */
     boolean hasOther() throws IOException {
-        for (int i = 0; i < shards; i++) {
-            if (i != shard && read(i) != null) {
-                return true;
-            }
-        }
-        return false;
+        return others() > 0;
     }
 
-    private Path file(int number) {
-        return state.path().resolve(PlainText.format("stop-%05d-of-%05d.json", number + 1, shards));
+    private int others() throws IOException {
+        int stops = 0;
+        for (int i = 0; i < shards; i++) {
+            stops += i != shard && read(i) != null ? 1 : 0;
+        }
+        return stops;
+    }
+
+    private String file(int number) {
+        return PlainText.format("stop-%05d-of-%05d.json", number + 1, shards);
     }
 
     private Stop read(int number) throws IOException {
-        try {
-            return JSON.readValue(PrivateFiles.readAllBytes(file(number)), Stop.class);
-        } catch (NoSuchFileException e) {
-            return null;
-        } catch (JsonProcessingException e) {
-            throw new IOException(file(number) + " cannot be read: " + e.getOriginalMessage(), e);
-        }
+        return state.read(file(number), Stop.class);
     }
 }

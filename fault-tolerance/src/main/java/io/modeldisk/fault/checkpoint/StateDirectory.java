@@ -1,11 +1,13 @@
 package io.modeldisk.fault.checkpoint;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -15,6 +17,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -52,6 +55,7 @@ final class StateDirectory {
     private static final long IDENTITY_PAUSE_MS = 50;
     private static final Pattern IDENTITY_TEXT = Pattern.compile("[0-9a-f]{32}");
 
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Logger LOG = LogManager.getLogger(StateDirectory.class);
 
     private final Path path;
@@ -116,8 +120,7 @@ final class StateDirectory {
             try {
                 NanoClock.SYSTEM.sleep(IDENTITY_PAUSE_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("interrupted while another shard writes " + file);
+                throw Interruption.whileIt("waited for another shard to write " + file);
             }
         }
         throw new IOException(file + " is damaged; stop all shards, and delete the file");
@@ -147,6 +150,23 @@ final class StateDirectory {
             channel.force(true);
         } catch (FileAlreadyExistsException e) {
             LOG.debug("another shard has just chosen the identity of {}", file);
+        }
+    }
+
+    /** Writes a value as JSON to a file of the directory. */
+    void write(String name, Object value) throws IOException {
+        DurableFiles.write(path.resolve(name), JSON.writeValueAsBytes(value));
+    }
+
+    /** Reads a file that {@link #write} has written. Returns null if it does not exist. */
+    <T> T read(String name, Class<T> type) throws IOException {
+        Path file = path.resolve(name);
+        try {
+            return JSON.readValue(PrivateFiles.readAllBytes(file), type);
+        } catch (NoSuchFileException e) {
+            return null;
+        } catch (JsonProcessingException e) {
+            throw new IOException(file + " cannot be read: " + e.getOriginalMessage(), e);
         }
     }
 

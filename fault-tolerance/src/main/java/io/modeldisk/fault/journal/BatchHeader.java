@@ -28,7 +28,7 @@ record BatchHeader(long firstPosition, long lastPosition, int lengthBytes) {
     static void put(ByteBuffer bytes, long mark, long firstPosition, long lastPosition, int lengthBytes) {
         bytes.order(ByteOrder.LITTLE_ENDIAN).clear();
         bytes.putLong(0, mark).putLong(8, firstPosition).putLong(16, lastPosition).putInt(24, lengthBytes);
-        bytes.putInt(CHECKSUM, checksum(bytes));
+        bytes.putInt(CHECKSUM, checksum(bytes, CHECKSUM));
     }
 
     /** Reads a header at an index of a buffer. Returns null if there is no undamaged header of this segment. */
@@ -37,15 +37,17 @@ record BatchHeader(long firstPosition, long lastPosition, int lengthBytes) {
             return null;
         }
         ByteBuffer header = bytes.slice(at, BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        if (header.getLong(0) != mark || header.getInt(CHECKSUM) != checksum(header) || header.getInt(24) < 0) {
+        if (header.getLong(0) != mark || header.getInt(CHECKSUM) != checksum(header, CHECKSUM)
+            || header.getInt(24) < 0) {
             return null;
         }
         return new BatchHeader(header.getLong(8), header.getLong(16), header.getInt(24));
     }
 
-    private static int checksum(ByteBuffer bytes) {
+    /** Returns the CRC32C of the first {@code end} bytes of a buffer. */
+    static int checksum(ByteBuffer bytes, int end) {
         CRC32C checksum = new CRC32C();
-        checksum.update(bytes.duplicate().position(0).limit(CHECKSUM));
+        checksum.update(bytes.duplicate().position(0).limit(end));
         return (int) checksum.getValue();
     }
 

@@ -11,9 +11,4 @@ import java.util.List;
  * @param bytes the size of all segments
  * @param history the history of the shard; 0 if there is no segment
  */
-record JournalContents(List<Segment> segments, long lastPosition, long records, long bytes, long history) {
-    /** Returns the contents of a journal whose segments were deleted, because a checkpoint has all their updates. */
-    static JournalContents deleted(long history) {
-        return new JournalContents(List.of(), 0, 0, 0, history);
-    }
-}
+record JournalContents(List<Segment> segments, long lastPosition, long records, long bytes, long history) {}

@@ -3,10 +3,10 @@ package io.modeldisk.fault.journal;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.files.PrivateFiles;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -48,9 +48,8 @@ public final class JournalDirectory implements AutoCloseable {
         try {
             awaitLock(wait, clock);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             lock.close();
-            throw new InterruptedIOException("the wait for the journal " + path + " was interrupted");
+            throw Interruption.whileIt("waited for the journal " + path);
         } catch (IOException e) {
             lock.close();
             throw e;
@@ -191,13 +190,6 @@ public final class JournalDirectory implements AutoCloseable {
     void delete(Path segment) throws IOException {
         Files.deleteIfExists(segment);
         sync();
-    }
-
-    /** Deletes all segments, the oldest first. */
-    void deleteAll() throws IOException {
-        for (Path segment : segments()) {
-            delete(segment);
-        }
     }
 
     /** Deletes a directory without segments. */

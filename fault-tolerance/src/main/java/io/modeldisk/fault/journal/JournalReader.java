@@ -1,9 +1,9 @@
 package io.modeldisk.fault.journal;
 
 import io.modeldisk.fault.record.DamagedRecordException;
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordReader;
-import io.modeldisk.fault.replay.RecordPlayer;
 import io.modeldisk.platform.files.PrivateFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -28,38 +28,6 @@ import org.apache.logging.log4j.Logger;
  * <p>Not thread-safe.
  */
 public final class JournalReader {
-    /** Receives the records in the order of their positions. */
-    public interface RecordConsumer {
-        /**
-         * Applies a record, which is valid only during the call.
-         *
-         * @throws DamagedRecordException if the record does not fit the state of the shard
-         */
-        void apply(RecordHeader recorded) throws DamagedRecordException;
-
-        /**
-         * All records have been applied.
-         *
-         * @throws DamagedRecordException if records are missing
-         */
-        void end() throws DamagedRecordException;
-
-        /** Returns a receiver that applies the records to a shard. */
-        static RecordConsumer of(RecordPlayer<?> player) {
-            return new RecordConsumer() {
-                @Override
-                public void apply(RecordHeader recorded) throws DamagedRecordException {
-                    player.apply(recorded);
-                }
-
-                @Override
-                public void end() throws DamagedRecordException {
-                    player.checkComplete();
-                }
-            };
-        }
-    }
-
     private static final Logger LOG = LogManager.getLogger(JournalReader.class);
     private static final int SCAN_BYTES = 1 << 20;
     private static final int MIN_BUFFER_BYTES = 1 << 20;

@@ -1,6 +1,7 @@
 package io.modeldisk.fault.journal;
 
 import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordSink;
 import io.modeldisk.platform.time.NanoClock;
@@ -98,7 +99,7 @@ public final class JournalSink implements RecordSink {
      */
     public static JournalSink open(
         JournalDirectory directory, JournalSettings settings, ModelFacts facts, long checkpoint,
-        LongFunction<JournalReader.RecordConsumer> consumers,
+        LongFunction<RecordConsumer> consumers,
         NanoClock clock)
         throws IOException {
         try {

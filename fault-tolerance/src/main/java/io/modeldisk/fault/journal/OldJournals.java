@@ -1,10 +1,12 @@
 package io.modeldisk.fault.journal;
 
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -68,12 +70,14 @@ final class OldJournals {
                 null);
         }
         LOG.info("deleting the journal {} of {}; the checkpoint has all its pushes", directory.path(), old);
-        directory.deleteAll();
-        return JournalContents.deleted(contents.history());
+        for (Path segment : directory.segments()) {
+            directory.delete(segment);
+        }
+        return new JournalContents(List.of(), 0, 0, 0, contents.history());
     }
 
     /** Counts the changes that a checkpoint does not have. */
-    private static final class Remains implements JournalReader.RecordConsumer {
+    private static final class Remains implements RecordConsumer {
         private final long checkpoint;
         private final Set<Integer> saved = new HashSet<>();
         private final Set<Integer> changed = new HashSet<>();

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.zip.CRC32C;
 
 /**
  * The first {@value #BYTES} bytes of a segment. All fields are little endian.
@@ -68,7 +67,7 @@ record SegmentHeader(long mark, long firstPosition, boolean first, long base, lo
         ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putLong(MAGIC).putInt(FORMAT).putInt(json.length).putLong(mark).putLong(firstPosition)
             .putInt(first ? 1 : 0).putInt(0).putLong(base).putLong(history).put(json);
-        return bytes.putInt(CHECKSUM, checksum(bytes)).clear();
+        return bytes.putInt(CHECKSUM, BatchHeader.checksum(bytes, CHECKSUM)).clear();
     }
 
     /**
@@ -86,23 +85,16 @@ record SegmentHeader(long mark, long firstPosition, boolean first, long base, lo
             throw new IOException("it has format " + bytes.getInt(8) + ", but modeldisk " + ProgramVersion.TEXT
                 + " reads formats up to " + FORMAT + "; use the version of modeldisk that wrote it");
         }
-        if (bytes.getInt(CHECKSUM) != checksum(bytes)) {
+        if (bytes.getInt(CHECKSUM) != BatchHeader.checksum(bytes, CHECKSUM)) {
             throw new IOException("its header is damaged");
         }
         byte[] json = new byte[Math.clamp(bytes.getInt(12), 0, CHECKSUM - FACTS)];
         bytes.get(FACTS, json);
         try {
             return new SegmentHeader(bytes.getLong(16), bytes.getLong(24), bytes.getInt(32) != 0, bytes.getLong(40),
-                bytes.getLong(48),
-                JSON.readValue(json, Facts.class));
+                bytes.getLong(48), JSON.readValue(json, Facts.class));
         } catch (JsonProcessingException e) {
             throw new IOException("its header is damaged: " + e.getOriginalMessage(), e);
         }
-    }
-
-    private static int checksum(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes.duplicate().position(0).limit(CHECKSUM));
-        return (int) checksum.getValue();
     }
 }

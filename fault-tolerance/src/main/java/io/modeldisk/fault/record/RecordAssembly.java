@@ -1,9 +1,7 @@
 package io.modeldisk.fault.record;
 
-import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.zip.CRC32C;
@@ -23,6 +21,7 @@ public final class RecordAssembly implements AutoCloseable {
     private final BitSet arrived;
     private final RecordHeader header = new RecordHeader();
     private final CRC32C scratch = new CRC32C();
+    /** The position of the last record that {@link #next} has returned; 0 if the next record may have any position. */
     private long lastPosition;
     private int next;
 
@@ -40,11 +39,6 @@ public final class RecordAssembly implements AutoCloseable {
         return capacityBytes;
     }
 
-    /** The position of the last record that {@link #next} has returned; 0 if the next record may have any position. */
-    public long lastPosition() {
-        return lastPosition;
-    }
-
     /** Begins a new stream of records. The first record may have any position. */
     public void beginStream() {
         lastPosition = 0;
@@ -59,7 +53,7 @@ public final class RecordAssembly implements AutoCloseable {
      */
     public void beginBatch() throws DamagedRecordException {
         int end = arrivedBytes();
-        if (end - next >= PART_BYTES || !isZero(next, end)) {
+        if (end - next >= PART_BYTES || !RecordHeader.isZero(segment, next, end)) {
             throw damaged("the record is incomplete, because the batch ends at byte " + end);
         }
         next = 0;
@@ -82,7 +76,7 @@ public final class RecordAssembly implements AutoCloseable {
         while (arrivedBytes() - next >= RecordHeader.BYTES) {
             header.wrap(segment, next);
             int end = arrivedBytes();
-            if (header.kind() == null && isZero(next, next + RecordHeader.BYTES)) {
+            if (header.kind() == null && RecordHeader.isZero(segment, next, next + RecordHeader.BYTES)) {
                 // The zeros behind the last record of the batch.
                 return null;
             }
@@ -105,13 +99,9 @@ public final class RecordAssembly implements AutoCloseable {
     }
 
     private void check() throws DamagedRecordException {
-        int checksum = header.computeChecksum(view, next, scratch);
-        if (header.checksum() != checksum) {
-            throw damaged(
-                PlainText.format("the checksum is %08x, but the header has %08x", checksum, header.checksum()));
-        }
-        if (header.kind() == null) {
-            throw damaged("the kind of the record is unknown to this version of modeldisk");
+        String damage = header.damage(view, next, scratch);
+        if (damage != null) {
+            throw damaged(damage);
         }
         if (lastPosition > 0 && header.position() > lastPosition + 1) {
             throw damaged("the record has position " + header.position() + " instead of " + (lastPosition + 1)
@@ -122,15 +112,6 @@ public final class RecordAssembly implements AutoCloseable {
     /** The number of bytes from the start of the batch to the first byte that has not arrived. */
     private int arrivedBytes() {
         return arrived.nextClearBit(0) * PART_BYTES;
-    }
-
-    private boolean isZero(int from, int end) {
-        for (int at = from; at < end; at++) {
-            if (segment.get(ValueLayout.JAVA_BYTE, at) != 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private DamagedRecordException damaged(String reason) {

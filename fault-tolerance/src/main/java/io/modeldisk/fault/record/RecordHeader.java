@@ -1,5 +1,6 @@
 package io.modeldisk.fault.record;
 
+import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -100,25 +101,32 @@ public final class RecordHeader {
         memory.set(INT, start + CHECKSUM_FIELD, (int) scratch.getValue());
     }
 
-    /** Computes the checksum of the whole record, which must be in memory. Allocates objects. */
-    int computeChecksum() {
-        CRC32C checksum = new CRC32C();
-        checksum.update(memory.asSlice(start, CHECKSUM_FIELD).asByteBuffer());
-        checksum.update(new byte[Integer.BYTES]);
-        checksum.update(memory.asSlice(start + KIND_FIELD, recordBytes() - KIND_FIELD).asByteBuffer());
-        return (int) checksum.getValue();
-    }
-
     /**
-     * Computes the checksum of the whole record without allocating objects. {@code bytes} is a view of the same memory, and
-     * {@code at} the index of this record in it.
+     * Returns what is wrong with the record; null if its checksum is right and its kind is known. {@code bytes} is a view of the
+     * same memory, and {@code at} the index of this record in it. Allocates no objects for an undamaged record.
      */
-    int computeChecksum(ByteBuffer bytes, int at, CRC32C scratch) {
+    String damage(ByteBuffer bytes, int at, CRC32C scratch) {
         scratch.reset();
         scratch.update(bytes.limit(at + CHECKSUM_FIELD).position(at));
         scratch.update(NO_CHECKSUM);
         scratch.update(bytes.limit(at + (int) recordBytes()).position(at + KIND_FIELD));
-        return (int) scratch.getValue();
+        int checksum = (int) scratch.getValue();
+        if (checksum() != checksum) {
+            return PlainText.format("the checksum is %08x, but the header has %08x", checksum, checksum());
+        }
+        return kind() == null ? "the kind of the record is unknown to this version of modeldisk" : null;
+    }
+
+    /** True if memory has only zeros from {@code start} to {@code end}, exclusive. */
+    static boolean isZero(MemorySegment memory, long start, long end) {
+        long at = start;
+        while (at + Long.BYTES <= end && memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at) == 0) {
+            at += Long.BYTES;
+        }
+        while (at < end && memory.get(ValueLayout.JAVA_BYTE, at) == 0) {
+            at++;
+        }
+        return at == end;
     }
 
     /** The memory of the record. */
@@ -146,8 +154,7 @@ public final class RecordHeader {
         return recordBytes(bodyBytes());
     }
 
-    /** The CRC32C in the header. */
-    public int checksum() {
+    private int checksum() {
         return memory.get(INT, start + CHECKSUM_FIELD);
     }
 

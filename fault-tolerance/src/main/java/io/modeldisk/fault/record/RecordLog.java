@@ -91,24 +91,10 @@ public final class RecordLog implements AutoCloseable {
      *
      * @param sinks the sinks, which the log closes; at least one
      * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
-     * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
-     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
-     * @param name the model and the number of the shard, for the name of the thread
-     */
-    public RecordLog(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock,
-        Consumer<Throwable> lost, String name) {
-        this(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0, null, clock, lost, name);
-    }
-
-    /**
-     * Creates the log of a primary and starts its thread.
-     *
-     * @param sinks the sinks, which the log closes; at least one
-     * @param bufferBytes the size of each of the two buffers, a multiple of {@value RecordBatch#ALIGNMENT}
      * @param bufferMemory the memory of both buffers, which the log closes
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
-     * @param epoch the epoch of the primary
-     * @param stamps the stamps of the blocks, which the log keeps current
+     * @param epoch the epoch of the primary; 0 without a coordinator
+     * @param stamps the stamps of the blocks, which the log keeps current; null if no backup needs them
      * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
      * @param name the model and the number of the shard, for the name of the thread
      */
@@ -117,9 +103,6 @@ public final class RecordLog implements AutoCloseable {
         if (bufferBytes % RecordBatch.ALIGNMENT != 0 || bufferBytes <= 0 || bufferBytes > DataMemory.SLAB_BYTES / 2) {
             throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be a multiple of "
                 + RecordBatch.ALIGNMENT + " up to " + DataMemory.SLAB_BYTES / 2);
-        }
-        if (firstPosition < 1) {
-            throw new IllegalArgumentException("firstPosition=" + firstPosition + " must be at least 1");
         }
         this.clock = clock;
         this.bufferBytes = bufferBytes;
@@ -138,8 +121,7 @@ public final class RecordLog implements AutoCloseable {
 
     /** Appends a piece of a gradient that was accepted, see {@link RecordKind#PUSH}. The caller holds the lock of the block. */
     public void push(int block, int offset, MemorySegment data, long dataOffset, int lengthBytes, long learner,
-        long round,
-        long version) {
+        long round, long version) {
         append(RecordKind.PUSH, (byte) 0, block, offset, lengthBytes, learner, round, version, data, dataOffset,
             lengthBytes);
     }
@@ -387,17 +369,10 @@ public final class RecordLog implements AutoCloseable {
      */
     public void awaitLearnersDurable() throws ScsiException {
         long wanted = learnersPosition;
-        lock.lock();
         try {
-            long deadlineNs = clock.nanoTime() + MAX_WAIT.toNanos();
-            boolean inTime = true;
-            while (durable < wanted && failure == null && !closed && inTime) {
-                inTime = clock.awaitUntil(progress, deadlineNs);
-            }
+            awaitDurable(wanted, MAX_WAIT, true);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
         }
         if (durable < wanted) {
             throw notKept();
@@ -410,13 +385,17 @@ public final class RecordLog implements AutoCloseable {
      * @return whether the record is durable
      */
     public boolean awaitDurable(long recordPosition, Duration limit) throws InterruptedException {
+        return awaitDurable(recordPosition, limit, false);
+    }
+
+    private boolean awaitDurable(long wanted, Duration limit, boolean untilFailure) throws InterruptedException {
         try (ScopedLock.Held _ = lock.hold()) {
             long deadlineNs = clock.nanoTime() + limit.toNanos();
             boolean inTime = true;
-            while (durable < recordPosition && !closed && inTime) {
+            while (durable < wanted && !closed && inTime && !(untilFailure && failure != null)) {
                 inTime = clock.awaitUntil(progress, deadlineNs);
             }
-            return durable >= recordPosition;
+            return durable >= wanted;
         }
     }
 

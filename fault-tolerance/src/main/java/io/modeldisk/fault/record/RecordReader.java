@@ -1,8 +1,8 @@
 package io.modeldisk.fault.record;
 
-import io.modeldisk.platform.text.PlainText;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 
 /**
  * Reads the records in a range of memory, one after another, and checks their checksums and positions. Skips the zeros between
@@ -10,6 +10,8 @@ import java.lang.foreign.ValueLayout;
  */
 public final class RecordReader {
     private final MemorySegment records;
+    private final ByteBuffer view;
+    private final CRC32C scratch = new CRC32C();
     private final RecordHeader header = new RecordHeader();
     private long nextPosition;
     private long current = -1;
@@ -23,6 +25,7 @@ public final class RecordReader {
      */
     public RecordReader(MemorySegment records, long firstPosition) {
         this.records = records;
+        this.view = records.asByteBuffer();
         this.nextPosition = firstPosition;
     }
 
@@ -48,12 +51,9 @@ public final class RecordReader {
             throw damaged("the record is incomplete: it has " + (header.bodyBytes() & 0xFFFF_FFFFL)
                 + " bytes after its header, but only " + (left - RecordHeader.BYTES) + " are left");
         }
-        if (header.checksum() != header.computeChecksum()) {
-            throw damaged(PlainText.format("the checksum is %08x, but the header has %08x", header.computeChecksum(),
-                header.checksum()));
-        }
-        if (header.kind() == null) {
-            throw damaged("the kind of the record is unknown to this version of modeldisk");
+        String damage = header.damage(view, (int) next, scratch);
+        if (damage != null) {
+            throw damaged(damage);
         }
         if (nextPosition > 0 && header.position() != nextPosition) {
             throw damaged("the record has position " + header.position() + " instead of " + nextPosition
@@ -72,15 +72,7 @@ public final class RecordReader {
 
     /** True if the next bytes are zeros. */
     private boolean isZero(long lengthBytes) {
-        long end = next + lengthBytes;
-        long at = next;
-        while (at + Long.BYTES <= end && records.get(ValueLayout.JAVA_LONG_UNALIGNED, at) == 0) {
-            at += Long.BYTES;
-        }
-        while (at < end && records.get(ValueLayout.JAVA_BYTE, at) == 0) {
-            at++;
-        }
-        return at == end;
+        return RecordHeader.isZero(records, next, next + lengthBytes);
     }
 
     private DamagedRecordException damaged(String reason) {

@@ -6,6 +6,7 @@ import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.record.DamagedRecordException;
 import io.modeldisk.fault.record.MemberRecords;
 import io.modeldisk.fault.record.RateRecords;
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.fault.shard.ShardBlocks;
@@ -23,7 +24,7 @@ import java.util.Map;
  * <p>If the shard has started from a checkpoint, a record of a block has no effect until the record that the checkpoint has saved
  * the block. Not thread-safe.
  */
-public final class RecordPlayer<M extends Member<Nexus>> {
+public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsumer {
     private final ShardBlocks store;
     private final ShardRounds<M> consistency;
     private final Membership<Nexus, M> learners;
@@ -33,6 +34,7 @@ public final class RecordPlayer<M extends Member<Nexus>> {
     /** For each block, whether its records have an effect. */
     private final boolean[] started;
     private final Map<Long, M> byNumber = new HashMap<>();
+    /** The position of the last record that was applied; 0 if there is none. */
     private long position;
 
     /**
@@ -54,17 +56,13 @@ public final class RecordPlayer<M extends Member<Nexus>> {
         this.started = new boolean[store.layout().blocks()];
     }
 
-    /** The position of the last record that was applied; 0 if there is none. */
-    public long position() {
-        return position;
-    }
-
     /**
      * Applies the next record. Does nothing if the record was applied before. Its memory must be aligned to 8 bytes.
      *
      * @throws DamagedRecordException if a record is missing before this record, or the record does not fit the shard; the message
      *     has the reason
      */
+    @Override
     public void apply(RecordHeader record) throws DamagedRecordException {
         if (record.position() <= position) {
             return;
@@ -172,12 +170,9 @@ public final class RecordPlayer<M extends Member<Nexus>> {
         started[block.index()] = true;
     }
 
-    /**
-     * Checks, after the last record, that the records of all blocks had an effect.
-     *
-     * @throws DamagedRecordException if the records do not reach the end of the checkpoint; the message has the reason
-     */
-    public void checkComplete() throws DamagedRecordException {
+    /** Checks that the records of all blocks had an effect, so that the records reach the end of the checkpoint. */
+    @Override
+    public void end() throws DamagedRecordException {
         for (int i = 0; checkpoint != 0 && i < started.length; i++) {
             if (!started[i]) {
                 throw new DamagedRecordException(

@@ -111,7 +111,7 @@ final class BackupConnection implements AutoCloseable {
             state = State.CATCHING_UP;
             changed.signalAll();
         }
-        BlockStamps theirs = opened.readStamps(backups.source().blocks());
+        BlockStamps theirs = opened.readStamps(backups.source().stamps().blocks());
         // The records change the blocks of the backup one after the other.
         backups.members().remove(peer.name());
         backups.sink().add(opened);
@@ -121,7 +121,8 @@ final class BackupConnection implements AutoCloseable {
             backups.members().add(peer.name());
             state = State.IN_SYNC;
             changed.signalAll();
-            LOG.info("backup {} is in sync; {} of {} blocks were sent", peer.name(), sent, backups.source().blocks());
+            LOG.info("backup {} is in sync; {} of {} blocks were sent", peer.name(), sent,
+                backups.source().stamps().blocks());
             while (state == State.IN_SYNC && !closed) {
                 changed.await();
             }
@@ -137,8 +138,8 @@ final class BackupConnection implements AutoCloseable {
         long pendingBytes = 0;
         long last = 0;
         int sent = 0;
-        for (int i = 0; i < source.blocks(); i++) {
-            imagesLeft = source.blocks() - i;
+        for (int i = 0; i < source.stamps().blocks(); i++) {
+            imagesLeft = source.stamps().blocks() - i;
             ShardBlock block = source.block(i);
             try (ScopedLock.Held _ = block.hold()) {
                 if (source.stamps().is(i, theirs.epoch(i), theirs.position(i))) {
@@ -177,8 +178,9 @@ final class BackupConnection implements AutoCloseable {
     }
 
     /**
-     * The stream has failed. If the backup was in sync, the coordinator is told before this method returns. The caller then calls
-     * {@link BackupMembers#removeUnconfirmed}, because an addition of the backup may have failed before.
+     * A stream has failed. Does nothing if it is not the stream of this connection. If the backup was in sync, the coordinator is
+     * told before this method returns. The caller then calls {@link BackupMembers#removeUnconfirmed}, because an addition of the
+     * backup may have failed before.
      *
      * @throws IOException if the coordinator did not confirm; the state is then unchanged
      */
@@ -215,12 +217,6 @@ final class BackupConnection implements AutoCloseable {
         }
         if (current != null) {
             lost(current, new IOException(why));
-        }
-    }
-
-    boolean isOf(BackupStream each) {
-        try (ScopedLock.Held _ = lock.hold()) {
-            return stream == each;
         }
     }
 

@@ -11,9 +11,6 @@ public interface BackupSource {
     /** The facts of the shard. */
     ModelFacts facts();
 
-    /** The number of blocks. */
-    int blocks();
-
     /** Returns a block. */
     ShardBlock block(int index);
 

@@ -2,6 +2,7 @@ package io.modeldisk.fault.replica;
 
 import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -185,8 +186,7 @@ final class BackupStream implements AutoCloseable {
         IoRequest request = checkNotNull(session.acquire(deadlineNs - clock.nanoTime()));
         partOfSlot[request.slot()] = part;
         submit(request.write(ReplicateCommand.LUN, lba, bytes / LogicalBlock.BYTES, records.memory(),
-            records.offset() + at,
-            bytes), at + bytes < sentBytes());
+            records.offset() + at, bytes), at + bytes < sentBytes());
     }
 
     private void begin() {
@@ -243,9 +243,9 @@ final class BackupStream implements AutoCloseable {
      */
     void await() throws IOException {
         boolean inTime = awaitEnds();
-        while (inTime && nextUnsent() >= 0 && failure() == null) {
+        for (int part = takeUnsent(); inTime && part >= 0; part = takeUnsent()) {
             try {
-                sendPart(takeUnsent());
+                sendPart(part);
             } catch (ShardException e) {
                 fail(e);
             }
@@ -269,16 +269,13 @@ final class BackupStream implements AutoCloseable {
         }
     }
 
-    private int nextUnsent() {
-        try (ScopedLock.Held _ = lock.hold()) {
-            return unsent.nextSetBit(0);
-        }
-    }
-
+    /** Returns a part that must be sent again; -1 if there is none, or if the stream has failed. */
     private int takeUnsent() {
         try (ScopedLock.Held _ = lock.hold()) {
-            int part = unsent.nextSetBit(0);
-            unsent.clear(part);
+            int part = failure == null ? unsent.nextSetBit(0) : -1;
+            if (part >= 0) {
+                unsent.clear(part);
+            }
             return part;
         }
     }
@@ -292,9 +289,8 @@ final class BackupStream implements AutoCloseable {
             }
             return inFlight == 0;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             session.disconnect();
-            throw new InterruptedIOException("the thread was interrupted while it waited for backup " + name);
+            throw Interruption.whileIt("waited for backup " + name);
         } finally {
             lock.unlock();
         }

@@ -97,9 +97,7 @@ public final class Backups implements AutoCloseable {
         @Override
         public void lost(BackupStream stream, IOException reason) throws IOException {
             for (BackupConnection connection : all()) {
-                if (connection.isOf(stream)) {
-                    connection.lost(stream, reason);
-                }
+                connection.lost(stream, reason);
             }
             // The addition of this backup may have failed without an answer. Its connection may already have another stream, or
             // be gone, so this does not depend on the connection.

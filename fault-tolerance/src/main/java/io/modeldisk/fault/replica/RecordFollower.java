@@ -3,6 +3,7 @@ package io.modeldisk.fault.replica;
 import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.DamagedRecordException;
 import io.modeldisk.fault.record.RecordAssembly;
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.RoundSense;
@@ -45,17 +46,6 @@ public final class RecordFollower implements AutoCloseable {
 
     private static final int NONE = -1;
 
-    /** Applies a record to a shard that serves nobody. */
-    @FunctionalInterface
-    public interface Player {
-        /**
-         * Applies a record. The record is valid until this method returns.
-         *
-         * @throws DamagedRecordException if the record does not fit the state of the shard; the message has the reason
-         */
-        void apply(RecordHeader record) throws DamagedRecordException;
-    }
-
     /** The states of a follower. */
     private enum State {
         /** No primary sends records. */
@@ -66,7 +56,7 @@ public final class RecordFollower implements AutoCloseable {
         PROMOTED
     }
 
-    private final Player player;
+    private final RecordConsumer player;
     private final BlockStamps stamps;
     private final RecordAssembly assembly;
     private final BitSet current;
@@ -90,12 +80,12 @@ public final class RecordFollower implements AutoCloseable {
     /**
      * Creates a follower.
      *
-     * @param player applies records to the shard
+     * @param player applies records to the shard, which serves nobody
      * @param stamps the stamps of the shard's blocks
      * @param batchBytes the maximum length of a batch of records, a multiple of 4096
      * @param lowestEpoch the lowest epoch whose records are accepted, at least 0
      */
-    public RecordFollower(Player player, BlockStamps stamps, int batchBytes, long lowestEpoch) {
+    public RecordFollower(RecordConsumer player, BlockStamps stamps, int batchBytes, long lowestEpoch) {
         this.player = player;
         this.stamps = stamps;
         this.assembly = new RecordAssembly(batchBytes);

@@ -1,6 +1,7 @@
 package io.modeldisk.fault.journal;
 
 import io.modeldisk.fault.record.RecordBatch;
+import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -32,7 +33,7 @@ final class Journal implements AutoCloseable {
     private long begin = -1;
     private byte kind = PUSH;
 
-    private final class Replay implements JournalReader.RecordConsumer {
+    private final class Replay implements RecordConsumer {
         @Override
         public void apply(RecordHeader recorded) {
             replayed.add(recorded.version());

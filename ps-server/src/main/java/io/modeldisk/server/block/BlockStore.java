@@ -287,11 +287,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         int copied = Math.min(lengthBytes, room);
         try (ScopedLock.Held _ = block.hold()) {
             MemorySegment.copy(
-                block.readable().weights(),
-                offsetInBlock,
-                task.memory().slab(scratch),
-                DataMemory.offsetInSlab(scratch),
-                copied);
+                block.readable().weights(), offsetInBlock, task.memory().slab(scratch),
+                DataMemory.offsetInSlab(scratch), copied);
         }
         pin.set(task.memory(), scratch, copied, null);
     }
@@ -369,13 +366,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
                     int left = Math.min(end, pieceStart + task.pieceLengthBytes(piece) * widening) - position;
                     int lengthBytes = Math.min(left / widening, task.memory().bytesLeftInSlab(data)) * widening;
                     changed |= visitor.piece(
-                        task,
-                        context,
-                        block,
-                        position - blockStart,
-                        task.memory().slab(data),
-                        DataMemory.offsetInSlab(data),
-                        lengthBytes);
+                        task, context, block, position - blockStart, task.memory().slab(data),
+                        DataMemory.offsetInSlab(data), lengthBytes);
                     position += lengthBytes;
                 }
                 if (changed) {

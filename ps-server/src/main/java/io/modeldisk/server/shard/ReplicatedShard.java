@@ -58,7 +58,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
         this.settings = settings;
         this.clock = clock;
         this.lost = lost;
-        this.stamps = new BlockStamps(blocks(), start);
+        this.stamps = new BlockStamps(shard.store().layout().blocks(), start);
         this.player = new RecordPlayer<>(shard.store(), shard.consistency(), shard.learners(),
             shard.learningRate(), 0);
         this.follower = new RecordFollower(this::apply, stamps, settings.bufferBytes(), lowestEpoch);
@@ -119,8 +119,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
             ? DataMemory.allocateShareable(bytes)
             : DataMemory.allocate(bytes);
         RecordLog log = new RecordLog(List.of(ofEpoch.recordSink()), settings.bufferBytes(), memory, lastPosition + 1,
-            epoch,
-            stamps, clock, lost, facts().model() + "-" + facts().shard());
+            epoch, stamps, clock, lost, facts().model() + "-" + facts().shard());
         ofEpoch.follow(log);
         backups = ofEpoch;
         return log;
@@ -129,11 +128,6 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
     @Override
     public ModelFacts facts() {
         return shard.facts();
-    }
-
-    @Override
-    public int blocks() {
-        return shard.store().layout().blocks();
     }
 
     @Override

@@ -143,8 +143,7 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
             }
             if (records != null) {
                 records.raw(block.index(), start, lengthBytes, logicalBlock == null ? MemorySegment.NULL : logicalBlock,
-                    0,
-                    logicalBlock == null ? 0 : LogicalBlock.BYTES, block.version());
+                    0, logicalBlock == null ? 0 : LogicalBlock.BYTES, block.version());
             }
         }
     }

@@ -251,8 +251,7 @@ public final class TrainUnit extends ShardUnit {
         return new KeepRoundCommand.Answer(result, rounds.min(), rounds.max(),
             reading == null ? versions.min() : reading.minVersion(),
             reading == null ? versions.max() : reading.maxVersion(), versions.total(),
-            shard().traffic().rawWrites.sum(),
-            keeper.round(), shard().history(),
+            shard().traffic().rawWrites.sum(), keeper.round(), shard().history(),
             shard().learners().roster().members().size());
     }
 

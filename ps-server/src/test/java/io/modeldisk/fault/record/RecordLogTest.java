@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.MemorySink;
@@ -25,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +40,7 @@ class RecordLogTest {
 
     private final MemorySink sink = new MemorySink();
     private final MemorySegment data = Arena.ofAuto().allocate(4 * PAGE);
-    private RecordLog log = new RecordLog(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
+    private RecordLog log = log(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> {});
 
     @AfterEach
     void close() {
@@ -48,6 +50,12 @@ class RecordLogTest {
 
     private static FakeTask task(String nexus, int lengthBytes) {
         return new FakeTask(FakeTask.nexus(nexus), 0, lengthBytes);
+    }
+
+    private static RecordLog log(List<RecordSink> sinks, int bufferBytes, long firstPosition, NanoClock clock,
+        Consumer<Throwable> lost) {
+        return new RecordLog(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0, null, clock,
+            lost, "test");
     }
 
     private void append(int block, int lengthBytes) {
@@ -98,7 +106,7 @@ class RecordLogTest {
     void taskWaitsUntilItsRecordsAreDurableInEverySink() {
         MemorySink second = new MemorySink();
         log.close();
-        log = new RecordLog(List.of(new MemorySink(), second), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
+        log = log(List.of(new MemorySink(), second), BUFFER, 1, NanoClock.SYSTEM, e -> {});
         second.hold();
         append(0, PAGE);
         FakeTask task = task("a", PAGE);
@@ -117,7 +125,7 @@ class RecordLogTest {
         ManualClock clock = new ManualClock();
         log.close();
         MemorySink slow = new MemorySink();
-        log = new RecordLog(List.of(slow), BUFFER, 1, clock, e -> {}, "test");
+        log = log(List.of(slow), BUFFER, 1, clock, e -> {});
         assertThat(log.after(0)).isEqualTo(new RecordBacklog(0, 0, 0));
         slow.hold();
         append(0, PAGE);
@@ -250,7 +258,7 @@ class RecordLogTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         int writes = 500;
         log.close();
-        log = new RecordLog(List.of(new MemorySink()), 16 << 20, 1, NanoClock.SYSTEM, e -> {}, "test");
+        log = log(List.of(new MemorySink()), 16 << 20, 1, NanoClock.SYSTEM, e -> {});
         FakeTask task = task("a", PAGE);
         long allocated = Long.MAX_VALUE;
         for (int attempt = 0; attempt < 3; attempt++) {
@@ -272,7 +280,7 @@ class RecordLogTest {
         MemorySink fails = new MemorySink();
         fails.fail("broken");
         log.close();
-        log = new RecordLog(List.of(works, fails), BUFFER, 1, NanoClock.SYSTEM, e -> {}, "test");
+        log = log(List.of(works, fails), BUFFER, 1, NanoClock.SYSTEM, e -> {});
         append(0, PAGE);
         fails.awaitOffers(3);
         assertThat(works.offers()).isEqualTo(1);
@@ -372,7 +380,7 @@ class RecordLogTest {
     void closeEndsAlthoughTheSinkDoesNotReturn() throws Exception {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
-        RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, e -> {}, "test");
+        RecordLog stuckLog = log(List.of(stuck), BUFFER, 1, clock, e -> {});
         stuck.hold();
         stuckLog.push(0, 0, data, 0, PAGE, 7, 1, 1);
         stuck.awaitHeld();
@@ -391,7 +399,7 @@ class RecordLogTest {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
         stuck.hold();
-        try (RecordLog stuckLog = new RecordLog(List.of(stuck), BUFFER, 1, clock, e -> {}, "test");
+        try (RecordLog stuckLog = log(List.of(stuck), BUFFER, 1, clock, e -> {});
             var pool = Executors.newSingleThreadExecutor()) {
             stuckLog.append(RecordKind.LEARNER, (byte) 1, -1, 0, 7, 1, 0, 0, (memory, offset) -> {});
             Future<?> waiting = pool.submit(() -> {
@@ -410,7 +418,7 @@ class RecordLogTest {
     @Test
     void logGoesOnAtTheGivenPosition() {
         MemorySink second = new MemorySink();
-        try (RecordLog later = new RecordLog(List.of(second), BUFFER, 100, NanoClock.SYSTEM, e -> {}, "test")) {
+        try (RecordLog later = log(List.of(second), BUFFER, 100, NanoClock.SYSTEM, e -> {})) {
             assertThat(later.isDurable(task("a", PAGE))).isTrue();
             later.closeRound(3, 2, 1);
             second.await(100);
@@ -444,8 +452,8 @@ class RecordLogTest {
                 // Nothing to close.
             }
         };
-        log = new RecordLog(List.of(broken), BUFFER, 1, NanoClock.SYSTEM,
-            e -> events.add(e.getMessage() + ", refused because of " + log.status().failure()), "test");
+        log = log(List.of(broken), BUFFER, 1, NanoClock.SYSTEM,
+            e -> events.add(e.getMessage() + ", refused because of " + log.status().failure()));
         append(0, PAGE);
         assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo("a sink without a name, refused because of null");
         await("changes are refused", () -> log.status().failure() != null);
@@ -458,7 +466,7 @@ class RecordLogTest {
     void recordWhoseBodyCannotBeCopiedReachesNoSinkAndDoesNotStopTheThread() throws Exception {
         log.close();
         BlockingQueue<String> failures = new LinkedBlockingQueue<>();
-        log = new RecordLog(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> failures.add(e.getMessage()), "test");
+        log = log(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> failures.add(e.getMessage()));
         assertThatThrownBy(() -> log.append(RecordKind.RATE, (byte) 0, 0, 0, 7, 1, 1, 16, (memory, at) -> {
             throw new IllegalArgumentException("no body");
         })).hasMessage("no body");
