@@ -6,7 +6,6 @@ import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.WaitingTasks;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -41,15 +40,8 @@ public final class RecordLog implements AutoCloseable {
     /** The time for which {@link #awaitLearnersDurable} waits. */
     static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
-    /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
-    private static final int UNRESERVED_PART = 8;
     /** The part of a buffer that the records of blocks leave free for small records: one thirty-second. */
     private static final int SMALL_PART = 32;
-    /**
-     * A logical block needs at most one record of its gradient, one of its round, one that closes the round, and a part of the
-     * record of its block in a checkpoint.
-     */
-    private static final int RESERVED_BYTES = 2 * LogicalBlock.BYTES + 4 * RecordHeader.BYTES;
     private static final MemorySegment NO_BODY = MemorySegment.NULL;
 
     private final NanoClock clock;
@@ -74,7 +66,6 @@ public final class RecordLog implements AutoCloseable {
     private final RoomTasks roomTasks = new RoomTasks();
     /** The buffer in which records are collected. The committer has the other buffer, or it is empty. */
     private RecordBuffer active;
-    private long reserved;
     private boolean roomReleased;
     private boolean closed;
     private volatile long position;
@@ -233,11 +224,11 @@ public final class RecordLog implements AutoCloseable {
     private boolean hasRoom(RecordKind kind, int recordBytes) {
         long used = active.used();
         // A write whose reservation is larger than a buffer waits for room in any case.
-        if (kind != RecordKind.BLOCK || reserved > bufferBytes) {
+        if (kind != RecordKind.BLOCK || roomTasks.reserved() > bufferBytes) {
             return used + recordBytes <= bufferBytes;
         }
         // In an empty buffer, the record must not wait: the writes that have reserved room may wait for the lock of its block.
-        return used == 0 || used + reserved + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
+        return used == 0 || used + roomTasks.reserved() + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 
     private void finish(long at, int bodyBytes, boolean whole) {
@@ -255,15 +246,7 @@ public final class RecordLog implements AutoCloseable {
     public boolean reserve(IoTask task) throws ScsiException {
         try (ScopedLock.Held _ = lock.hold()) {
             if (failure == null && refusal == null && !closed) {
-                long bytes = reservedBytes(task);
-                boolean fits = active.used() + reserved + bytes <= bufferBytes - bufferBytes / UNRESERVED_PART
-                    || active.used() + reserved == 0;
-                if (fits) {
-                    reserved += bytes;
-                } else {
-                    roomTasks.add(task);
-                }
-                return fits;
+                return roomTasks.reserve(task, active.used(), bufferBytes);
             }
         }
         forget(task);
@@ -295,16 +278,11 @@ public final class RecordLog implements AutoCloseable {
         }
     }
 
-    private static long reservedBytes(IoTask task) {
-        return (task.lengthBytes() / LogicalBlock.BYTES + 1L) * RESERVED_BYTES;
-    }
-
     /** Releases the room that {@link #reserve} has reserved for a task. The caller holds no lock. */
     public void release(IoTask task) {
         List<IoTask> synchronizations;
         try (ScopedLock.Held _ = lock.hold()) {
-            reserved -= reservedBytes(task);
-            synchronizations = roomTasks.remove(task);
+            synchronizations = roomTasks.release(task);
             if (!roomTasks.isEmpty()) {
                 roomReleased = true;
                 work.signal();
