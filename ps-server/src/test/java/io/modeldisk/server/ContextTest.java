@@ -73,10 +73,10 @@ class ContextTest {
         assertRefused(c -> c.listen(everywhere), "can be reached from other machines without authentication");
         ChapSecrets secrets = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
         assertThat(sound().listen(everywhere)
-            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))).conclude())
+            .network(network -> network.access(new AccessPolicy(secrets, false, List.of()))).conclude())
             .asString().contains("authentication=(CHAP, 1 peer)").doesNotContain("aVeryLongSecretOfIts");
         assertThat(sound().listen(everywhere)
-            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())).conclude())
+            .network(network -> network.access(new AccessPolicy(null, true, List.of()))).conclude())
             .asString().contains("authentication=(none, insecure)");
     }
 

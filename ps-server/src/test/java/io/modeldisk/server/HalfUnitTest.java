@@ -274,7 +274,7 @@ class HalfUnitTest {
         ShardModel shard = shard(context("asp"));
         shard.learners().join(LEARNER);
         FakeTask push = task(LEARNER, type, 0, PAGE, 1);
-        push.data().set(ValueLayout.JAVA_SHORT, PAGE - 2, (short) type.infinityBits());
+        push.data().set(ValueLayout.JAVA_SHORT, PAGE - 2, (short) (type == ValueType.FLOAT16 ? 0x7C00 : 0x7F80));
         assertThatThrownBy(() -> unit(shard, type).write(push)).isInstanceOf(ScsiException.class)
             .hasMessageContaining("a NaN or an infinity");
         assertThat(Weights.at(shard.store(), 0)).isZero();

@@ -57,7 +57,7 @@ class PushToDeviceTest {
             .aggregator("sum", Aggregators.parse("sum"))
             .consistency(consistency).lease(Duration.ofSeconds(60))
             .device(new DeviceTarget(Device.named("cuda:0"), true, pushTo))
-            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+            .network(network -> network.access(new AccessPolicy(null, true, List.of()))
                 .datamovers(List.of(new TcpPortal.Opener(), IserProvider.find().opener()))));
     }
 

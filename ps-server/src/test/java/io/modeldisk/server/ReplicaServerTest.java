@@ -159,7 +159,7 @@ class ReplicaServerTest {
             ServerContext context = new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4 * PAGE)
                 .listen(new InetSocketAddress("127.0.0.1", port)).aggregator("sum", Aggregators.parse("sum"))
                 .consistency("bsp").learners(1).lease(Duration.ofSeconds(60))
-                .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets))
+                .network(network -> network.access(new AccessPolicy(secrets, false, List.of()))
                     .maxFailureDelay(Duration.ZERO))
                 .backups(new BackupSettings(Duration.ofSeconds(20), Route.Preference.TCP, state,
                     secrets == null ? null : secrets.ofPrimary(), 1 << 20));

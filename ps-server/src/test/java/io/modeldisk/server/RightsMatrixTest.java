@@ -91,7 +91,7 @@ class RightsMatrixTest {
         return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(2 * PAGE)
             .aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5"))
             .listen(new InetSocketAddress("127.0.0.1", 0))
-            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS))
+            .network(network -> network.access(new AccessPolicy(SECRETS, false, List.of()))
                 .maxFailureDelay(Duration.ZERO));
     }
 

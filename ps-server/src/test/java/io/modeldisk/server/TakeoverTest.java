@@ -91,7 +91,7 @@ class TakeoverTest {
                 .listen(new InetSocketAddress(hostOf(datamover), 0))
                 .aggregator("sum", Aggregators.parse("sum"))
                 .consistency(consistency).learners(LEARNERS).lease(Duration.ofSeconds(60)).portGroups(gate)
-                .network(network -> network.access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+                .network(network -> network.access(new AccessPolicy(null, true, List.of()))
                     .datamovers(openers(datamover)))
                 .backups(new BackupSettings(Duration.ofSeconds(20), datamover, sockets, null, BUFFER));
             this.server = ParameterServer.launch(context);

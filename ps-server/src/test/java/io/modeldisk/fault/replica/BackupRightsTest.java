@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class BackupRightsTest {
         ChapSecrets secrets = ChapSecrets.parse(OWN_FILE, "test");
         backup = ParameterServer.launch(new ServerContext().model("m").sizeBytes(BLOCKS * BLOCK).blockSizeBytes(BLOCK)
             .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
-            .network(network -> network.access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)))
+            .network(network -> network.access(new AccessPolicy(secrets, false, List.of())))
             .backups(settings(secrets.ofPrimary())));
     }
 

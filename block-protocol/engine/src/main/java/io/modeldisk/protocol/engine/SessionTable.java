@@ -194,10 +194,6 @@ final class SessionTable {
         }
     }
 
-    synchronized int count() {
-        return sessions.size();
-    }
-
     /** Waits until a connection is closed and all its resources are released. */
     private void awaitEnd(TargetConnection connection) throws IOException {
         try {

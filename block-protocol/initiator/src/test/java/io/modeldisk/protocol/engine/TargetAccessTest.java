@@ -53,7 +53,7 @@ class TargetAccessTest {
     }
 
     private void serveWithSecrets() throws IOException {
-        serve(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS));
+        serve(new AccessPolicy(SECRETS, false, List.of()));
     }
 
     private RawInitiator connect() throws IOException {
@@ -219,11 +219,11 @@ class TargetAccessTest {
 
     @Test
     void userHasAtMostHalfOfTheSessionsAndTheLastQuarterIsForLearners() throws Exception {
-        serving = new Serving(context -> context.access(AccessPolicy.THIS_MACHINE.withSecrets(ChapSecrets.parse("""
+        serving = new Serving(context -> context.access(new AccessPolicy(ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             peer watcher theSecretOfTheWatcher may=status
             peer viewer  theSecretOfTheViewer  may=status
-            """, "test"))).maxConnections(8));
+            """, "test"), false, List.of())).maxConnections(8));
         assertThat(sessionsOf("watcher", "theSecretOfTheWatcher")).as("sessions of one user").isEqualTo(4);
         assertThat(sessionsOf("viewer", "theSecretOfTheViewer")).as("sessions until 6 of 8 do not learn").isEqualTo(2);
         assertThat(sessionsOf("learner", SECRET)).as("sessions until all are used").isEqualTo(2);
@@ -331,7 +331,7 @@ class TargetAccessTest {
     @Test
     void discoveryOverAWildcardListenerReportsTheConnectedAddress() throws IOException {
         serving = new Serving(context -> context.listen(new InetSocketAddress("0.0.0.0", 0))
-            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication()));
+            .access(new AccessPolicy(null, true, List.of())));
         int port = serving.server.localAddress().getPort();
         RawInitiator raw = new RawInitiator(new InetSocketAddress("127.0.0.1", port));
         initiators.add(raw);

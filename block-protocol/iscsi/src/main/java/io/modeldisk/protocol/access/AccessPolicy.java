@@ -35,16 +35,6 @@ public record AccessPolicy(
         }
     }
 
-    /** Returns a copy of this policy that requires these secrets at login. */
-    public AccessPolicy withSecrets(ChapSecrets required) {
-        return new AccessPolicy(required, insecure, addresses);
-    }
-
-    /** Returns a copy of this policy that admits this machine and other machines without authentication. */
-    public AccessPolicy withoutAuthentication() {
-        return new AccessPolicy(null, true, addresses);
-    }
-
     /**
      * Checks that this policy is strict enough for a listen address.
      *

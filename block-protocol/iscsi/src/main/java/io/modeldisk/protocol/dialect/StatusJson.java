@@ -12,11 +12,6 @@ public final class StatusJson {
         group(object, metric).put(metric.key(), value);
     }
 
-    /** Sets a metric to a number with decimals. */
-    public static void put(ObjectNode object, Metric metric, double value) {
-        group(object, metric).put(metric.key(), value);
-    }
-
     /** Sets a flag. */
     public static void put(ObjectNode object, Metric metric, boolean value) {
         group(object, metric).put(metric.key(), value);

@@ -2,11 +2,10 @@ package io.modeldisk.protocol.dialect;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.memory.FiniteValues;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import java.util.Arrays;
-import java.util.stream.Collectors;
 
 /**
  * The type of the weights and gradients that a train unit moves. A shard keeps its weights in float32, and has one train unit for
@@ -39,9 +38,7 @@ public enum ValueType {
      */
     @JsonCreator
     public static ValueType parse(String name) {
-        return Arrays.stream(values()).filter(type -> type.text.equals(name)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("dtype=" + name + " must be one of "
-                + Arrays.stream(values()).map(ValueType::toString).collect(Collectors.joining(", "))));
+        return EnumNames.parse(ValueType.class, "dtype", name);
     }
 
     /** The logical unit number of the train unit of this type. */
@@ -57,11 +54,6 @@ public enum ValueType {
     /** Returns whether all values of a range of memory are finite: no NaN and no infinity. */
     public boolean areFinite(DataMemory memory, long offset, long lengthBytes) {
         return FiniteValues.areIn(memory, offset, lengthBytes, bytes, infinityBits);
-    }
-
-    /** The bits of positive infinity. */
-    public int infinityBits() {
-        return infinityBits;
     }
 
     /** The number of bytes in float32 for each byte of this type. */

@@ -1,10 +1,8 @@
 package io.modeldisk.protocol.login;
 
-import java.util.Arrays;
+import io.modeldisk.platform.text.EnumNames;
 import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** A right of the holder of a secret. Login, discovery, and reads of facts, counters and status need no right. */
 public enum Right {
@@ -31,15 +29,13 @@ public enum Right {
     public static Set<Right> parse(String list) {
         Set<Right> rights = EnumSet.noneOf(Right.class);
         for (String word : list.split(",", -1)) {
-            rights.add(Arrays.stream(values()).filter(right -> right.toString().equals(word)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("the right '" + word + "' must be one of "
-                    + Arrays.stream(values()).map(Right::toString).collect(Collectors.joining(", ")))));
+            rights.add(EnumNames.parse(Right.class, "may", word));
         }
         return Set.copyOf(rights);
     }
 
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return EnumNames.of(this);
     }
 }

@@ -6,8 +6,6 @@ import java.nio.ByteBuffer;
 public final class DataInPdu extends ResponsePdu {
     private static final int FLAG_STATUS = 0x01;
     private static final int STATUS = 3;
-    private static final int DATA_SN = 36;
-    private static final int BUFFER_OFFSET = 40;
 
     /** Creates a view of {@code header}. */
     public DataInPdu(ByteBuffer header) {
@@ -37,15 +35,5 @@ public final class DataInPdu extends ResponsePdu {
     /** The SCSI status, if {@link #hasStatus} is true. */
     public int status() {
         return header.get(STATUS) & 0xFF;
-    }
-
-    /** The offset of the PDU's data in the data of the task, unsigned. */
-    public long bufferOffset() {
-        return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
-    }
-
-    /** The number of the PDU in the sequence of the task's Data-In PDUs. */
-    public int dataSn() {
-        return header.getInt(DATA_SN);
     }
 }

@@ -5,8 +5,6 @@ import java.nio.ByteBuffer;
 /** SCSI Data-Out (RFC 7143 section 11.7). */
 public final class DataOutPdu extends Pdu {
     private static final int EXP_STAT_SN = 28;
-    private static final int DATA_SN = 36;
-    private static final int BUFFER_OFFSET = 40;
 
     /** Creates a view of {@code header}. */
     public DataOutPdu(ByteBuffer header) {
@@ -31,10 +29,5 @@ public final class DataOutPdu extends Pdu {
     /** The number of the PDU in its sequence of Data-Out PDUs. */
     public int dataSn() {
         return header.getInt(DATA_SN);
-    }
-
-    /** The offset of the PDU's data in the data of the task, unsigned. */
-    public long bufferOffset() {
-        return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }
 }

@@ -50,9 +50,4 @@ public final class LoginResponsePdu extends ResponsePdu {
     public int nextStage() {
         return flags() & 3;
     }
-
-    /** The TSIH, the target's part of the session's identity. */
-    public int tsih() {
-        return (int) header.getLong(ISID_AND_TSIH) & 0xFFFF;
-    }
 }

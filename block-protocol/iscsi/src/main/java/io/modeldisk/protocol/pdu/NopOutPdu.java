@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 
 /** NOP-Out (RFC 7143 section 11.18). */
 public final class NopOutPdu extends RequestPdu {
-
     /** Creates a view of {@code header}. */
     public NopOutPdu(ByteBuffer header) {
         super(header);
@@ -16,14 +15,6 @@ public final class NopOutPdu extends RequestPdu {
         setImmediate();
         lunField(lun);
         header.putInt(TARGET_TRANSFER_TAG, tag);
-        return this;
-    }
-
-    /** Fills the header with a ping to which the target responds. */
-    public NopOutPdu beginPing(int initiatorTaskTag) {
-        clear(Opcode.NOP_OUT, FLAG_FINAL, initiatorTaskTag);
-        setImmediate();
-        header.putInt(TARGET_TRANSFER_TAG, RESERVED_TAG);
         return this;
     }
 }

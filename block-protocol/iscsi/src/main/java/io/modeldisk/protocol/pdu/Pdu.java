@@ -23,6 +23,10 @@ public class Pdu {
     public static final int FLAG_CONTINUE = 0x40;
     /** The offset of the target transfer tag in the PDUs that have one. */
     protected static final int TARGET_TRANSFER_TAG = 20;
+    /** The offset of the number of a Data-In, Data-Out or R2T PDU in its sequence. */
+    protected static final int DATA_SN = 36;
+    /** The offset of the field Buffer Offset of a Data-In, Data-Out or R2T PDU. */
+    protected static final int BUFFER_OFFSET = 40;
 
     private static final int DIGEST_BYTES = 4;
     private static final int OPCODE = 0;
@@ -152,5 +156,10 @@ public class Pdu {
     /** The target transfer tag of a PDU that has one; the reserved tag if the PDU belongs to no transfer or exchange. */
     public final int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
+    }
+
+    /** The position of the data of a Data-In, Data-Out or R2T PDU in the data of the task, unsigned. */
+    public final long bufferOffset() {
+        return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }
 }

@@ -4,8 +4,6 @@ import java.nio.ByteBuffer;
 
 /** Ready To Transfer (RFC 7143 section 11.8). */
 public final class R2tPdu extends ResponsePdu {
-    private static final int R2T_SN = 36;
-    private static final int BUFFER_OFFSET = 40;
     private static final int DESIRED_DATA_TRANSFER_LENGTH = 44;
 
     /** Creates a view of {@code header}. */
@@ -17,15 +15,10 @@ public final class R2tPdu extends ResponsePdu {
     public R2tPdu begin(int initiatorTaskTag, int targetTransferTag, int r2tSn, int bufferOffset, int desiredBytes) {
         clear(Opcode.R2T, FLAG_FINAL, initiatorTaskTag);
         header.putInt(TARGET_TRANSFER_TAG, targetTransferTag)
-            .putInt(R2T_SN, r2tSn)
+            .putInt(DATA_SN, r2tSn)
             .putInt(BUFFER_OFFSET, bufferOffset)
             .putInt(DESIRED_DATA_TRANSFER_LENGTH, desiredBytes);
         return this;
-    }
-
-    /** The offset of the requested part in the data of the task, unsigned. */
-    public long bufferOffset() {
-        return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }
 
     /** The length of the requested part, unsigned. */

@@ -54,11 +54,6 @@ public final class ScsiCommandPdu extends RequestPdu {
         return header.getInt(EXPECTED_DATA_TRANSFER_LENGTH) & 0xFFFFFFFFL;
     }
 
-    /** Returns byte {@code index} of the CDB, 0 to 15. */
-    public int cdb(int index) {
-        return header.get(CDB + index) & 0xFF;
-    }
-
     /** Copies the CDB into an array. */
     public void copyCdb(byte[] to) {
         header.get(CDB, to, 0, CDB_BYTES);

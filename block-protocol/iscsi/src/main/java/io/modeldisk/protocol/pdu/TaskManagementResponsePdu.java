@@ -35,9 +35,4 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
         header.put(RESPONSE, (byte) response);
         return this;
     }
-
-    /** The response code. */
-    public int response() {
-        return header.get(RESPONSE) & 0xFF;
-    }
 }

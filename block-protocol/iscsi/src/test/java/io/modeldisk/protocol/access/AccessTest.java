@@ -53,9 +53,9 @@ class AccessTest {
         InetSocketAddress listen = new InetSocketAddress(InetAddress.ofLiteral(host), 3260);
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.checkListen(listen)).hasMessageContaining("--secrets FILE")
             .hasMessageContaining("--insecure");
-        assertThatCode(() -> AccessPolicy.THIS_MACHINE.withSecrets(SECRETS).checkListen(listen))
+        assertThatCode(() -> new AccessPolicy(SECRETS, false, List.of()).checkListen(listen))
             .doesNotThrowAnyException();
-        assertThatCode(() -> AccessPolicy.THIS_MACHINE.withoutAuthentication().checkListen(listen))
+        assertThatCode(() -> new AccessPolicy(null, true, List.of()).checkListen(listen))
             .doesNotThrowAnyException();
     }
 
@@ -78,7 +78,7 @@ class AccessTest {
     @Test
     void accessPolicyIsRefusedIfItsSecretsHaveNoPeerLine() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
-        assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
+        assertThatThrownBy(() -> new AccessPolicy(none, false, List.of()))
             .hasMessageContaining("every login would fail");
     }
 

@@ -101,7 +101,8 @@ public abstract class DatamoverContract {
     }
 
     private void ping(int tag, byte[] data) throws IOException {
-        NopOutPdu nopOut = new NopOutPdu(Pdu.newHeader()).beginPing(tag);
+        NopOutPdu nopOut = new NopOutPdu(Pdu.newHeader()).beginAnswer(0, Pdu.RESERVED_TAG);
+        nopOut.initiatorTaskTag(tag);
         pair.initiator().sendControl(nopOut, data.length == 0 ? null : ByteBuffer.wrap(data));
     }
 

@@ -128,11 +128,6 @@ public enum ThreadName {
         return virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
     }
 
-    /** Returns whether threads in this role are virtual. */
-    public boolean isVirtual() {
-        return virtual;
-    }
-
     /** Returns the name with a word in place of the detail, as the documentation shows it, such as {@code modeldisk-fuse-N}. */
     @Override
     public String toString() {

@@ -11,7 +11,7 @@ class ThreadNameTest {
 
     @Test
     void platformThreadsDifferInThePartOfTheNameThatLinuxShows() {
-        assertThat(Arrays.stream(ThreadName.values()).filter(name -> !name.isVirtual())
+        assertThat(Arrays.stream(ThreadName.values()).filter(name -> !name.builder().unstarted(() -> {}).isVirtual())
             .map(name -> name.of("x")).map(name -> name.substring(0, Math.min(name.length(), VISIBLE_BYTES))))
             .doesNotHaveDuplicates();
     }

@@ -183,7 +183,7 @@ final class ShmSafetyTest {
 
     @Test
     void dataSegmentLongerThanTheBufferIsAProtocolError() throws IOException {
-        NopOutPdu ping = new NopOutPdu(Pdu.newHeader()).beginPing(1);
+        NopOutPdu ping = new NopOutPdu(Pdu.newHeader()).beginAnswer(0, Pdu.RESERVED_TAG);
         ping.dataSegmentBytes(0xFFFFFF);
         peer.writer().send(ping, null, Frame.NO_TAG, 0);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);

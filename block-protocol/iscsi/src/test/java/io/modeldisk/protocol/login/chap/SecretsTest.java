@@ -122,8 +122,8 @@ class SecretsTest {
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: the line must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of 'learner' must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
-        peer learner aVeryLongSecretOfIts may=all | line 1: the right 'all' must be one of learn, raw, replicate, status
-        peer learner aVeryLongSecretOfIts may=    | line 1: the right '' must be one of learn, raw, replicate, status
+        peer learner aVeryLongSecretOfIts may=all | line 1: may=all must be one of learn, raw, replicate, status
+        peer learner aVeryLongSecretOfIts may=    | line 1: may= must be one of learn, raw, replicate, status
         """)
     void errorMessageForAMalformedLineContainsNoSecret(String line, String message) {
         assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)

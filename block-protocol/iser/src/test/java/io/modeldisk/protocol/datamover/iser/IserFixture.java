@@ -47,7 +47,7 @@ abstract class IserFixture {
         memory = DataMemory.allocate(8 * MIB);
         serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
             .loginTimeout(Duration.ofSeconds(LOGIN_TIMEOUT_SECONDS))
-            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+            .access(new AccessPolicy(null, true, List.of()))
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
     }
 

@@ -132,7 +132,7 @@ final class IserVictim implements AutoCloseable {
 
     private static void serve(InetAddress address) throws Exception {
         try (Serving serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
-            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+            .access(new AccessPolicy(null, true, List.of()))
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())))) {
             System.out.println("port " + serving.server.localAddress().getPort());
             // The parent process kills this process. If the parent exits first, the read returns, and this process exits.
