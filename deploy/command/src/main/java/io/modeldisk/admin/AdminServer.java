@@ -10,6 +10,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.threads.ThreadName;
@@ -128,7 +129,7 @@ public final class AdminServer implements AutoCloseable {
     private ObjectNode status() {
         ObjectNode status = subject.status();
         ObjectNode build = status.putObject(Metric.Scope.BUILD.path());
-        StatusJson.put(build, Metric.BUILD_VERSION, settings.version());
+        StatusJson.put(build, Metric.BUILD_VERSION, ProgramVersion.TEXT);
         StatusJson.put(build, Metric.BUILD_JAVA, Runtime.version().toString());
         ObjectNode process = status.withObjectProperty(Metric.Scope.PROCESS.path());
         StatusJson.put(process, Metric.RESIDENT_BYTES, Processes.residentBytes());
@@ -174,9 +175,9 @@ public final class AdminServer implements AutoCloseable {
         AdminPage page = pages.get(path);
         try {
             if (path.equals("/healthz")) {
-                Health health = subject.health();
-                send(exchange, health.ok() ? 200 : 503, TEXT,
-                    line(health.ok() || admitted ? health.words() : "unavailable"));
+                String obstacle = subject.obstacle();
+                send(exchange, obstacle == null ? 200 : 503, TEXT,
+                    line(obstacle == null ? "ok" : admitted ? obstacle : "unavailable"));
             } else if (!admitted) {
                 // Browsers ask for a user and a password, which is the token.
                 exchange.getResponseHeaders().set("WWW-Authenticate",

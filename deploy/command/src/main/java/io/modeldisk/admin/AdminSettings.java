@@ -9,9 +9,8 @@ import javax.net.ssl.SSLContext;
  * @param address the address to listen on; with port 0, the kernel chooses a free port
  * @param token the token that clients must have; null if they need none
  * @param tls the certificate and key of the server; null for HTTP without TLS
- * @param version the version of modeldisk
  */
-public record AdminSettings(InetSocketAddress address, AdminToken token, SSLContext tls, String version) {
+public record AdminSettings(InetSocketAddress address, AdminToken token, SSLContext tls) {
     /**
      * Checks the settings.
      *

@@ -4,8 +4,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /** The subject of an {@link AdminServer}: the process of a shard or of a mount. Thread-safe. */
 public interface AdminSubject {
-    /** Returns whether the process can do what it is for. Takes at most a few seconds. */
-    Health health();
+    /**
+     * Returns the reason in one line why the process cannot do what it is for. Null if a shard serves learners, or if a mount
+     * reaches all shards. Takes at most a few seconds.
+     */
+    String obstacle();
 
     /**
      * Returns the status as in the status.json of a mount: the members {@code model} and {@code shards}, and {@code mount} if the

@@ -32,15 +32,15 @@ public final class MountSubject implements AdminSubject {
     }
 
     @Override
-    public Health health() {
+    public String obstacle() {
         if (mount == null || stops) {
-            return Health.not(mount == null ? "the mount starts" : "the mount stops");
+            return mount == null ? "the mount starts" : "the mount stops";
         }
         try {
             counters.answer();
-            return Health.OK;
+            return null;
         } catch (IOException e) {
-            return Health.not(e.getMessage());
+            return e.getMessage();
         }
     }
 

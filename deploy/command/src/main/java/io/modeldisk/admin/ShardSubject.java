@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The process of a shard, which may serve the shard, or wait, start or stop. A thread that keeps the lock of a block stops
- * neither {@link #health} nor {@link #closes}. Thread-safe.
+ * neither {@link #obstacle} nor {@link #closes}. Thread-safe.
  */
 public final class ShardSubject implements AdminSubject, ServerObserver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -65,19 +65,14 @@ public final class ShardSubject implements AdminSubject, ServerObserver {
     }
 
     @Override
-    public Health health() {
-        return switch (state) {
-            case Idle idle -> Health.not(idle.reason());
-            case Open open -> health(open);
-        };
-    }
-
-    private static Health health(Open open) {
+    public String obstacle() {
         try {
-            String refusal = open.refusal().answer();
-            return refusal == null ? Health.OK : Health.not(refusal);
+            return switch (state) {
+                case Idle idle -> idle.reason();
+                case Open open -> open.refusal().answer();
+            };
         } catch (IOException e) {
-            return Health.not(e.getMessage());
+            return e.getMessage();
         }
     }
 

@@ -3,7 +3,6 @@ package io.modeldisk.command;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.text.PlainText;
-import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -15,36 +14,20 @@ import java.util.StringJoiner;
 final class MountStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final JsonNode report;
+    private MountStatus() {}
 
     /** Reads the file in the directory of a mount. */
-    MountStatus(Path directory) throws IOException {
+    static JsonNode read(Path directory) throws IOException {
         Path file = directory.resolve("status.json");
         try {
-            report = JSON.readTree(Files.readString(file));
+            return JSON.readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
             throw new IOException("no model is mounted on " + directory + ": the file " + file + " does not exist", e);
         }
     }
 
-    /** Returns the whole contents of the file. */
-    JsonNode report() {
-        return report;
-    }
-
-    /** Returns the facts of the model. */
-    ModelFacts facts() throws IOException {
-        return ModelFacts.fromJson(JSON.writeValueAsBytes(report.path("model")));
-    }
-
-    /** Returns the status of each shard. If the status is unavailable, returns an object with the member {@code error}. */
-    JsonNode shards() {
-        return report.path("shards");
-    }
-
-    /** Returns the state of the mount as a few lines of text. */
-    String text() {
-        JsonNode mount = report.path("mount");
+    /** Returns the member {@code mount} of the file as a few lines of text. */
+    static String text(JsonNode mount) {
         StringBuilder text = new StringBuilder(
             PlainText.format("mount %s: modeldisk %s, exchange %s, datamover %s, %s %s%n", mount.path("dir").asText(),
                 mount.path("program").asText(), mount.path("exchange").asText(),

@@ -54,7 +54,7 @@ final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (Files.isDirectory(Path.of(address))) {
-            ofMount(new MountStatus(Path.of(address)));
+            ofMount(MountStatus.read(Path.of(address)));
             return 0;
         }
         try (ShardLocator locator = ModelLocators.open(address);
@@ -112,16 +112,17 @@ final class StatusCommand implements Callable<Integer> {
         System.out.println();
     }
 
-    private void ofMount(MountStatus mount) throws IOException {
+    private void ofMount(JsonNode status) throws IOException {
         if (json) {
-            printJson(mount.report());
+            printJson(status);
             return;
         }
-        System.out.println(mount.text());
-        if (mount.shards().has("error")) {
-            System.out.println("the status of the shards is not available: " + mount.shards().path("error").asText());
+        System.out.println(MountStatus.text(status.path("mount")));
+        JsonNode shards = status.path("shards");
+        if (shards.has("error")) {
+            System.out.println("the status of the shards is not available: " + shards.path("error").asText());
         } else {
-            print(mount.facts(), mount.shards());
+            print(ModelFacts.fromJson(JSON.writeValueAsBytes(status.path("model"))), shards);
         }
     }
 

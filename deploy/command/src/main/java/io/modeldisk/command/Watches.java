@@ -95,7 +95,7 @@ final class Watches {
         }
         if (!own.isObject()) {
             JsonNode error = status.path("shards").path("error");
-            throw new IOException(error.isTextual() ? error.asText() : subject.health().words());
+            throw new IOException(error.isTextual() ? error.asText() : subject.obstacle());
         }
         return new ShardReport(ModelFacts.fromJson(JSON.writeValueAsBytes(status.path("model"))), own);
     }

@@ -28,7 +28,7 @@ public final class Doctor {
 
     /** Creates a doctor for the machine that this process runs on. */
     public static Doctor ofThisMachine() {
-        return new Doctor(new LinuxMachine());
+        return new Doctor(new Machine());
     }
 
     /** Returns the areas that mounts over these datamovers need; {@code auto} needs only tcp. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.ProgramVersion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -37,12 +38,12 @@ final class AdminServerTest {
     @TempDir
     private Path directory;
     private final List<AutoCloseable> closeables = new ArrayList<>();
-    private volatile Health health = Health.OK;
+    private volatile String obstacle;
 
     private final AdminSubject subject = new AdminSubject() {
         @Override
-        public Health health() {
-            return health;
+        public String obstacle() {
+            return obstacle;
         }
 
         @Override
@@ -67,7 +68,7 @@ final class AdminServerTest {
     }
 
     private static AdminSettings settings(String host, AdminToken token) {
-        return new AdminSettings(new InetSocketAddress(host, 0), token, null, "1.2.3");
+        return new AdminSettings(new InetSocketAddress(host, 0), token, null);
     }
 
     private AdminToken token() throws IOException {
@@ -112,7 +113,7 @@ final class AdminServerTest {
         AdminServer server = start(null);
 
         HttpResponse<String> healthy = get(server, "/healthz");
-        health = Health.not("the shard refuses pushes");
+        obstacle = "the shard refuses pushes";
         HttpResponse<String> unhealthy = get(server, "/healthz");
 
         assertThat(healthy.statusCode()).isEqualTo(200);
@@ -126,8 +127,9 @@ final class AdminServerTest {
         AdminServer server = start(null);
 
         assertThat(new ObjectMapper().readTree(get(server, "/status").body()).path("build").path("version").asText())
-            .isEqualTo("1.2.3");
-        assertThat(get(server, "/metrics").body()).contains("modeldisk_build_info{", "version=\"1.2.3\"",
+            .isEqualTo(ProgramVersion.TEXT);
+        assertThat(get(server, "/metrics").body()).contains("modeldisk_build_info{",
+            "version=\"" + ProgramVersion.TEXT + "\"",
             "modeldisk_model_shards{model=\"m\"} 2.0", "modeldisk_process_resident_bytes ", "jvm_memory_used_bytes{");
     }
 
@@ -206,7 +208,7 @@ final class AdminServerTest {
     @Test
     void healthWithoutTheTokenDoesNotTellTheReason() throws Exception {
         AdminServer server = start(token());
-        health = Health.not("the reason");
+        obstacle = "the reason";
 
         HttpResponse<String> without = get(server, "/healthz");
 
@@ -227,7 +229,7 @@ final class AdminServerTest {
     void portInUseIsRefusedWithTheAddress() throws Exception {
         InetSocketAddress used = new InetSocketAddress("127.0.0.1", URI.create(start(null).url()).getPort());
 
-        assertThatThrownBy(() -> AdminServer.start(new AdminSettings(used, null, null, "1"), subject, List.of()))
+        assertThatThrownBy(() -> AdminServer.start(new AdminSettings(used, null, null), subject, List.of()))
             .isInstanceOf(IOException.class)
             .hasMessageContainingAll("127.0.0.1:" + used.getPort(), "Address already in use", "port 0");
     }

@@ -41,8 +41,8 @@ final class AdminTlsTest {
 
     private static final AdminSubject SUBJECT = new AdminSubject() {
         @Override
-        public Health health() {
-            return Health.OK;
+        public String obstacle() {
+            return null;
         }
 
         @Override
@@ -169,7 +169,7 @@ final class AdminTlsTest {
     }
 
     private static AdminServer start(SSLContext tls) throws IOException {
-        return AdminServer.start(new AdminSettings(new InetSocketAddress("127.0.0.1", 0), null, tls, "1"), SUBJECT,
+        return AdminServer.start(new AdminSettings(new InetSocketAddress("127.0.0.1", 0), null, tls), SUBJECT,
             List.of());
     }
 

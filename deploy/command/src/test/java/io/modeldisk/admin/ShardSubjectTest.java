@@ -54,10 +54,10 @@ final class ShardSubjectTest {
 
     @Test
     void shardThatWorksIsHealthyAndHasAStatus() throws IOException {
-        assertThat(subject.health()).isEqualTo(Health.not("the shard starts"));
+        assertThat(subject.obstacle()).isEqualTo("the shard starts");
         assertThat(subject.status()).isEmpty();
         open();
-        assertThat(subject.health()).isEqualTo(Health.OK);
+        assertThat(subject.obstacle()).isNull();
         assertThat(subject.status().at("/shards/0/serving").asBoolean()).isTrue();
     }
 
@@ -68,10 +68,10 @@ final class ShardSubjectTest {
         Thread reader = Thread.ofPlatform().daemon().start(subject::status);
         await("a status is stuck", () -> stuck.get() > 0);
 
-        assertThat(subject.health().words()).startsWith("the shard did not answer").endsWith("within 3 s");
+        assertThat(subject.obstacle()).startsWith("the shard did not answer").endsWith("within 3 s");
         assertThat(subject.status().at("/shards/error").asText()).startsWith("the shard did not answer");
         subject.closes("the shard stops");
-        assertThat(subject.health()).isEqualTo(Health.not("the shard stops"));
+        assertThat(subject.obstacle()).isEqualTo("the shard stops");
         assertThat(subject.status().at("/shards/0/serving").asBoolean(true)).isFalse();
         goOn.countDown();
         reader.join();
@@ -81,12 +81,12 @@ final class ShardSubjectTest {
     void serverThatIsClosedDoesNotMakeItsSuccessorUnhealthy() throws IOException {
         open();
         hangs = true;
-        assertThat(subject.health().ok()).isFalse();
+        assertThat(subject.obstacle()).isNotNull();
         subject.closes("the shard goes back to a checkpoint");
         hangs = false;
         ParameterServer first = server;
         open();
-        assertThat(subject.health()).isEqualTo(Health.OK);
+        assertThat(subject.obstacle()).isNull();
         goOn.countDown();
         first.close();
     }

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** A machine whose state a test sets. By default it has all that a mount over tcp needs, but no RDMA. */
-final class FakeMachine implements Machine {
+final class FakeMachine extends Machine {
     final Map<String, String> files = new HashMap<>();
     final Set<String> devices = new HashSet<>(Set.of("/dev/fuse"));
     final Set<String> programs = new HashSet<>(Set.of("fusermount3"));
@@ -69,12 +69,12 @@ final class FakeMachine implements Machine {
     }
 
     @Override
-    public Optional<String> text(Path file) {
+    Optional<String> text(Path file) {
         return Optional.ofNullable(files.get(file.toString()));
     }
 
     @Override
-    public List<String> names(Path directory) {
+    List<String> names(Path directory) {
         Set<String> names = new TreeSet<>();
         for (String file : files.keySet()) {
             if (file.startsWith(directory + "/")) {
@@ -85,67 +85,67 @@ final class FakeMachine implements Machine {
     }
 
     @Override
-    public boolean exists(Path file) {
+    boolean exists(Path file) {
         return files.containsKey(file.toString()) || devices.contains(file.toString());
     }
 
     @Override
-    public boolean opens(Path device) {
+    boolean opens(Path device) {
         return devices.contains(device.toString());
     }
 
     @Override
-    public boolean hasProgram(String name) {
+    boolean hasProgram(String name) {
         return programs.contains(name);
     }
 
     @Override
-    public boolean hasLibrary(String name) {
+    boolean hasLibrary(String name) {
         return libraries.contains(name);
     }
 
     @Override
-    public int javaVersion() {
+    int javaVersion() {
         return javaVersion;
     }
 
     @Override
-    public boolean mayCallNative() {
+    boolean mayCallNative() {
         return mayCallNative;
     }
 
     @Override
-    public boolean hasModule(String name) {
+    boolean hasModule(String name) {
         return modules.contains(name);
     }
 
     @Override
-    public MemoryLimit memoryLimit() {
+    MemoryLimit memoryLimit() {
         return new MemoryLimit(1L << 30, MemoryLimit.MACHINE);
     }
 
     @Override
-    public String rdmaObstacle() {
+    String rdmaObstacle() {
         return rdmaObstacle;
     }
 
     @Override
-    public CudaReport cuda() {
+    CudaReport cuda() {
         return cuda;
     }
 
     @Override
-    public GpuDirectTrial gpuDirect(String device) {
+    GpuDirectTrial gpuDirect(String device) {
         return gpuDirect;
     }
 
     @Override
-    public String sharedMemoryObstacle() {
+    String sharedMemoryObstacle() {
         return sharedMemoryObstacle;
     }
 
     @Override
-    public String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model) {
+    String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model) {
         return shardObstacles.get(datamover.toString());
     }
 }

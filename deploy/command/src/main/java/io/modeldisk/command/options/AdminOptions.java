@@ -6,7 +6,6 @@ import io.modeldisk.admin.AdminSubject;
 import io.modeldisk.admin.AdminTls;
 import io.modeldisk.admin.AdminToken;
 import io.modeldisk.admin.page.ModelPage;
-import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -42,8 +41,7 @@ public final class AdminOptions {
             return admin;
         }
         admin.serve(AdminServer.start(new AdminSettings(TargetAddress.parse(address, DEFAULT_PORT),
-            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls),
-            ProgramVersion.TEXT),
+            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls)),
             subject, new ModelPage(admin::overview).pages()));
         return admin;
     }

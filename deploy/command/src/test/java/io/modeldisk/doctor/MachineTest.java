@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-final class LinuxMachineTest {
-    private final LinuxMachine machine = new LinuxMachine();
+final class MachineTest {
+    private final Machine machine = new Machine();
 
     /** A file in /proc/sys returns data only for the first read. */
     @Test
