@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.pdu.LoginStatus;
@@ -203,9 +204,7 @@ final class SessionTable {
                         + " did not close within " + endTimeout.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(
-                "the thread was interrupted while it waited until connection " + connection + " is closed", e);
+            throw Interruption.whileIt("waited until connection " + connection + " is closed");
         }
     }
 }

@@ -10,7 +10,6 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
@@ -25,12 +24,17 @@ public final class ConnectionDetails {
     private static final int MAX_PRIVATE_DATA_BYTES = 255;
     private static final int MAX_NAME_BYTES = 64;
 
-    private static final ConnectionDetails SHARED = new ConnectionDetails(RdmaLibrary.symbols());
+    private static final MethodHandle LAST_EVENT = handle("modeldisk_rdma_last_event", FunctionDescriptor.of(
+        ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+    private static final MethodHandle ACCEPT = handle("modeldisk_rdma_accept", FunctionDescriptor.of(
+        ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+        ValueLayout.JAVA_INT));
+    private static final MethodHandle DEVICE_NAME = handle("modeldisk_rdma_device_name", FunctionDescriptor.ofVoid(
+        ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    private static final MethodHandle CAN_INVALIDATE = handle("modeldisk_rdma_can_invalidate", FunctionDescriptor.of(
+        ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
 
-    private final MethodHandle lastEvent;
-    private final MethodHandle accept;
-    private final MethodHandle deviceName;
-    private final MethodHandle canInvalidate;
+    private ConnectionDetails() {}
 
     /**
      * The status and the private data of an event. The status is a negative error number, or the reason why the peer rejected the
@@ -38,26 +42,9 @@ public final class ConnectionDetails {
      */
     public record Event(int status, byte[] privateData) {}
 
-    private ConnectionDetails(SymbolLookup symbols) {
-        lastEvent = handle(symbols, "modeldisk_rdma_last_event", FunctionDescriptor.of(
-            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
-        accept = handle(symbols, "modeldisk_rdma_accept", FunctionDescriptor.of(
-            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT,
-            ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-        deviceName = handle(symbols, "modeldisk_rdma_device_name", FunctionDescriptor.ofVoid(
-            ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-        canInvalidate = handle(symbols, "modeldisk_rdma_can_invalidate", FunctionDescriptor.of(
-            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
     @SuppressWarnings("restricted")
-    private static MethodHandle handle(SymbolLookup symbols, String name, FunctionDescriptor type) {
-        return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), type);
-    }
-
-    /** Returns the only object of this class, which all threads of the process share. */
-    public static ConnectionDetails shared() {
-        return SHARED;
+    private static MethodHandle handle(String name, FunctionDescriptor type) {
+        return Linker.nativeLinker().downcallHandle(RdmaLibrary.symbols().findOrThrow(name), type);
     }
 
     private static long handleOf(Object disniObject) {
@@ -65,12 +52,12 @@ public final class ConnectionDetails {
     }
 
     /** Returns the details of the last event of a channel. Only the thread that reads the channel may call this method. */
-    public Event lastEvent(RdmaEventChannel channel) {
+    public static Event lastEvent(RdmaEventChannel channel) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment data = arena
                 .allocate(MemoryLayout.sequenceLayout(MAX_PRIVATE_DATA_BYTES, ValueLayout.JAVA_BYTE));
-            int bytes = (int) lastEvent.invokeExact(handleOf(channel), status, data);
+            int bytes = (int) LAST_EVENT.invokeExact(handleOf(channel), status, data);
             return new Event(status.get(ValueLayout.JAVA_INT, 0),
                 data.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
         } catch (Throwable e) {
@@ -79,11 +66,11 @@ public final class ConnectionDetails {
     }
 
     /** Accepts a connection. */
-    public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
+    public static void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
         int error;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
-            error = (int) accept.invokeExact(handleOf(id), data, privateData.length,
+            error = (int) ACCEPT.invokeExact(handleOf(id), data, privateData.length,
                 (int) parameters.getRetry_count(), (int) parameters.getRnr_retry_count());
         } catch (Throwable e) {
             throw unexpected(e);
@@ -94,19 +81,19 @@ public final class ConnectionDetails {
     }
 
     /** Returns whether the device of an identifier supports {@link WorkRequests#SEND_WITH_INVALIDATE}. */
-    public boolean canInvalidate(RdmaCmId id) {
+    public static boolean canInvalidate(RdmaCmId id) {
         try {
-            return (int) canInvalidate.invokeExact(handleOf(id)) != 0;
+            return (int) CAN_INVALIDATE.invokeExact(handleOf(id)) != 0;
         } catch (Throwable e) {
             throw unexpected(e);
         }
     }
 
     /** Returns the name of the device of an identifier. The name is empty if the identifier has no device. */
-    public String deviceName(RdmaCmId id) {
+    public static String deviceName(RdmaCmId id) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(MAX_NAME_BYTES);
-            deviceName.invokeExact(handleOf(id), name, MAX_NAME_BYTES);
+            DEVICE_NAME.invokeExact(handleOf(id), name, MAX_NAME_BYTES);
             return name.getString(0);
         } catch (Throwable e) {
             throw unexpected(e);

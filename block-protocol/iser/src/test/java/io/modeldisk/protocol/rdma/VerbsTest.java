@@ -179,15 +179,15 @@ class VerbsTest {
     void bothPeersReceivePrivateDataDuringTheConnect() throws IOException {
         request(PORT, "from the initiator");
         RdmaCmEvent asked = VerbsEndpoint.event(targetChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
-        byte[] said = ConnectionDetails.shared().lastEvent(targetChannel).privateData();
+        byte[] said = ConnectionDetails.lastEvent(targetChannel).privateData();
         assertThat(new String(said, StandardCharsets.US_ASCII)).startsWith("from the initiator\0");
         target = new VerbsEndpoint(asked.getConnIdPriv());
         byte[] answer = "from the target\0".getBytes(StandardCharsets.US_ASCII);
-        ConnectionDetails.shared().accept(target.id(), parameters(""), answer);
+        ConnectionDetails.accept(target.id(), parameters(""), answer);
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_ESTABLISHED);
-        byte[] heard = ConnectionDetails.shared().lastEvent(initiatorChannel).privateData();
+        byte[] heard = ConnectionDetails.lastEvent(initiatorChannel).privateData();
         assertThat(new String(heard, StandardCharsets.US_ASCII)).startsWith("from the target\0");
-        assertThat(Rdma.devices()).contains(ConnectionDetails.shared().deviceName(target.id()));
+        assertThat(Rdma.devices()).contains(ConnectionDetails.deviceName(target.id()));
     }
 
     @Test
@@ -202,7 +202,7 @@ class VerbsTest {
     void connectionToAPortWithoutAListenerIsRejected() throws IOException {
         request(UNUSED_PORT, "");
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_REJECTED);
-        assertThat(ConnectionDetails.shared().lastEvent(initiatorChannel).status()).isNotZero();
+        assertThat(ConnectionDetails.lastEvent(initiatorChannel).status()).isNotZero();
     }
 
     @Test

@@ -122,7 +122,7 @@ public final class IserConnector {
                     return;
                 }
                 throw new IOException(
-                    describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
+                    describe(type, ConnectionDetails.lastEvent(channel).status()));
             }
             throw new IOException("the target does not respond over RDMA within " + timeoutMs + " ms" + device()
                 + "; check whether `rping -c -a " + address.getAddress().getHostAddress() + "` succeeds");
@@ -149,7 +149,7 @@ public final class IserConnector {
         }
 
         private String device() {
-            String name = ConnectionDetails.shared().deviceName(id);
+            String name = ConnectionDetails.deviceName(id);
             return name.isEmpty() ? "" : " through device " + name;
         }
 

@@ -20,10 +20,6 @@ abstract class IserDatamover {
         this.channel = new IserChannel(queue, receives(commands), kept, rights);
     }
 
-    final IserChannel channel() {
-        return channel;
-    }
-
     static int receives(int commands) {
         return commands + IserChannel.UNEXPECTED_PDUS;
     }

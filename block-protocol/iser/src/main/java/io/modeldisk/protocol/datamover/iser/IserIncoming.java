@@ -49,7 +49,7 @@ final class IserIncoming implements IncomingConnection {
             throw new IOException("the address of the initiator is not an IPv4 address, but DiSNI supports only IPv4");
         }
         this.invalidates = IserPrivateData.wantsInvalidation(privateData)
-            && ConnectionDetails.shared().canInvalidate(id);
+            && ConnectionDetails.canInvalidate(id);
     }
 
     @Override
@@ -78,7 +78,7 @@ final class IserIncoming implements IncomingConnection {
         throws IOException {
         IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates);
         try {
-            ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
+            ConnectionDetails.accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {
                 LOG.info("responses to {} invalidate the memory keys of their commands, as the initiator requested",
                     IserPortal.text(peer));

@@ -248,7 +248,7 @@ public final class IserPortal implements TargetPortal {
         switch (type) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> {
                 IserIncoming incoming = new IserIncoming(this, id,
-                    ConnectionDetails.shared().lastEvent(channel).privateData());
+                    ConnectionDetails.lastEvent(channel).privateData());
                 uses.requested();
                 if (closed) {
                     LOG.debug("the iSER connection from {} is refused because the portal is closed",

@@ -45,7 +45,7 @@ class IserFaultTest extends IserFixture {
             // The read registers the memory in a protection domain that the lying initiator does not use.
             assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
-            int foreign = ((IserInitiatorDatamover) last.get()).channel().registered(memory).remoteKey(0);
+            int foreign = ((IserInitiatorDatamover) last.get()).channel.registered(memory).remoteKey(0);
             InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
             byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
             try (IscsiSession liar = login(way)) {

@@ -50,7 +50,7 @@ final class IserRightsTest {
             try {
                 weights.slab(0).fill(WEIGHT);
                 peers.slab(0).fill(HOSTILE);
-                RegisteredMemory victim = ((IserTargetDatamover) pair.target()).channel().registered(weights);
+                RegisteredMemory victim = ((IserTargetDatamover) pair.target()).channel.registered(weights);
                 assertThatThrownBy(() -> request(pair, opcode, peers, victim))
                     .isInstanceOf(IOException.class).hasMessageContaining("IBV_WC_REM_ACCESS_ERR");
                 assertThat(weights.slab(0).get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(WEIGHT);
@@ -68,7 +68,7 @@ final class IserRightsTest {
      */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
-        IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel();
+        IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel;
         QueuePair queue = channel.queue();
         try (QueuePair.Use _ = queue.enter()) {
             Work work = queue.add(new Work("a hostile RDMA request", false));

@@ -60,7 +60,7 @@ final class LyingInitiator implements InitiatorDatamover {
             honest.sendCommand(command, task, more);
             return;
         }
-        IserChannel channel = honest.channel();
+        IserChannel channel = honest.channel;
         try (QueuePair.Use _ = channel.queue().enter(); Held _ = channel.lock()) {
             RegisteredMemory right = channel.registered(task.memory());
             RegisteredMemory small = channel.registered(instead);
