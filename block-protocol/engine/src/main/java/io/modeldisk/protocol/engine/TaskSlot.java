@@ -34,7 +34,7 @@ final class TaskSlot implements IoTask {
     private final long chunk;
     /** Null if the target has no device memory for data. */
     private final DevicePool devicePool;
-    private final DataPlace.Pieces onDevice;
+    private final DataPlace onDevice;
     /** The number of tasks of the session that wait for data. All slots of the session share this counter. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
@@ -63,7 +63,7 @@ final class TaskSlot implements IoTask {
         this.devicePool = devicePool;
         this.onDevice = devicePool == null
             ? null
-            : new DataPlace.Pieces(devicePool.memory(), BufferPool.CHUNK_BYTES, MAX_CHUNKS);
+            : new DataPlace(devicePool.memory(), BufferPool.CHUNK_BYTES, MAX_CHUNKS);
         this.memory = memory;
         this.chunk = chunk;
         this.awaitingData = awaitingData;

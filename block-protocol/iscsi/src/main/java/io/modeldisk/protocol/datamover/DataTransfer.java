@@ -8,19 +8,21 @@ import io.modeldisk.protocol.memory.DataMemory;
  */
 public final class DataTransfer {
     private final int slot;
-    private final DataPlace.Pieces pieces;
-    private final DataPlace.PeerMemory peerMemory = new DataPlace.PeerMemory();
+    private final DataPlace pieces;
+    /** A range of the initiator's memory that the target has mapped. The range lies within one slab. */
+    private final DataPlace mapped = new DataPlace(null, DataMemory.SLAB_BYTES, 1);
 
     private DataPlace place;
     private int initiatorTaskTag;
     private long lunField;
     private int lengthBytes;
     private int receivedBytes;
+    private long mappedBytes;
 
     /** Creates a transfer whose data occupies up to {@code maxPieces} pieces of {@code memory}. */
     public DataTransfer(int slot, DataMemory memory, int pieceBytes, int maxPieces) {
         this.slot = slot;
-        this.pieces = new DataPlace.Pieces(memory, pieceBytes, maxPieces);
+        this.pieces = new DataPlace(memory, pieceBytes, maxPieces);
         this.place = pieces;
     }
 
@@ -40,13 +42,14 @@ public final class DataTransfer {
      * @param bytes the length of the memory range. The range lies within one slab and is at least as long as the task's data
      */
     public void liesAt(DataMemory memory, long offset, long bytes) {
-        peerMemory.set(memory, offset, bytes);
-        place = peerMemory;
+        mapped.set(memory, offset);
+        mappedBytes = bytes;
+        place = mapped;
         receivedBytes = lengthBytes;
     }
 
     /** Sets other pieces of the target's memory as the location of the task's data, of which nothing has arrived yet. */
-    public void liesIn(DataPlace.Pieces other) {
+    public void liesIn(DataPlace other) {
         place = other;
     }
 
@@ -56,7 +59,7 @@ public final class DataTransfer {
     }
 
     /** The pieces of the target's memory that belong to this transfer, even if the current task does not use these pieces. */
-    public DataPlace.Pieces pieces() {
+    public DataPlace pieces() {
         return pieces;
     }
 
@@ -75,6 +78,23 @@ public final class DataTransfer {
     public long address(int position) {
         int pieceBytes = place.pieceBytes();
         return place.piece(position / pieceBytes) + position % pieceBytes;
+    }
+
+    /**
+     * Returns the offset in {@link #memory()} of the byte at {@code position} in the data, which is in mapped memory.
+     *
+     * @throws IllegalStateException if the data is elsewhere, or {@code bytes} bytes at {@code position} are not within the data
+     */
+    public long mappedAddress(int position, int bytes) {
+        if (place != mapped) {
+            throw new IllegalStateException(
+                "the target cannot send the data of a task, because the command refers to no memory of the initiator");
+        }
+        if (position < 0 || bytes > mappedBytes - position) {
+            throw new IllegalStateException(bytes + " bytes at offset " + position
+                + " are outside of the task's data of " + mappedBytes + " bytes");
+        }
+        return mapped.piece(0) + position;
     }
 
     /** Returns the number of bytes from {@code position} to the end of the piece that holds this position. */

@@ -112,9 +112,11 @@ public interface TargetDatamover extends AutoCloseable {
 
     /**
      * The number of Data-In and R2T PDUs that the target has sent for a task. The task's response carries this number as
-     * ExpDataSN.
+     * ExpDataSN. Without such PDUs, it is 0.
      */
-    int dataPduCount(DataTransfer transfer);
+    default int dataPduCount(DataTransfer transfer) {
+        return 0;
+    }
 
     /**
      * Sends a piece of a task's data (Put_Data of RFC 5047). With the last piece, the datamover also sends the status GOOD of the

@@ -6,7 +6,6 @@ import io.modeldisk.platform.threads.ScopedLock.Held;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
-import io.modeldisk.protocol.datamover.DataPlace;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ImmediateData;
 import io.modeldisk.protocol.datamover.Liveness;
@@ -191,22 +190,13 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public int dataPduCount(DataTransfer transfer) {
-        return 0;
-    }
-
-    @Override
     public boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory from, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException {
-        if (!(transfer.place() instanceof DataPlace.PeerMemory place)) {
-            throw new IllegalStateException(
-                "the target cannot send the data of a task, because the command refers to no memory of the initiator");
-        }
-        long to = place.address(dataOffset, bytes);
+        long to = transfer.mappedAddress(dataOffset, bytes);
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
-            place.memory().slab(to), DataMemory.offsetInSlab(to), bytes);
+            transfer.memory().slab(to), DataMemory.offsetInSlab(to), bytes);
         if (last) {
             try (Held _ = out.lock()) {
                 response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);

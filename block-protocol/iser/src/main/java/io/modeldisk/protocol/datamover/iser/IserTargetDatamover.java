@@ -282,12 +282,6 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     }
 
     @Override
-    public int dataPduCount(DataTransfer transfer) {
-        // iSER has no Data-In or R2T PDUs.
-        return 0;
-    }
-
-    @Override
     public boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
