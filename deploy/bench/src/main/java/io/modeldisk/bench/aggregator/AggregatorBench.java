@@ -60,7 +60,7 @@ public final class AggregatorBench {
                 "Throughput of gradient on one core: medians of " + rounds + " runs in turn", "aggregator", "loop in C")
                 .row(name, loopName);
             Turns.repeat(rounds, passes).forEach((pass, rates) -> row.put(pass, Unit.GIGABYTES_PER_SECOND,
-                Samples.of(rates.stream().mapToDouble(Double::doubleValue).toArray())));
+                new Samples(rates.stream().mapToDouble(Double::doubleValue).toArray())));
             row.ratio("aggregator", "loop").ratio("aggregator", "memcpy");
             return report;
         }

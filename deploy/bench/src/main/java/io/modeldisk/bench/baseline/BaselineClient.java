@@ -12,7 +12,8 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.FutureTask;
+import java.util.List;
+import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -56,34 +57,21 @@ public final class BaselineClient implements Requester {
         }
     }
 
-    /** Moves the data of a load. Returns the nanoseconds until the receiver has all data. */
-    public long move(Load load) throws IOException {
-        return move(load, false);
-    }
-
     /**
-     * Pushes the data of a load to a server that applies each received buffer to the model with sgd, while the buffer is in the
-     * processor's cache.
+     * Moves the data of a load. Returns the nanoseconds until the receiver has all data.
+     *
+     * @param aggregates whether the server applies each received buffer to the model with sgd, while the buffer is in the
+     *     processor's cache
      */
-    public long moveWithSgd(Load load) throws IOException {
-        return move(load, true);
-    }
-
-    private long move(Load load, boolean aggregates) throws IOException {
+    public long move(Load load, boolean aggregates) throws IOException {
         long begun = System.nanoTime();
         new BaselineRequest(load.direction(), false, aggregates, load.requestBytes(), load.requests()).send(channel);
-        FutureTask<Void> sender = null;
-        if (load.direction() == Direction.BOTH) {
-            sender = ClosedLoop.start("baseline-sender", () -> push(load));
-        } else if (load.direction() == Direction.PUSH) {
-            push(load);
-        }
-        if (load.direction().pulls()) {
-            pull(load);
-        }
-        if (sender != null) {
-            ClosedLoop.await(sender);
-        }
+        List<Callable<Void>> tasks = switch (load.direction()) {
+            case PUSH -> List.of(() -> push(load));
+            case PULL -> List.of(() -> pull(load));
+            case BOTH -> List.of(() -> push(load), () -> pull(load));
+        };
+        ClosedLoop.together(tasks);
         if (load.direction().pushes()) {
             checkReceived(load);
         }
@@ -103,11 +91,12 @@ public final class BaselineClient implements Requester {
         return null;
     }
 
-    private void pull(Load load) throws IOException {
+    private Void pull(Load load) throws IOException {
         BufferWalk buffers = new BufferWalk(weights, buffersBytes(load), load.requestBytes());
         for (long i = 0; i < load.requests(); i++) {
             BaselineRequest.readAll(channel, buffers.next());
         }
+        return null;
     }
 
     /**

@@ -14,7 +14,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.FutureTask;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -105,23 +107,22 @@ public final class BaselineServer implements AutoCloseable {
             sendWeights(channel, request);
             return;
         }
-        FutureTask<Void> sender = null;
+        List<Callable<Long>> tasks = new ArrayList<>();
         if (request.direction().pulls()) {
-            sender = ClosedLoop.start("baseline-sender", () -> sendWeights(channel, request));
+            tasks.add(() -> sendWeights(channel, request));
         }
-        long received = takeGradients(channel, request);
-        if (sender != null) {
-            ClosedLoop.await(sender);
-        }
+        tasks.add(() -> takeGradients(channel, request));
+        long received = ClosedLoop.together(tasks).getLast();
         BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(received).flip());
     }
 
-    private Void sendWeights(SocketChannel channel, BaselineRequest request) throws IOException {
+    /** Sends weights. Returns the number of requests. */
+    private long sendWeights(SocketChannel channel, BaselineRequest request) throws IOException {
         BufferWalk weights = new BufferWalk(model, model.bytes(), request.requestBytes());
         for (long i = 0; i < request.requests(); i++) {
             BaselineRequest.writeAll(channel, weights.next());
         }
-        return null;
+        return request.requests();
     }
 
     private long takeGradients(SocketChannel channel, BaselineRequest request) throws IOException {

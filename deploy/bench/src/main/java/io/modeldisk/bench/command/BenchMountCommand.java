@@ -1,13 +1,11 @@
 package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.mount.MountBench;
-import io.modeldisk.bench.mount.MountPlan;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -21,11 +19,9 @@ import picocli.CommandLine.Option;
             + "flight (libaio), in turn with a file of the same binding that moves no data, and with the protocol without a "
             + "mount. `bench training --through mount,mapped` measures the time of a learner.",
         "The shard drops pushed gradients. The shard and each mount run in their own processes."},
-    footer = {"", "Examples:", "  modeldisk bench mount", "  modeldisk bench mount --sizes 256k --duration 2s"})
+    footer = {"", "Examples:", "  modeldisk bench mount", "  modeldisk bench mount --sizes 256k --rounds 5"})
 final class BenchMountCommand implements Callable<Integer> {
     private static final long LARGEST_REQUEST_BYTES = 4 << 20;
-    private static final long LEAST_MODEL_BYTES = 64 << 20;
-    private static final long MOST_MODEL_BYTES = 16L << 30;
 
     @Option(names = "--sizes", paramLabel = "BYTES", split = ",", defaultValue = "4k,64k,256k,1m,4m",
         description = "The sizes of reads and writes: multiples of 4 KiB up to 4 MiB.")
@@ -39,40 +35,26 @@ final class BenchMountCommand implements Callable<Integer> {
         description = "One or more of shm, tcp and iser. The report gives the reason if a datamover is unavailable.")
     private List<String> datamovers;
 
-    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "1s",
-        description = "The duration of a measurement. The warm-up of a mount takes at most 12 times as long.")
-    private Duration duration;
-
-    @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "512MiB",
-        description = "The size of the model: 64 MiB to 16 GiB.")
-    private ByteSize modelSize;
-
     @Mixin
     private ReportOptions output;
 
     @Override
     public Integer call() throws IOException {
-        output.write(new MountBench(plan()).run());
+        output.write(bench().run());
         return 0;
     }
 
-    /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
-    MountPlan plan() {
+    /** Returns the benchmark that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
+    MountBench bench() {
         bindings.forEach(FuseBinding::named);
         for (ByteSize size : sizes) {
-            check("--sizes", size, LogicalBlock.BYTES, LARGEST_REQUEST_BYTES);
+            if (size.bytes() < LogicalBlock.BYTES || size.bytes() > LARGEST_REQUEST_BYTES
+                || size.bytes() % LogicalBlock.BYTES != 0) {
+                throw new IllegalArgumentException("--sizes " + size.bytes() + " must be a multiple of 4096 from "
+                    + LogicalBlock.BYTES + " to " + LARGEST_REQUEST_BYTES);
+            }
         }
-        check("--model-size", modelSize, LEAST_MODEL_BYTES, MOST_MODEL_BYTES);
-        DurationRange.check("--duration", duration, Duration.ofMillis(100), Duration.ofMinutes(1));
-        return new MountPlan(bindings.stream().distinct().toList(), Datamovers.named(datamovers),
-            sizes.stream().map(size -> (int) size.bytes()).distinct().toList(), output.check(), duration.toMillis(),
-            modelSize.bytes());
-    }
-
-    private static void check(String option, ByteSize size, long least, long most) {
-        if (size.bytes() < least || size.bytes() > most || size.bytes() % LogicalBlock.BYTES != 0) {
-            throw new IllegalArgumentException(option + " " + size.bytes() + " must be a multiple of 4096 from " + least
-                + " to " + most);
-        }
+        return new MountBench(bindings.stream().distinct().toList(), Datamovers.named(datamovers),
+            sizes.stream().map(size -> (int) size.bytes()).distinct().toList(), output.check());
     }
 }

@@ -8,6 +8,7 @@ import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.time.Duration;
@@ -109,8 +110,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
     ProtocolPlan plan() throws IOException {
-        if (duration != null) {
-            DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
+        if (duration != null && (duration.toMillis() < 10 || duration.compareTo(Duration.ofHours(1)) > 0)) {
+            throw new IllegalArgumentException(
+                "--duration " + DurationText.format(duration) + " must be from 10ms to 1h");
         }
         return new ProtocolPlan(EnumSet.copyOf(measures),
             sizes.stream().map(size -> (int) Math.min(size.bytes(), Integer.MAX_VALUE)).toList(), clients, queueDepths,

@@ -6,10 +6,12 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
+import io.modeldisk.bench.grpc.Methods.Range;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -82,8 +84,7 @@ public final class GrpcClient implements Requester {
             return ClientCalls.futureUnaryCall(channel.newCall(method, CallOptions.DEFAULT), question)
                 .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for a gRPC response was interrupted", e);
+            throw Interruption.whileIt("waited for a gRPC response");
         } catch (ExecutionException e) {
             Status status = Status.fromThrowable(e);
             throw new IOException("a gRPC call to " + channel.authority() + " failed: "

@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
+import io.modeldisk.bench.grpc.Methods.Range;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -20,9 +21,6 @@ import java.util.concurrent.TimeUnit;
  * {@code null}. The gRPC library calls the methods on its threads and copies the weights of each pull once.
  */
 public final class GrpcServer implements AutoCloseable {
-    /** The maximum size of the weights, which are on the heap. */
-    public static final long MAX_MODEL_BYTES = 256 << 20;
-
     private static final long END_SECONDS = 5;
 
     private final Server server;
@@ -34,16 +32,12 @@ public final class GrpcServer implements AutoCloseable {
     /**
      * Starts a server with the weights of {@link Pattern}.
      *
-     * @param modelBytes the size of the weights, a multiple of 4096, at most {@link #MAX_MODEL_BYTES}
+     * @param modelBytes the size of the weights, a multiple of 4096, which are on the heap
      * @throws IOException if the server cannot listen on the address
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {
-        if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
-            throw new IllegalArgumentException("the model size " + modelBytes
-                + " of the gRPC server must be from 4096 to " + MAX_MODEL_BYTES + " bytes");
-        }
         NettyServerBuilder builder = NettyServerBuilder.forAddress(listen).directExecutor()
-            .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights((int) modelBytes)));
+            .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights(Math.toIntExact(modelBytes))));
         try {
             return new GrpcServer(builder.build().start());
         } catch (IOException e) {

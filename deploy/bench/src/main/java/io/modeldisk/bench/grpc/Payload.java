@@ -4,12 +4,14 @@ import io.grpc.Drainable;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor.Marshaller;
+import io.modeldisk.bench.grpc.Methods.Codec;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 
 /**
  * A message that consists of bytes without an encoding. To send a message, gRPC copies the bytes once into its frames, which is
@@ -20,51 +22,28 @@ import java.nio.ByteBuffer;
  * @param length the length of the message
  */
 record Payload(byte[] bytes, int offset, int length) {
-    /** Consumes the remaining bytes of a buffer, which are a part of a message. */
-    @FunctionalInterface
-    interface Sink {
-        void take(ByteBuffer piece);
-    }
-
-    private static final int CHUNK_BYTES = 64 << 10;
-
     /** Encodes payloads that are sent. Cannot decode a payload. */
     static final Marshaller<Payload> SENDING = new Codec<>(Outgoing::new, _ -> {
         throw new IllegalStateException("this marshaller sends payloads and cannot receive one");
     });
 
     /** Returns a marshaller that passes the received bytes to a sink. The decoded value is the length of the payload. */
-    static Marshaller<Integer> receiving(Sink sink) {
+    static Marshaller<Integer> receiving(Consumer<ByteBuffer> sink) {
         return new Codec<>(_ -> {
             throw new IllegalStateException("this marshaller receives payloads and cannot send one");
         }, stream -> drain(stream, sink));
     }
 
-    private static int drain(InputStream stream, Sink sink) throws IOException {
-        return stream instanceof HasByteBuffer whole && whole.byteBufferSupported()
-            ? drainInPlace(stream, whole, sink)
-            : drainCopied(stream, sink);
-    }
-
-    private static int drainInPlace(InputStream stream, HasByteBuffer buffers, Sink sink) throws IOException {
+    /** Reads a message that arrived over a network, which gRPC has in buffers of Netty. */
+    private static int drain(InputStream stream, Consumer<ByteBuffer> sink) throws IOException {
         int total = 0;
         while (stream.available() > 0) {
-            ByteBuffer piece = buffers.getByteBuffer();
+            ByteBuffer piece = ((HasByteBuffer) stream).getByteBuffer();
             int length = piece.remaining();
-            sink.take(piece);
+            sink.accept(piece);
             if (stream.skip(length) != length) {
                 throw new EOFException("a gRPC message is truncated: it ended within one of its buffers");
             }
-            total += length;
-        }
-        return total;
-    }
-
-    private static int drainCopied(InputStream stream, Sink sink) throws IOException {
-        byte[] chunk = new byte[CHUNK_BYTES];
-        int total = 0;
-        for (int length = stream.read(chunk); length >= 0; length = stream.read(chunk)) {
-            sink.take(ByteBuffer.wrap(chunk, 0, length));
             total += length;
         }
         return total;

@@ -1,5 +1,6 @@
 package io.modeldisk.bench.load;
 
+import io.modeldisk.platform.threads.Interruption;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,12 +32,15 @@ public final class ClosedLoop {
     }
 
     /**
-     * Runs tasks at the same time, each on its own thread. Returns their results, in the order of the tasks.
+     * Runs tasks at the same time, the last one on the calling thread. Returns their results, in the order of the tasks.
      *
      * @throws IOException if a task fails
      */
     public static <T> List<T> together(List<Callable<T>> tasks) throws IOException {
-        List<FutureTask<T>> running = tasks.stream().map(task -> start("bench-client", task)).toList();
+        List<FutureTask<T>> running = new ArrayList<>();
+        tasks.subList(0, tasks.size() - 1).forEach(task -> running.add(start("bench-client", task)));
+        running.add(new FutureTask<>(tasks.getLast()));
+        running.getLast().run();
         List<T> results = new ArrayList<>();
         for (FutureTask<T> task : running) {
             results.add(await(task));
@@ -56,8 +60,7 @@ public final class ClosedLoop {
         try {
             return task.get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for a task of the benchmark was interrupted", e);
+            throw Interruption.whileIt("waited for a task of the benchmark");
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
         }

@@ -1,8 +1,5 @@
 package io.modeldisk.bench.load;
 
-import io.modeldisk.platform.text.PlainText;
-import io.modeldisk.platform.units.ByteSize;
-
 /**
  * A fixed number of requests of one size.
  *
@@ -26,13 +23,6 @@ public record Load(Direction direction, int requestBytes, int queueDepth, long r
     /** The number of moved bytes, which is the sum of both directions. */
     public long bytes() {
         return requests * requestBytes * direction.ways();
-    }
-
-    /** Returns a short description of the load for progress messages. */
-    public String describe(String aggregator) {
-        return PlainText.format("%s: %s of %s, queue depth %d", aggregator, direction.label(),
-            ByteSize.exact(requestBytes),
-            queueDepth);
     }
 
     /** Returns the same load with another number of requests. */

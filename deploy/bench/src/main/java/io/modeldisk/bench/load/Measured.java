@@ -35,7 +35,7 @@ public record Measured(long requests, long nanos, double p50Micros, double p99Mi
 
     /** Returns a figure of the measurements of all turns. */
     public static Samples samples(List<Measured> turns, ToDoubleFunction<Measured> figure) {
-        return Samples.of(turns.stream().mapToDouble(figure).toArray());
+        return new Samples(turns.stream().mapToDouble(figure).toArray());
     }
 
     /** Returns the throughputs in GB/s of all turns, if each request counts for these bytes. */

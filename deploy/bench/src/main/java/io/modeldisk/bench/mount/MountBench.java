@@ -13,6 +13,7 @@ import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
+import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
@@ -21,6 +22,7 @@ import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -38,22 +40,36 @@ public final class MountBench {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
     private static final long WARM_UP_RUN_MS = 500;
+    private static final long MODEL_BYTES = 512 << 20;
+    /** The duration of a measurement. */
+    private static final long RUN_MS = 1000;
     private static final double WARM_UP_GROWTH = 1.1;
-    /** The longest warm-up of a variant, as a multiple of a measurement's duration. */
-    private static final int WARM_UP_RUNS = 12;
+    /** The longest warm-up of a variant. */
+    private static final Duration WARM_UP = Duration.ofSeconds(12);
     /** With 1, a thread sends one request at a time. */
     private static final List<Integer> QUEUE_DEPTHS = List.of(1, 8);
     private static final List<Direction> CALLS = List.of(Direction.PUSH, Direction.PULL);
 
-    private final MountPlan plan;
     private final List<String> bindings = new ArrayList<>();
+    private final Datamovers datamovers;
+    private final List<Integer> requestBytes;
+    private final int rounds;
     private final Report report = new Report("mount");
 
-    /** Creates a benchmark that measures a plan. */
-    public MountBench(MountPlan plan) {
-        this.plan = plan;
-        plan.datamovers().missing().forEach(report::note);
-        for (String binding : plan.bindings()) {
+    /**
+     * Creates a benchmark.
+     *
+     * @param wanted the names of the FUSE bindings
+     * @param datamovers the datamovers between the mounts and the shard
+     * @param requestBytes the sizes of the requests
+     * @param rounds the number of measurements of each variant; the measurements alternate
+     */
+    public MountBench(List<String> wanted, Datamovers datamovers, List<Integer> requestBytes, int rounds) {
+        this.datamovers = datamovers;
+        this.requestBytes = requestBytes;
+        this.rounds = rounds;
+        datamovers.missing().forEach(report::note);
+        for (String binding : wanted) {
             String obstacle = FuseBinding.named(binding).unavailabilityCause();
             if (obstacle.isEmpty()) {
                 bindings.add(binding);
@@ -82,13 +98,13 @@ public final class MountBench {
         if (!Processes.isInstalled("fio")) {
             throw new IOException("fio is missing; run: apt-get install fio");
         }
-        Table table = report.fact("modelBytes", plan.modelBytes()).table("requests", PlainText.format("""
+        Table table = report.fact("modelBytes", MODEL_BYTES).table("requests", PlainText.format("""
             A file of %s. file: a file of the same binding that moves no data. NAME: a mount over this datamover.
             NAME / series: divided by 1 / (1 / file + 1 / protocol NAME), since each byte passes both.\
-            """, ByteSize.format(plan.modelBytes())), "binding", "call", "in flight", "size");
+            """, ByteSize.format(MODEL_BYTES)), "binding", "call", "in flight", "size");
         try (Closing opened = new Closing()) {
             Path folder = opened.folder();
-            BenchShard shard = opened.add(BenchShard.start("null", plan.modelBytes(), plan.datamovers()));
+            BenchShard shard = opened.add(BenchShard.start("null", MODEL_BYTES, datamovers));
             Map<String, Map<String, Run>> variants = variants(opened, shard, folder);
             for (Map<String, Run> ofBinding : variants.values()) {
                 for (Run variant : ofBinding.values()) {
@@ -98,7 +114,7 @@ public final class MountBench {
             for (String binding : bindings) {
                 for (Direction direction : CALLS) {
                     for (int depth : QUEUE_DEPTHS) {
-                        for (int bytes : plan.requestBytes()) {
+                        for (int bytes : requestBytes) {
                             Load load = new Load(direction, bytes, depth, 1);
                             addFigures(table.row(binding, call(load), depth, new ByteSize(bytes)),
                                 measure(variants.get(binding), load));
@@ -113,12 +129,12 @@ public final class MountBench {
 
     private void addFigures(Table.Row row, Map<String, Samples> found) {
         found.forEach((name, samples) -> row.put(name, Unit.GIGABYTES_PER_SECOND, samples));
-        for (Route.Preference datamover : plan.datamovers().present()) {
+        for (Route.Preference datamover : datamovers.present()) {
             row.ratio(datamover.toString(), "file");
             double[] series = found.get("file").values();
             double[] protocol = found.get("protocol " + datamover).values();
             Arrays.setAll(series, i -> 1 / (1 / series[i] + 1 / protocol[i]));
-            row.put(datamover + " / series", Unit.RATIO, row.figure(datamover.toString()).over(Samples.of(series)));
+            row.put(datamover + " / series", Unit.RATIO, row.figure(datamover.toString()).over(new Samples(series)));
         }
     }
 
@@ -134,11 +150,11 @@ public final class MountBench {
     private void warmUp(Run variant) throws IOException {
         List<Load> loads = new ArrayList<>();
         for (int bytes : new TreeSet<>(
-            List.of(Collections.min(plan.requestBytes()), Collections.max(plan.requestBytes())))) {
+            List.of(Collections.min(requestBytes), Collections.max(requestBytes)))) {
             CALLS.forEach(direction -> loads.add(new Load(direction, bytes, QUEUE_DEPTHS.getLast(), 1)));
         }
         double[] best = new double[loads.size()];
-        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WARM_UP_RUNS * plan.runMs());
+        long endNs = System.nanoTime() + WARM_UP.toNanos();
         for (boolean grows = true; grows && System.nanoTime() - endNs < 0;) {
             grows = false;
             for (int i = 0; i < best.length; i++) {
@@ -152,9 +168,9 @@ public final class MountBench {
 
     /** Returns the variants of each binding: the file that moves no data, the mounts, and the protocol. */
     private Map<String, Map<String, Run>> variants(Closing opened, BenchShard shard, Path folder) throws IOException {
-        int most = Collections.max(plan.requestBytes()) * QUEUE_DEPTHS.getLast();
+        int most = Collections.max(requestBytes) * QUEUE_DEPTHS.getLast();
         Map<String, Run> protocol = new LinkedHashMap<>();
-        for (Route.Preference datamover : plan.datamovers().present()) {
+        for (Route.Preference datamover : datamovers.present()) {
             SessionMover mover = opened.add(new SessionMover(shard, datamover, most, 0, false, "-" + datamover));
             protocol.put("protocol " + datamover, (load, runMs) -> protocol(mover, load, runMs));
         }
@@ -164,9 +180,9 @@ public final class MountBench {
             Path empty = Files.createDirectory(folder.resolve(binding + "-file"));
             Progress.show("mounting: " + binding);
             opened.add(ChildProcess.start("bench", "null-file", empty.toString(), binding,
-                Long.toString(plan.modelBytes())));
+                Long.toString(MODEL_BYTES)));
             ofBinding.put("file", (load, runMs) -> fio(empty, load, runMs));
-            for (Route.Preference datamover : plan.datamovers().present()) {
+            for (Route.Preference datamover : datamovers.present()) {
                 Path directory = Files.createDirectory(folder.resolve(binding + "-" + datamover));
                 opened.add(ChildProcess.start("mount", "--foreground", "--exchange", "direct", "--binding", binding,
                     "--datamover", datamover.toString(), shard.address(), directory.toString()));
@@ -178,7 +194,7 @@ public final class MountBench {
     }
 
     private double fio(Path directory, Load load, long runMs) throws IOException {
-        return Fio.run(directory.resolve("model"), plan.modelBytes(), load, runMs) / SECOND_NS;
+        return Fio.run(directory.resolve("model"), MODEL_BYTES, load, runMs) / SECOND_NS;
     }
 
     /** Moves more and more requests until a run takes the wanted time. */
@@ -199,11 +215,11 @@ public final class MountBench {
         variants.forEach((name, variant) -> runs.put(name, () -> {
             Progress.show(PlainText.format("%s: %s of %s, queue depth %d", name, call(load),
                 ByteSize.exact(load.requestBytes()), load.queueDepth()));
-            return variant.run(load, plan.runMs());
+            return variant.run(load, RUN_MS);
         }));
         Map<String, Samples> samples = new LinkedHashMap<>();
-        Turns.repeat(plan.rounds(), runs).forEach((name, found) -> samples.put(name,
-            Samples.of(found.stream().mapToDouble(Double::doubleValue).toArray())));
+        Turns.repeat(rounds, runs).forEach((name, found) -> samples.put(name,
+            new Samples(found.stream().mapToDouble(Double::doubleValue).toArray())));
         return samples;
     }
 }

@@ -52,13 +52,13 @@ public final class ManySessions {
                         Samples all = Measured.gigabytesPerSecond(
                             run(shard, count, stopped, bytes, Long.MAX_VALUE, runNs), bytes);
                         table.row(count, stopped, new ByteSize(bytes))
-                            .put("all", Unit.GIGABYTES_PER_SECOND, Samples.of(Arrays.stream(all.values()).sum()))
-                            .put("median session", Unit.GIGABYTES_PER_SECOND, Samples.of(all.median()))
-                            .put("slowest", Unit.GIGABYTES_PER_SECOND, Samples.of(all.min()))
-                            .put("median / slowest", Unit.NUMBER, Samples.of(all.median() / all.min()))
-                            .put("shard before", Unit.MEBIBYTES, Samples.of(before / MEBI))
+                            .put("all", Unit.GIGABYTES_PER_SECOND, new Samples(Arrays.stream(all.values()).sum()))
+                            .put("median session", Unit.GIGABYTES_PER_SECOND, new Samples(all.median()))
+                            .put("slowest", Unit.GIGABYTES_PER_SECOND, new Samples(all.min()))
+                            .put("median / slowest", Unit.NUMBER, new Samples(all.median() / all.min()))
+                            .put("shard before", Unit.MEBIBYTES, new Samples(before / MEBI))
                             .put("after", Unit.MEBIBYTES,
-                                Samples.of(shard.residentBytes() / MEBI));
+                                new Samples(shard.residentBytes() / MEBI));
                     }
                 }
             }

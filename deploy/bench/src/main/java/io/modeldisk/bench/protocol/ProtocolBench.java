@@ -180,7 +180,9 @@ public final class ProtocolBench {
             }
             Turns turns = new Turns(plan.rounds(), plan.runMs(Measure.THROUGHPUT));
             for (Load load : plan.loads()) {
-                Progress.show(load.describe(aggregator));
+                Progress
+                    .show(aggregator + ": " + load.direction().label() + " of " + ByteSize.exact(load.requestBytes())
+                        + ", queue depth " + load.queueDepth());
                 Map<String, List<Measured>> found = turns.measure(load.queueDepth(),
                     variants(load, shard, sessions, sockets, alone));
                 Table.Row row = throughput.row(aggregator, load.direction().label(),
@@ -196,9 +198,9 @@ public final class ProtocolBench {
         Load load, BenchShard shard, Map<String, SessionMover> sessions, BaselineClient sockets, MemoryBaseline alone) {
         Map<String, Turns.Run> variants = new LinkedHashMap<>();
         sessions.forEach((name, session) -> variants.put(name, run(load, session::move)));
-        variants.put(SOCKETS, run(load, sockets::move));
+        variants.put(SOCKETS, run(load, each -> sockets.move(each, false)));
         if (load.direction().pushes() && shard.facts().aggregator().startsWith("sgd:")) {
-            variants.put(SOCKETS_WITH_SGD, run(load, sockets::moveWithSgd));
+            variants.put(SOCKETS_WITH_SGD, run(load, each -> sockets.move(each, true)));
         }
         // One thread does the work of one direction.
         if (alone != null && load.direction() != Direction.BOTH) {

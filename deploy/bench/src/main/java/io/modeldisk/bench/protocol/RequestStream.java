@@ -3,6 +3,7 @@ package io.modeldisk.bench.protocol;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Offsets;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -117,8 +118,7 @@ final class RequestStream implements IoRequest.Completion {
                 }
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for a command was interrupted", e);
+            throw Interruption.whileIt("waited for a command");
         }
         if (failure != null) {
             throw new IOException(failure);

@@ -16,7 +16,9 @@ import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.FutureTask;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -88,24 +90,18 @@ public final class SessionMover implements Requester {
      */
     public long move(Load load) throws IOException {
         IscsiSession used = session(load.queueDepth() * load.direction().ways());
-        RequestStream push = load.direction().pushes() ? stream(used, load, true) : null;
-        RequestStream pull = load.direction().pulls() ? stream(used, load, false) : null;
+        List<RequestStream> streams = new ArrayList<>();
+        if (load.direction().pushes()) {
+            streams.add(stream(used, load, true));
+        }
+        if (load.direction().pulls()) {
+            streams.add(stream(used, load, false));
+        }
         long begun = System.nanoTime();
-        FutureTask<Void> pushes = null;
-        if (load.direction() == Direction.BOTH) {
-            pushes = ClosedLoop.start("bench-push", push::run);
-        } else if (push != null) {
-            push.run();
-        }
-        if (pull != null) {
-            pull.run();
-        }
-        if (pushes != null) {
-            ClosedLoop.await(pushes);
-        }
+        ClosedLoop.together(streams.stream().<Callable<Void>>map(each -> each::run).toList());
         long nanos = System.nanoTime() - begun;
         movedBytes += load.bytes();
-        check(pull);
+        check(load.direction(), streams.getLast());
         return nanos;
     }
 
@@ -114,9 +110,9 @@ public final class SessionMover implements Requester {
     }
 
     /** Checks the pulled weights. Must be called outside the measured time. */
-    private void check(RequestStream pull) throws IOException {
-        if (pull != null && knowsWeights) {
-            pull.checkWeights();
+    private void check(Direction direction, RequestStream last) throws IOException {
+        if (direction.pulls() && knowsWeights) {
+            last.checkWeights();
         }
     }
 
@@ -127,7 +123,7 @@ public final class SessionMover implements Requester {
         RequestStream stream = stream(session(1), load, direction.pushes());
         stream.pingPong(nanoseconds);
         movedBytes += requests * stream.stepBytes();
-        check(direction.pulls() ? stream : null);
+        check(direction, stream);
     }
 
     /** The number of bytes pushed and pulled. The size of each request is rounded up to whole logical blocks. */

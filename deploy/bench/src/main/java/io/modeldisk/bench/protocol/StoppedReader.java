@@ -1,6 +1,7 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
@@ -64,8 +65,7 @@ final class StoppedReader implements AutoCloseable {
                 throw new IOException("the shard sent no response to TEST UNIT READY within " + TIMEOUT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the wait for the response to TEST UNIT READY was interrupted", e);
+            throw Interruption.whileIt("waited for the response to TEST UNIT READY");
         }
         for (int i = 1; i < QUEUE_DEPTH; i++) {
             session.submit(

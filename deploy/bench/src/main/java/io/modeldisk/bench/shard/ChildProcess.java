@@ -1,5 +1,6 @@
 package io.modeldisk.bench.shard;
 
+import io.modeldisk.platform.threads.Interruption;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -65,9 +66,8 @@ public final class ChildProcess implements AutoCloseable {
             }
             return output;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             program.destroy();
-            throw new IOException("the wait for " + command[0] + " was interrupted", e);
+            throw Interruption.whileIt("waited for " + command[0]);
         } finally {
             Runtime.getRuntime().removeShutdownHook(ender);
         }

@@ -6,10 +6,13 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** Closes resources in reverse order. Not thread-safe. */
 public final class Closing implements AutoCloseable {
+    private static final String DEVICE = "unix:dev";
+
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
     /** Adds a resource, and returns it. */
@@ -18,12 +21,18 @@ public final class Closing implements AutoCloseable {
         return closeable;
     }
 
-    /** Creates a temporary directory (java.io.tmpdir), which is deleted with its contents. */
+    /** Creates a temporary directory (java.io.tmpdir), which is deleted with its contents unless something is mounted there. */
     public Path folder() throws IOException {
         Path folder = Files.createTempDirectory("modeldisk-bench");
         add(() -> {
             try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                List<Path> all = files.sorted(Comparator.reverseOrder()).toList();
+                for (Path directory : all.stream().filter(Files::isDirectory).toList()) {
+                    if (!Files.getAttribute(directory, DEVICE).equals(Files.getAttribute(folder, DEVICE))) {
+                        throw new IOException(directory + " is still a mount, so " + folder + " is not deleted");
+                    }
+                }
+                for (Path file : all) {
                     Files.delete(file);
                 }
             }

@@ -2,6 +2,7 @@ package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.ClosedLoop;
+import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
@@ -86,8 +87,7 @@ public final class ShardProcesses implements AutoCloseable {
                 TimeUnit.MILLISECONDS.sleep(SYNC_PAUSE_MS);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the start of the shards was interrupted", e);
+            throw Interruption.whileIt("waited for the backups");
         }
     }
 

@@ -16,23 +16,34 @@ final class EmulatedLearner {
     private final IterationTrace trace;
     private final long computationNs;
     private final int warmUp;
-    private final long[] iterationNs;
-    private long computeNs;
-    private long fileNs;
-    private long fsyncNs;
+    private final int iterations;
+
+    /**
+     * The times of the counted iterations.
+     *
+     * @param iterationNs the time of each iteration
+     * @param computeNs the time of all computations together
+     * @param fileNs the time spent on reading weights and writing gradients
+     * @param fsyncNs the time spent in fsync
+     */
+    record Times(long[] iterationNs, long computeNs, long fileNs, long fsyncNs) {}
 
     EmulatedLearner(LearnerPath path, IterationTrace trace, double computationMs, int warmUp, int iterations) {
         this.path = path;
         this.trace = trace;
         this.computationNs = (long) (computationMs * TimeUnit.MILLISECONDS.toNanos(1));
         this.warmUp = warmUp;
-        this.iterationNs = new long[iterations];
+        this.iterations = iterations;
     }
 
     /** Runs the warm-up iterations and then the counted iterations. */
-    void train() throws IOException {
+    Times train() throws IOException {
+        long[] iterationNs = new long[iterations];
+        long computeNs = 0;
+        long fileNs = 0;
+        long fsyncNs = 0;
         long beganNs = System.nanoTime();
-        for (int i = -warmUp; i < iterationNs.length; i++) {
+        for (int i = -warmUp; i < iterations; i++) {
             path.readWeights();
             long readNs = System.nanoTime();
             compute(readNs + computationNs);
@@ -49,6 +60,7 @@ final class EmulatedLearner {
             }
             beganNs = endedNs;
         }
+        return new Times(iterationNs, computeNs, fileNs, fsyncNs);
     }
 
     /** Sleeps, like a learner that waits for an accelerator. The last moment is spent spinning, since a wake-up is late. */
@@ -65,24 +77,5 @@ final class EmulatedLearner {
     /** The phases of the learner's iterations. */
     IterationTrace trace() {
         return trace;
-    }
-
-    long[] iterationNs() {
-        return iterationNs;
-    }
-
-    /** The total computation time of all counted iterations. */
-    long computeNs() {
-        return computeNs;
-    }
-
-    /** The total time that all counted iterations spent on reading weights and writing gradients. */
-    long fileNs() {
-        return fileNs;
-    }
-
-    /** The total time that all counted iterations spent in fsync. */
-    long fsyncNs() {
-        return fsyncNs;
     }
 }

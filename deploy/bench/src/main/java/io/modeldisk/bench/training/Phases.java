@@ -40,12 +40,6 @@ final class Phases {
             .average().orElse(0);
     }
 
-    /** The mean duration of a phase over all counted iterations, including those without the phase. */
-    double meanNsOfAll(Phase phase) {
-        return meanNs(phase) * spans.get(phase).tailMap(firstIteration, true).size()
-            / Math.max(1, spans.get(Phase.COMPUTE).tailMap(firstIteration, true).size());
-    }
-
     /** The mean age of the weights at the start of the computation. */
     double meanAgeNs() {
         return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
@@ -53,19 +47,7 @@ final class Phases {
             .mapToLong(compute -> compute.getValue()[0] - pull(compute.getKey())[0]).average().orElse(0);
     }
 
-    /** The mean number of pushes of another learner that are missing from the weights at the start of the computation. */
-    double meanLackedPushes(Phases other) {
-        return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
-            .filter(compute -> pull(compute.getKey()) != null)
-            .mapToLong(compute -> other.pushesEnded(pull(compute.getKey())[0], compute.getValue()[0]))
-            .average().orElse(0);
-    }
-
     private long[] pull(long iteration) {
         return spans.get(Phase.PULL).get(iteration - pullLag);
-    }
-
-    private long pushesEnded(long fromNs, long toNs) {
-        return spans.get(Phase.PUSH).values().stream().filter(push -> push[1] > fromNs && push[1] <= toNs).count();
     }
 }

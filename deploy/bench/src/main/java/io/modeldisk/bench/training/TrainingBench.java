@@ -121,14 +121,13 @@ public final class TrainingBench {
             .table("results", setting() + """
 
                 Mean times of an iteration, and its 95th percentile. age: of the weights when the computation begins.
-                x longest: the iteration divided by the longest of computation, push and pull of direct. staleness: the
-                rounds of other learners that these weights lack. speed-up: the learners that would end as many iterations
-                without communication. x without: divided by the iteration without followers, or with durability memory.\
+                x longest: the iteration divided by the longest of computation, push and pull of direct. x without: divided
+                by the iteration without followers, or with durability memory.\
                 """, keys(plan.cases().getFirst()).keySet().toArray(String[]::new));
         found.forEach((each, rounds) -> {
             Table.Row row = table.row(keys(each).values().toArray());
             for (String column : rounds.getFirst().keySet()) {
-                row.put(column, column.equals("staleness") ? Unit.NUMBER : Unit.MILLISECONDS, samples(rounds, column));
+                row.put(column, Unit.MILLISECONDS, samples(rounds, column));
             }
             Samples iteration = row.figure(ITERATION);
             row.put("x compute", Unit.NUMBER, iteration.over(row.figure(COMPUTE)));
@@ -137,8 +136,6 @@ public final class TrainingBench {
             if (direct != null) {
                 row.put("x longest", Unit.NUMBER, iteration.over(longest(row.figure(COMPUTE), direct)));
             }
-            row.put("speed-up", Unit.NUMBER, Samples.of(plan.learners() * row.figure(COMPUTE).median()
-                / iteration.median()));
             Case without = without(each);
             if (!without.equals(each) && found.containsKey(without)) {
                 row.put("x without", Unit.RATIO, iteration.over(samples(found.get(without), ITERATION)));
@@ -148,14 +145,14 @@ public final class TrainingBench {
     }
 
     private static Samples samples(List<Map<String, Double>> rounds, String column) {
-        return Samples.of(rounds.stream().mapToDouble(round -> round.get(column)).toArray());
+        return new Samples(rounds.stream().mapToDouble(round -> round.get(column)).toArray());
     }
 
     private static Samples longest(Samples compute, List<Map<String, Double>> direct) {
         double[] longest = compute.values();
         Arrays.setAll(longest,
             i -> Math.max(longest[i], Math.max(direct.get(i).get(PUSH), direct.get(i).get(PULL))));
-        return Samples.of(longest);
+        return new Samples(longest);
     }
 
     /** The same case without followers, or else with shards that keep nothing. */
@@ -184,9 +181,9 @@ public final class TrainingBench {
                         .follower(true).datamover(each.datamover())));
                 opened.add(new Follower(model, each.followers().reads()));
             }
-            train(learners);
+            List<EmulatedLearner.Times> times = train(learners);
             timelines.put(each, timeline(each, learners));
-            return times(each.variant(), learners);
+            return times(each.variant(), learners, times);
         }
     }
 
@@ -216,17 +213,16 @@ public final class TrainingBench {
     }
 
     /** Starts all learners at the same time, and waits until they have ended. */
-    private static void train(List<EmulatedLearner> learners) throws IOException {
+    private static List<EmulatedLearner.Times> train(List<EmulatedLearner> learners) throws IOException {
         CyclicBarrier start = new CyclicBarrier(learners.size());
-        List<Callable<Void>> tasks = new ArrayList<>();
+        List<Callable<EmulatedLearner.Times>> tasks = new ArrayList<>();
         for (EmulatedLearner learner : learners) {
             tasks.add(() -> {
                 start.await();
-                learner.train();
-                return null;
+                return learner.train();
             });
         }
-        ClosedLoop.together(tasks);
+        return ClosedLoop.together(tasks);
     }
 
     private XYChart timeline(Case each, List<EmulatedLearner> learners) throws IOException {
@@ -238,36 +234,29 @@ public final class TrainingBench {
         return timeline.chart();
     }
 
-    /** Returns the mean times of an iteration of all learners, in milliseconds, and the staleness of the weights. */
-    private Map<String, Double> times(Variant variant, List<EmulatedLearner> learners) {
+    /** Returns the mean times of an iteration of all learners, in milliseconds. */
+    private Map<String, Double> times(
+        Variant variant, List<EmulatedLearner> learners, List<EmulatedLearner.Times> measured) {
         List<Phases> phases = learners.stream()
             .map(learner -> new Phases(learner.trace(), variant.exchange(), plan.warmUp() + 1L)).toList();
-        double lacked = 0;
-        for (Phases mine : phases) {
-            for (Phases other : phases) {
-                lacked += mine == other ? 0 : mine.meanLackedPushes(other);
-            }
-        }
-        double count = learners.size();
-        long[] all = learners.stream().flatMapToLong(learner -> Arrays.stream(learner.iterationNs())).sorted()
-            .toArray();
+        long[] all = measured.stream().flatMapToLong(each -> Arrays.stream(each.iterationNs())).sorted().toArray();
         Map<String, Double> times = new LinkedHashMap<>();
         times.put(ITERATION, Arrays.stream(all).average().orElseThrow() / MS);
         times.put("95 %", all[(int) (all.length * 0.95)] / MS);
-        times.put(COMPUTE, sum(learners, EmulatedLearner::computeNs) / all.length / MS);
-        times.put(FILE, sum(learners, EmulatedLearner::fileNs) / all.length / MS);
-        times.put(FSYNC, sum(learners, EmulatedLearner::fsyncNs) / all.length / MS);
-        times.put(PUSH, sum(phases, phase -> phase.meanNs(Phase.PUSH)) / count / MS);
-        times.put("bubble", sum(phases, phase -> phase.meanNsOfAll(Phase.BUBBLE)) / count / MS);
-        times.put(PULL, sum(phases, phase -> phase.meanNs(Phase.PULL)) / count / MS);
-        times.put("age", sum(phases, Phases::meanAgeNs) / count / MS);
-        // The first division gives the mean number of pushes that a learner misses. The second division converts pushes to
-        // rounds, because a round consists of one push of each learner.
-        times.put("staleness", lacked / count / count);
+        times.put(COMPUTE, sum(measured, EmulatedLearner.Times::computeNs) / all.length / MS);
+        times.put(FILE, sum(measured, EmulatedLearner.Times::fileNs) / all.length / MS);
+        times.put(FSYNC, sum(measured, EmulatedLearner.Times::fsyncNs) / all.length / MS);
+        times.put(PUSH, mean(phases, phase -> phase.meanNs(Phase.PUSH)) / MS);
+        times.put(PULL, mean(phases, phase -> phase.meanNs(Phase.PULL)) / MS);
+        times.put("age", mean(phases, Phases::meanAgeNs) / MS);
         return times;
     }
 
-    private static <T> double sum(List<T> all, ToDoubleFunction<T> figure) {
+    private static double sum(List<EmulatedLearner.Times> all, ToDoubleFunction<EmulatedLearner.Times> figure) {
         return all.stream().mapToDouble(figure).sum();
+    }
+
+    private static double mean(List<Phases> all, ToDoubleFunction<Phases> figure) {
+        return all.stream().mapToDouble(figure).average().orElseThrow();
     }
 }

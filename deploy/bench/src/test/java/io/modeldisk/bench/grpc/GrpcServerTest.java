@@ -49,10 +49,4 @@ final class GrpcServerTest {
                 .isInstanceOf(IOException.class).hasMessageContaining("is outside the model of " + MODEL_BYTES);
         }
     }
-
-    @Test
-    void grpcServerRefusesAModelAboveItsMaximumSize() {
-        assertThatThrownBy(() -> GrpcServer.open(server.localAddress(), GrpcServer.MAX_MODEL_BYTES + 4096))
-            .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be from 4096 to 268435456");
-    }
 }

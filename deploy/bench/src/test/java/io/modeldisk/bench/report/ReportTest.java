@@ -27,9 +27,9 @@ final class ReportTest {
     @BeforeEach
     void addRows() {
         table.row("push", new ByteSize(4096))
-            .put("tcp", Unit.GIGABYTES_PER_SECOND, Samples.of(1, 2, 3))
-            .put("sockets", Unit.GIGABYTES_PER_SECOND, Samples.of(4, 4, 4)).ratio("tcp", "sockets");
-        table.row("pull", new ByteSize(64 << 10)).put("tcp", Unit.GIGABYTES_PER_SECOND, Samples.of(0.05));
+            .put("tcp", Unit.GIGABYTES_PER_SECOND, new Samples(1, 2, 3))
+            .put("sockets", Unit.GIGABYTES_PER_SECOND, new Samples(4, 4, 4)).ratio("tcp", "sockets");
+        table.row("pull", new ByteSize(64 << 10)).put("tcp", Unit.GIGABYTES_PER_SECOND, new Samples(0.05));
     }
 
     @Test

@@ -8,25 +8,25 @@ import org.junit.jupiter.api.Test;
 final class SamplesTest {
     @Test
     void medianOfAnOddNumberOfSamplesIsTheMiddleSample() {
-        assertThat(Samples.of(9, 1, 5).median()).isEqualTo(5);
-        assertThat(Samples.of(7).median()).isEqualTo(7);
+        assertThat(new Samples(9, 1, 5).median()).isEqualTo(5);
+        assertThat(new Samples(7).median()).isEqualTo(7);
     }
 
     @Test
     void medianOfAnEvenNumberOfSamplesIsTheMeanOfTheMiddleTwo() {
-        assertThat(Samples.of(10, 1, 4, 2).median()).isEqualTo(3);
+        assertThat(new Samples(10, 1, 4, 2).median()).isEqualTo(3);
     }
 
     @Test
     void eachSampleIsDividedByTheSampleWithTheSameIndex() {
-        Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
+        Samples ratio = new Samples(6, 2, 9).over(new Samples(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
         assertThat(ratio.median()).isEqualTo(3);
     }
 
     @Test
     void samplesAreDividedOnlyByTheSameNumberOfSamples() {
-        assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
+        assertThatThrownBy(() -> new Samples(1, 2).over(new Samples(1)))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage(
                 "two lists of samples have a ratio only if they are equally long, but they have 2 and 1 samples");
@@ -34,7 +34,7 @@ final class SamplesTest {
 
     @Test
     void emptyListOfSamplesIsRefused() {
-        assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(Samples::new).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("the list of samples is empty, but must contain at least one sample");
     }
 }

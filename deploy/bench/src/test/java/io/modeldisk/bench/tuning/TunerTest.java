@@ -11,24 +11,25 @@ final class TunerTest {
     private static final int BUILT_IN = 32;
 
     private static Map<Integer, Samples> ratios(int bytes, double ratio, int moreBytes, double moreRatio) {
-        return new TreeMap<>(Map.of(4096, Samples.of(0.5), bytes, Samples.of(ratio), moreBytes, Samples.of(moreRatio)));
+        return new TreeMap<>(
+            Map.of(4096, new Samples(0.5), bytes, new Samples(ratio), moreBytes, new Samples(moreRatio)));
     }
 
     @Test
     void fastestTransferSizeReplacesTheBuiltInSize() {
-        assertThat(Tuner.best(Map.of(8, Samples.of(2), 16, Samples.of(3), BUILT_IN, Samples.of(2.5)), BUILT_IN))
+        assertThat(Tuner.best(Map.of(8, new Samples(2), 16, new Samples(3), BUILT_IN, new Samples(2.5)), BUILT_IN))
             .isEqualTo(16);
     }
 
     @Test
     void transferSizeWithAGainBelowFivePercentIsNotChosen() {
-        assertThat(Tuner.best(Map.of(8, Samples.of(1.04), BUILT_IN, Samples.of(1)), BUILT_IN)).isEqualTo(BUILT_IN);
+        assertThat(Tuner.best(Map.of(8, new Samples(1.04), BUILT_IN, new Samples(1)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
     /** The median throughput of the candidate is twice that of the built-in size, but in most rounds the candidate is slower. */
     @Test
     void throughputsOfTransferSizesAreComparedWithinTheSameRound() {
-        assertThat(Tuner.best(Map.of(8, Samples.of(2, 2, 2, 1, 0.5), BUILT_IN, Samples.of(3, 3, 1, 1, 1)), BUILT_IN))
+        assertThat(Tuner.best(Map.of(8, new Samples(2, 2, 2, 1, 0.5), BUILT_IN, new Samples(3, 3, 1, 1, 1)), BUILT_IN))
             .isEqualTo(BUILT_IN);
     }
 
