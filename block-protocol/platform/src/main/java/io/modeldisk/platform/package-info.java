@@ -1,2 +1,2 @@
-/** Needs of all rooms that no library meets. This package has only the version of the program; see the packages below it. */
+/** Needs of all rooms that no library meets: the program's version and the check of values, and the packages below. */
 package io.modeldisk.platform;

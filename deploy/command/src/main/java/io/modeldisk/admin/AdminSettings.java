@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import io.modeldisk.platform.Arguments;
 import java.net.InetSocketAddress;
 import javax.net.ssl.SSLContext;
 
@@ -17,13 +18,10 @@ public record AdminSettings(InetSocketAddress address, AdminToken token, SSLCont
      * @throws IllegalArgumentException if other machines could use the server without a token or TLS
      */
     public AdminSettings {
-        if (address.isUnresolved()) {
-            throw new IllegalArgumentException("--admin: the host " + address.getHostString() + " is unknown");
-        }
-        if (!address.getAddress().isLoopbackAddress() && token == null && tls == null) {
-            throw new IllegalArgumentException("--admin " + address.getHostString()
-                + " is not a loopback address, so other machines could read the state of the model; give --admin-token FILE,"
-                + " --admin-tls FILE or both, or listen on 127.0.0.1");
-        }
+        Arguments.require(!address.isUnresolved(), "--admin: the host " + address.getHostString() + " is unknown");
+        Arguments.require(address.getAddress().isLoopbackAddress() || token != null || tls != null, "--admin "
+            + address.getHostString()
+            + " is not a loopback address, so other machines could read the state of the model; give --admin-token FILE,"
+            + " --admin-tls FILE or both, or listen on 127.0.0.1");
     }
 }

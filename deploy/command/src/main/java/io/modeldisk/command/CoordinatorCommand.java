@@ -5,6 +5,7 @@ import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.fault.coordination.Coordinator;
 import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
@@ -49,9 +50,10 @@ final class CoordinatorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         CoordinatorSecret secret = secret();
         InetSocketAddress address = TargetAddress.parse(listen, CoordinatorContext.DEFAULT_PORT);
-        check(!address.isUnresolved(), "--listen: the host of '" + listen + "' is unknown");
-        check(secret == null || !insecure, "--secrets and --insecure contradict each other; give only one of them");
-        check(secret != null || insecure || address.getAddress().isLoopbackAddress(), "listen="
+        Arguments.require(!address.isUnresolved(), "--listen: the host of '" + listen + "' is unknown");
+        Arguments.require(secret == null || !insecure,
+            "--secrets and --insecure contradict each other; give only one of them");
+        Arguments.require(secret != null || insecure || address.getAddress().isLoopbackAddress(), "listen="
             + TargetAddress.text(address) + " can be reached from other machines, which could change the znodes; give"
             + " --secrets FILE, or --insecure");
         CountDownLatch closed = new CountDownLatch(1);
@@ -78,14 +80,8 @@ final class CoordinatorCommand implements Callable<Integer> {
             return null;
         }
         ChapSecrets known = ChapSecrets.read(secrets);
-        check(known.hasZookeeper(),
+        Arguments.require(known.hasZookeeper(),
             "the secrets file " + secrets + " has no line 'zookeeper NAME SECRET'; add such a line");
         return ServeCoordination.secret(known);
-    }
-
-    private static void check(boolean sound, String message) {
-        if (!sound) {
-            throw new IllegalArgumentException(message);
-        }
     }
 }

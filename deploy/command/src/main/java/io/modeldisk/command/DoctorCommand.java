@@ -4,6 +4,7 @@ import io.modeldisk.doctor.Doctor;
 import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Report;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.striping.ModelAddress;
 import java.io.IOException;
@@ -46,8 +47,8 @@ final class DoctorCommand implements Callable<Integer> {
     private void print(Report report, Set<Area> needed, boolean well) {
         int width = report.findings().stream().mapToInt(finding -> finding.subject().length()).max().orElse(0);
         for (Finding finding : report.findings()) {
-            System.out.printf(Locale.ROOT, "%-8s %-7s %-" + width + "s  %s%n", name(finding.state()),
-                name(finding.area()),
+            System.out.printf(Locale.ROOT, "%-8s %-7s %-" + width + "s  %s%n", EnumNames.of(finding.state()),
+                EnumNames.of(finding.area()),
                 finding.subject(), finding.message());
         }
         String mounts = "mounts over " + String.join(" and ", datamovers);
@@ -57,9 +58,5 @@ final class DoctorCommand implements Callable<Integer> {
             ? "this machine meets all requirements of " + mounts
             : "this machine does not meet " + Plural.counted((int) missing, "requirement") + " of " + mounts
                 + "; the lines above that begin with 'missing' state what to do");
-    }
-
-    private static String name(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.command.address.LearnerLabel;
 import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.command.options.LoginSecrets;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.striping.ShardLocator;
@@ -46,10 +47,8 @@ final class HandoverCommand implements Callable<Integer> {
         try (ShardLocator shards = ModelLocators.open(address);
             StripedModel model = StripedModel.connect(new StripedModelContext(shards)
                 .learner(LearnerLabel.unique("handover")).sessions(secrets.session()))) {
-            if (shard < 0 || shard >= model.facts().shards()) {
-                throw new IllegalArgumentException(
-                    "--shard=" + shard + " must be from 0 to " + (model.facts().shards() - 1));
-            }
+            Arguments.require(shard >= 0 && shard < model.facts().shards(),
+                "--shard=" + shard + " must be from 0 to " + (model.facts().shards() - 1));
             long before = replication(model).path("epoch").asLong();
             model.requestHandOver(shard);
             JsonNode now = null;

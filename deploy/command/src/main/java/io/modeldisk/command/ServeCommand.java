@@ -16,6 +16,7 @@ import io.modeldisk.command.options.TuningOption;
 import io.modeldisk.command.process.ProcessEnd;
 import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.fault.replica.BackupSettings;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
@@ -270,10 +271,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private ShardPlace place() {
         Matcher place = SHARD.matcher(shard);
-        if (!place.matches() || Integer.parseInt(place.group(1)) >= Integer.parseInt(place.group(2))) {
-            throw new IllegalArgumentException(
-                "--shard '" + shard + "' must be I/N with I < N; write 0/2 for the first of two shards");
-        }
+        Arguments.require(place.matches() && Integer.parseInt(place.group(1)) < Integer.parseInt(place.group(2)),
+            "--shard '" + shard + "' must be I/N with I < N; write 0/2 for the first of two shards");
         return new ShardPlace(Integer.parseInt(place.group(1)), Integer.parseInt(place.group(2)));
     }
 
@@ -295,11 +294,9 @@ final class ServeCommand implements Callable<Integer> {
 
     private void serveWithBackups(Tuning sizes, ServiceNotices notices, ShardSubject subject, String suffix)
         throws IOException, InterruptedException {
-        if (!coordination.isUsed()) {
-            throw new IllegalArgumentException(
-                "--durability replica needs a coordinator, which decides which process is the "
-                    + "primary; give it with --coordinator");
-        }
+        Arguments.require(coordination.isUsed(),
+            "--durability replica needs a coordinator, which decides which process is the "
+                + "primary; give it with --coordinator");
         AccessPolicy access = access();
         BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(),
             access.secrets());

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.TunedSize;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -123,13 +124,10 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         Iterator<String> names = node.fieldNames();
         while (names.hasNext()) {
             String name = names.next();
-            if (!FIELDS.contains(name)) {
-                throw new IllegalArgumentException(
-                    "'" + name + "' is not a tuned size; use eagerBytes, requestBytes or queueDepth");
-            }
-            if (!node.path(name).canConvertToInt() || !node.path(name).isIntegralNumber()) {
-                throw new IllegalArgumentException(name + "=" + node.path(name) + " must be a whole number");
-            }
+            Arguments.require(FIELDS.contains(name),
+                "'" + name + "' is not a tuned size; use eagerBytes, requestBytes or queueDepth");
+            Arguments.require(node.path(name).canConvertToInt() && node.path(name).isIntegralNumber(),
+                name + "=" + node.path(name) + " must be a whole number");
         }
         TransferSizes defaults = TransferSizes.DEFAULTS;
         return new TransferSizes(node.path(EAGER).asInt(defaults.eagerBytes()),

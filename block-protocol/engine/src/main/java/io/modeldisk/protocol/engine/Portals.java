@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -22,11 +23,8 @@ public record Portals(int ownTag, List<InetSocketAddress> all) {
     /** Checks the portal group tag. */
     public Portals {
         all = List.copyOf(all);
-        if (ownTag < 1 || ownTag > MAX_TAG || !all.isEmpty() && ownTag > all.size()) {
-            throw new IllegalArgumentException("ownTag=" + ownTag + " must be from 1 to " + (all.isEmpty()
-                ? MAX_TAG
-                : all.size()));
-        }
+        Arguments.require(ownTag >= 1 && ownTag <= MAX_TAG && (all.isEmpty() || ownTag <= all.size()),
+            "ownTag=" + ownTag + " must be from 1 to " + (all.isEmpty() ? MAX_TAG : all.size()));
     }
 
     /**

@@ -90,15 +90,11 @@ final class SessionTable {
         if (wanted.tsih() == 0) {
             return false;
         }
-        if (old == null || old.tsih() != wanted.tsih()) {
-            throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "the login names the session with TSIH " + wanted.tsih()
-                    + ", but the target has no such session of this initiator name and ISID");
-        }
-        if (old.cid() != wanted.cid()) {
-            throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
-                "CID " + wanted.cid() + " requests a second connection, but a session may have only one connection");
-        }
+        LoginException.require(old != null && old.tsih() == wanted.tsih(), LoginStatus.SESSION_DOES_NOT_EXIST,
+            "the login names the session with TSIH " + wanted.tsih()
+                + ", but the target has no such session of this initiator name and ISID");
+        LoginException.require(old.cid() == wanted.cid(), LoginStatus.TOO_MANY_CONNECTIONS,
+            "CID " + wanted.cid() + " requests a second connection, but a session may have only one connection");
         return true;
     }
 
@@ -109,34 +105,28 @@ final class SessionTable {
                 + ", although both logins have the same initiator name and ISID");
         }
         String refusal = wanted.discovery() ? null : target.loginRefusal(wanted.nexus());
-        if (refusal != null) {
-            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, refusal);
-        }
+        LoginException.require(refusal == null, LoginStatus.AUTHORIZATION_FAILURE, refusal);
     }
 
     /** Checks the limits of the number of sessions: in all, of one user, and of users that neither learn nor replicate. */
     private void checkRoom(Session wanted) throws LoginException {
-        if (sessions.size() >= limit) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
-        }
+        LoginException.require(sessions.size() < limit, LoginStatus.OUT_OF_RESOURCES,
+            "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
         if (wanted.user() == null) {
             return;
         }
         int share = (limit + 1) / 2;
-        if (count(session -> wanted.user().equals(session.user())) >= share) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                "user " + wanted.user() + " already has " + share + " of the " + limit
-                    + " sessions, and one user may have at"
-                    + " most half of them; raise --max-sessions, or give processes different users in the secrets file");
-        }
+        LoginException.require(count(session -> wanted.user().equals(session.user())) < share,
+            LoginStatus.OUT_OF_RESOURCES,
+            "user " + wanted.user() + " already has " + share + " of the " + limit
+                + " sessions, and one user may have at"
+                + " most half of them; raise --max-sessions, or give processes different users in the secrets file");
         int open = limit - limit / 4;
-        if (!isWorker(wanted) && count(session -> !isWorker(session)) >= open) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                "users without the right learn or replicate already have " + open + " of the " + limit
-                    + " sessions, and the rest is reserved for users with one of these rights; raise --max-sessions to"
-                    + " allow more");
-        }
+        LoginException.require(isWorker(wanted) || count(session -> !isWorker(session)) < open,
+            LoginStatus.OUT_OF_RESOURCES,
+            "users without the right learn or replicate already have " + open + " of the " + limit
+                + " sessions, and the rest is reserved for users with one of these rights; raise --max-sessions to"
+                + " allow more");
     }
 
     /** Returns whether a session may belong to a learner or to the primary of a shard, without which training stops. */

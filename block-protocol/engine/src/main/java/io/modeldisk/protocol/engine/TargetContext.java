@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
@@ -175,32 +176,24 @@ public final class TargetContext {
      * @throws IllegalArgumentException if a value is out of range; the message names the first such value
      */
     public TargetContext conclude() {
-        if (datamovers.isEmpty()) {
-            throw new IllegalArgumentException("datamovers=[] must name at least one datamover");
-        }
+        Arguments.require(!datamovers.isEmpty(), "datamovers=[] must name at least one datamover");
         access.checkListen(listen);
         atLeast("maxConnections", maxConnections, 1);
         atLeast("maxCommands", maxCommands, INITIAL_COMMANDS);
         positive("waitBound", waitBound);
         positive("pingInterval", pingInterval);
         long least = (long) (maxConnections * INITIAL_COMMANDS + TaskSlot.MAX_CHUNKS) * BufferPool.CHUNK_BYTES;
-        if (bufferBytes < least) {
-            throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be at least " + least + " for "
-                + maxConnections + " connections");
-        }
+        Arguments.require(bufferBytes >= least,
+            "bufferBytes=" + bufferBytes + " must be at least " + least + " for " + maxConnections + " connections");
         return this;
     }
 
     private static void atLeast(String name, long value, long least) {
-        if (value < least) {
-            throw new IllegalArgumentException(name + "=" + value + " must be at least " + least);
-        }
+        Arguments.require(value >= least, name + "=" + value + " must be at least " + least);
     }
 
     private static void positive(String name, Duration value) {
-        if (!value.isPositive()) {
-            throw new IllegalArgumentException(name + "=" + DurationText.format(value) + " must be longer than 0s");
-        }
+        Arguments.require(value.isPositive(), name + "=" + DurationText.format(value) + " must be longer than 0s");
     }
 
     /** Returns the parameters that the target offers in a login over a datamover. */

@@ -116,17 +116,15 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             throw new LoginException(LoginStatus.INVALID_DURING_LOGIN,
                 "the Login Request is for stage " + request.currentStage() + ", but the login is in stage " + stage);
         }
-        if (data.remaining() > TextParameters.MAX_TEXT_BYTES - gathered.size()) {
-            throw new LoginException("the login text exceeds " + TextParameters.MAX_TEXT_BYTES + " bytes");
-        }
+        LoginException.require(data.remaining() <= TextParameters.MAX_TEXT_BYTES - gathered.size(),
+            "the login text exceeds " + TextParameters.MAX_TEXT_BYTES + " bytes");
         byte[] part = new byte[data.remaining()];
         data.get(part);
         gathered.writeBytes(part);
         TextParameters answers = new TextParameters();
         if (request.continues()) {
-            if (request.transit()) {
-                throw new LoginException("the Login Request has both incomplete text (C=1) and a stage transit (T=1)");
-            }
+            LoginException.require(!request.transit(),
+                "the Login Request has both incomplete text (C=1) and a stage transit (T=1)");
             send(request, answers, false);
             return;
         }
@@ -156,64 +154,50 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());
             boolean repeatable = REPEATABLE.contains(pair.getKey());
-            if (before != null && !(repeatable && before.equals(pair.getValue()))) {
-                throw new LoginException("the key " + pair.getKey() + " was negotiated twice in one login");
-            }
+            LoginException.require(before == null || repeatable && before.equals(pair.getValue()),
+                "the key " + pair.getKey() + " was negotiated twice in one login");
         }
     }
 
     private void begin(LoginRequestPdu request) throws LoginException {
-        if (request.versionMin() > 0) {
-            throw new LoginException(LoginStatus.UNSUPPORTED_VERSION,
-                "the initiator requires iSCSI version " + request.versionMin() + ", but the target supports version 0");
-        }
+        LoginException.require(request.versionMin() <= 0, LoginStatus.UNSUPPORTED_VERSION,
+            "the initiator requires iSCSI version " + request.versionMin() + ", but the target supports version 0");
         stage = request.currentStage();
-        if (stage != STAGE_SECURITY && stage != STAGE_OPERATIONAL) {
-            throw new LoginException("the login starts in stage " + stage + ", but must start in stage 0 or 1");
-        }
+        LoginException.require(stage == STAGE_SECURITY || stage == STAGE_OPERATIONAL,
+            "the login starts in stage " + stage + ", but must start in stage 0 or 1");
         isid = request.isid();
         window.start(request.cmdSn(), 1);
     }
 
     private void identify(TextParameters offered) throws LoginException {
         String name = offered.value(Key.INITIATOR_NAME);
-        if (name == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER,
-                "the login text does not contain the key InitiatorName");
-        }
+        LoginException.require(name != null, LoginStatus.MISSING_PARAMETER,
+            "the login text does not contain the key InitiatorName");
         initiatorName = IscsiName.normalized(name);
-        if (initiatorName == null) {
-            throw new LoginException("InitiatorName=" + name + " is not an iSCSI name of at most 223 bytes");
-        }
-        if (!IscsiName.isPrepared(name)) {
-            throw new LoginException("InitiatorName=" + name
-                + " is not in the form in which names are compared (RFC 3722:"
-                + " lower case, Unicode form NFKC, no dot at the end), so it could be mistaken for another name; write it"
-                + " in this form");
-        }
+        LoginException.require(initiatorName != null,
+            "InitiatorName=" + name + " is not an iSCSI name of at most 223 bytes");
+        LoginException.require(IscsiName.isPrepared(name), "InitiatorName=" + name
+            + " is not in the form in which names are compared (RFC 3722:"
+            + " lower case, Unicode form NFKC, no dot at the end), so it could be mistaken for another name; write it"
+            + " in this form");
         String type = offered.value(Key.SESSION_TYPE, "Normal");
         discovery = type.equals("Discovery");
-        if (!discovery && !type.equals("Normal")) {
-            throw new LoginException(LoginStatus.SESSION_TYPE_NOT_SUPPORTED,
-                "SessionType=" + type + " must be Normal or Discovery");
-        }
+        LoginException.require(discovery || type.equals("Normal"), LoginStatus.SESSION_TYPE_NOT_SUPPORTED,
+            "SessionType=" + type + " must be Normal or Discovery");
         if (discovery) {
             return;
         }
         targetName = offered.value(Key.TARGET_NAME);
-        if (targetName == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER,
-                "the login text does not contain the key TargetName");
-        }
+        LoginException.require(targetName != null, LoginStatus.MISSING_PARAMETER,
+            "the login text does not contain the key TargetName");
     }
 
     /** Checks the names after authentication, so that only an authenticated initiator can find out which names are valid. */
     private void authorize() throws LoginException {
         security.authorize(initiatorName);
-        if (!discovery && !target.name().equals(IscsiName.normalized(targetName))) {
-            throw new LoginException(LoginStatus.TARGET_NOT_FOUND,
-                "TargetName=" + targetName + " is not served here; the target's name is " + target.name());
-        }
+        LoginException.require(discovery || target.name().equals(IscsiName.normalized(targetName)),
+            LoginStatus.TARGET_NOT_FOUND,
+            "TargetName=" + targetName + " is not served here; the target's name is " + target.name());
     }
 
     /** Creates the session of a successful login and allocates the session's memory. */
@@ -222,23 +206,18 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights(),
             security.user(), connection.peerHost());
         session = connection.establish(new Session(nexus, discovery, request.tsih(), request.cid(), connection));
-        if (!window.open(TargetContext.INITIAL_COMMANDS)) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                "there is no free memory for another session; increase --buffers");
-        }
+        LoginException.require(window.open(TargetContext.INITIAL_COMMANDS), LoginStatus.OUT_OF_RESOURCES,
+            "there is no free memory for another session; increase --buffers");
     }
 
     private void send(LoginRequestPdu request, TextParameters answers, boolean transit) throws IOException {
         int next = request.nextStage();
-        if (transit && (next <= stage || next == 2)) {
-            throw new LoginException("a transit from stage " + stage + " to stage " + next + " is not allowed");
-        }
+        LoginException.require(!transit || next > stage && next != 2,
+            "a transit from stage " + stage + " to stage " + next + " is not allowed");
         ByteBuffer text = ByteBuffer.wrap(answers.encode());
         int limitBytes = OperationalParameters.DEFAULTS.peerDataSegmentBytes();
-        if (text.remaining() > limitBytes) {
-            throw new LoginException("the login response exceeds " + limitBytes
-                + " bytes because the initiator sent too many unknown keys");
-        }
+        LoginException.require(text.remaining() <= limitBytes,
+            "the login response exceeds " + limitBytes + " bytes because the initiator sent too many unknown keys");
         done = transit && next == STAGE_FULL_FEATURE;
         if (done) {
             establish(request);

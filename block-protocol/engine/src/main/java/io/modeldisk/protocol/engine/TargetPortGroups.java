@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.scsi.AccessState;
 import io.modeldisk.protocol.scsi.PortGroupData;
 import java.util.List;
@@ -27,10 +28,8 @@ public final class TargetPortGroups {
      * @param state the state of the group of this process
      */
     public TargetPortGroups(int own, int count, AccessState state) {
-        if (count < 1 || count > MAX_GROUPS || own < 1 || own > count) {
-            throw new IllegalArgumentException("target port group " + own + "/" + count
-                + " must be I/N with I from 1 to N, and N at most " + MAX_GROUPS);
-        }
+        Arguments.require(count >= 1 && count <= MAX_GROUPS && own >= 1 && own <= count,
+            "target port group " + own + "/" + count + " must be I/N with I from 1 to N, and N at most " + MAX_GROUPS);
         this.own = own;
         this.count = count;
         this.state = state;

@@ -35,10 +35,8 @@ final class TargetSecurity {
 
     private void choose(String methods, TextParameters answers) throws LoginException {
         String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
-        if (!List.of(methods.split(",", -1)).contains(required)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "AuthMethod=" + methods + " must include " + required);
-        }
+        LoginException.require(List.of(methods.split(",", -1)).contains(required), LoginStatus.AUTHENTICATION_FAILURE,
+            "AuthMethod=" + methods + " must include " + required);
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
             chap = new TargetChap(policy.secrets(), random);
@@ -52,10 +50,8 @@ final class TargetSecurity {
 
     /** Checks that authentication has begun. Called when a login leaves the security stage or begins in a later stage. */
     void requireBegun() throws LoginException {
-        if (policy.secrets() != null && chap == null) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the initiator did not authenticate, but AuthMethod=CHAP is required");
-        }
+        LoginException.require(policy.secrets() == null || chap != null, LoginStatus.AUTHENTICATION_FAILURE,
+            "the initiator did not authenticate, but AuthMethod=CHAP is required");
     }
 
     /** Checks that the authenticated user may log in with this initiator name. */

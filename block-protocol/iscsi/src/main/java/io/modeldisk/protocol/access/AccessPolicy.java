@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.access;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetAddress;
@@ -26,13 +27,10 @@ public record AccessPolicy(
      */
     public AccessPolicy {
         addresses = List.copyOf(addresses);
-        if (secrets != null && !secrets.hasPeers()) {
-            throw new IllegalArgumentException(
-                "the secrets have no line 'peer NAME SECRET', so every login would fail; add such a line");
-        }
-        if (secrets != null && insecure) {
-            throw new IllegalArgumentException("--secrets and --insecure contradict each other; give only one of them");
-        }
+        Arguments.require(secrets == null || secrets.hasPeers(),
+            "the secrets have no line 'peer NAME SECRET', so every login would fail; add such a line");
+        Arguments.require(secrets == null || !insecure,
+            "--secrets and --insecure contradict each other; give only one of them");
     }
 
     /**
@@ -43,11 +41,10 @@ public record AccessPolicy(
      */
     public void checkListen(InetSocketAddress listen) {
         InetAddress address = listen.getAddress();
-        if (secrets == null && !insecure && address != null && !address.isLoopbackAddress()) {
-            throw new IllegalArgumentException("listen=" + TargetAddress.text(listen)
-                + " can be reached from other machines without authentication; give --secrets FILE, or --insecure to admit"
-                + " every initiator");
-        }
+        Arguments.require(secrets != null || insecure || address == null || address.isLoopbackAddress(), "listen="
+            + TargetAddress.text(listen)
+            + " can be reached from other machines without authentication; give --secrets FILE, or --insecure to admit"
+            + " every initiator");
     }
 
     /** Returns whether the policy admits connections from this address. */

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.access;
 
+import io.modeldisk.platform.Arguments;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
@@ -31,38 +32,30 @@ public final class AddressRange {
         int mapped = literal.contains(":") && address.length == 4 ? MAPPED_BITS : 0;
         int bits = address.length * Byte.SIZE;
         int prefix = slash < 0 ? bits : prefix(text, slash) - mapped;
-        if (prefix < 0 || prefix > bits) {
-            throw new IllegalArgumentException("the prefix of '" + text + "' must have from " + mapped + " to "
-                + (bits + mapped) + " bits");
-        }
+        Arguments.require(prefix >= 0 && prefix <= bits,
+            "the prefix of '" + text + "' must have from " + mapped + " to " + (bits + mapped) + " bits");
         byte[] masked = address.clone();
         for (int bit = prefix; bit < bits; bit++) {
             masked[bit / Byte.SIZE] &= (byte) ~(0x80 >> bit % Byte.SIZE);
         }
         AddressRange range = new AddressRange(masked, prefix);
-        if (!Arrays.equals(masked, address)) {
-            throw new IllegalArgumentException(
-                "'" + text + "' has bits set after its prefix; did you mean " + range + "?");
-        }
+        Arguments.require(Arrays.equals(masked, address),
+            "'" + text + "' has bits set after its prefix; did you mean " + range + "?");
         return range;
     }
 
     private static byte[] address(String literal, String text) {
+        Arguments.require(!literal.contains("%"), notARange(text));
         try {
-            if (!literal.contains("%")) {
-                return InetAddress.ofLiteral(literal).getAddress();
-            }
+            return InetAddress.ofLiteral(literal).getAddress();
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(notARange(text), e);
         }
-        throw new IllegalArgumentException(notARange(text));
     }
 
     private static int prefix(String text, int slash) {
         String prefix = text.substring(slash + 1);
-        if (!prefix.matches("\\d{1,3}")) {
-            throw new IllegalArgumentException(notARange(text));
-        }
+        Arguments.require(prefix.matches("\\d{1,3}"), notARange(text));
         return Integer.parseInt(prefix);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.dialect;
 
+import io.modeldisk.platform.Arguments;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -49,12 +50,9 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
     private static ConsistencyMode parseSsp(String text, String rounds) {
         boolean isNumber = rounds != null && DIGITS.matcher(rounds).matches();
         int staleness = isNumber ? Integer.parseInt(rounds) : Integer.MAX_VALUE;
-        if (staleness > MAX_STALENESS_ROUNDS) {
-            throw new IllegalArgumentException("consistency=" + text
-                + " must name the number of rounds that other learners may lag behind, from 0 to "
-                + MAX_STALENESS_ROUNDS
-                + ", such as ssp:3");
-        }
+        Arguments.require(staleness <= MAX_STALENESS_ROUNDS,
+            "consistency=" + text + " must name the number of rounds that other learners may lag behind, from 0 to "
+                + MAX_STALENESS_ROUNDS + ", such as ssp:3");
         return new ConsistencyMode(Kind.SSP, staleness);
     }
 

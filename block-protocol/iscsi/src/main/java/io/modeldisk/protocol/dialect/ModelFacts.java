@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -107,15 +108,12 @@ public record ModelFacts(
      * @throws IllegalArgumentException if the shard has no unit of this type
      */
     public ModelFacts as(ValueType type) {
-        if (type != ValueType.FLOAT32 && dtype == null) {
-            throw new IllegalArgumentException(
-                "the shard is of a version of modeldisk that has no dtype " + type + "; update `modeldisk serve`");
-        }
-        if (!type.fits(blockSizeBytes)) {
-            throw new IllegalArgumentException("the shard has no dtype " + type + ", because its blocks of "
-                + blockSizeBytes + " bytes are too small; serve the model with a --block-size of at least "
+        Arguments.require(type == ValueType.FLOAT32 || dtype != null,
+            "the shard is of a version of modeldisk that has no dtype " + type + "; update `modeldisk serve`");
+        Arguments.require(type.fits(blockSizeBytes),
+            "the shard has no dtype " + type + ", because its blocks of " + blockSizeBytes
+                + " bytes are too small; serve the model with a --block-size of at least "
                 + LogicalBlock.BYTES * type.widening());
-        }
         return new ModelFacts(model, sizeBytes / type.widening(), blockSizeBytes / type.widening(), shard, shards,
             aggregator, consistency, learners, minLearners, nonFinite, source, type, protocol, state);
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.login;
 
+import io.modeldisk.platform.Arguments;
 import java.text.Normalizer;
 import java.util.Locale;
 
@@ -16,10 +17,8 @@ public record InitiatorPattern(String text) {
      */
     public InitiatorPattern {
         text = Normalizer.normalize(text, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);
-        if (!text.matches("[iena*?][^\\s\\p{C}]*")) {
-            throw new IllegalArgumentException("'" + text + "' is not a pattern of initiator names; write it like "
-                + "iqn.2026-11.io.modeldisk.learner:*");
-        }
+        Arguments.require(text.matches("[iena*?][^\\s\\p{C}]*"),
+            "'" + text + "' is not a pattern of initiator names; write it like iqn.2026-11.io.modeldisk.learner:*");
     }
 
     /**

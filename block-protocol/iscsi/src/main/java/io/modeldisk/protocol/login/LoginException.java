@@ -22,6 +22,18 @@ public final class LoginException extends IOException {
         this.status = status;
     }
 
+    /** Fails the login with {@link LoginStatus#INITIATOR_ERROR} unless a condition is met. */
+    public static void require(boolean condition, String message) throws LoginException {
+        require(condition, LoginStatus.INITIATOR_ERROR, message);
+    }
+
+    /** Fails the login with this {@link LoginStatus} unless a condition is met. */
+    public static void require(boolean condition, int status, String message) throws LoginException {
+        if (!condition) {
+            throw new LoginException(status, message);
+        }
+    }
+
     /** The {@link LoginStatus} of the failure. */
     public int status() {
         return status;

@@ -224,18 +224,14 @@ public final class OperationalNegotiation {
     }
 
     private static void acceptedOnly(String key, String value, String offered) throws LoginException {
-        if (!value.equals(offered)) {
-            throw new LoginException(
-                "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
-        }
+        LoginException.require(value.equals(offered),
+            "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
     }
 
     private static int accepted(String key, String value, int least, int most) throws LoginException {
         int number = number(value, least, most);
-        if (number < 0) {
-            throw new LoginException("the target responded with " + key + "=" + value + "; the value must be from "
-                + least + " to " + most);
-        }
+        LoginException.require(number >= 0,
+            "the target responded with " + key + "=" + value + "; the value must be from " + least + " to " + most);
         return number;
     }
 
@@ -245,19 +241,15 @@ public final class OperationalNegotiation {
      * @throws LoginException if the target did not agree to the required digests, or to RDMA
      */
     public void conclude() throws LoginException {
-        if (rdma != null && !rdma.isAgreed()) {
-            throw new LoginException(
-                "the target did not respond with RDMAExtensions=Yes, which a session over iSER needs");
-        }
+        LoginException.require(rdma == null || rdma.isAgreed(),
+            "the target did not respond with RDMAExtensions=Yes, which a session over iSER needs");
         checkResponse(Key.HEADER_DIGEST, headerDigest, own.headerDigest());
         checkResponse(Key.DATA_DIGEST, dataDigest, own.dataDigest());
     }
 
     private static void checkResponse(String key, Digest agreed, Digest offered) throws LoginException {
-        if (agreed != offered) {
-            throw new LoginException(
-                "the target did not respond to " + key + "=" + offered + ", which the initiator requires");
-        }
+        LoginException.require(agreed == offered,
+            "the target did not respond to " + key + "=" + offered + ", which the initiator requires");
     }
 
     /** Returns the parameters that have been agreed on so far. */

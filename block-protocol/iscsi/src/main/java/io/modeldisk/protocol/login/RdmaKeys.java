@@ -68,11 +68,8 @@ final class RdmaKeys {
 
     private int accepted(String key, String value) throws LoginException {
         int taken = smaller(value);
-        if (taken < 0) {
-            throw new LoginException(
-                "the target responded with " + key + "=" + value + "; the value must be from " + MIN_LENGTH_BYTES
-                    + " to " + MAX_LENGTH_BYTES);
-        }
+        LoginException.require(taken >= 0, "the target responded with " + key + "=" + value
+            + "; the value must be from " + MIN_LENGTH_BYTES + " to " + MAX_LENGTH_BYTES);
         return taken;
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.login;
 
+import io.modeldisk.platform.Arguments;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.regex.Matcher;
@@ -19,13 +20,10 @@ public final class TargetAddress {
     public static InetSocketAddress parse(String text, int defaultPort) {
         Matcher portal = PORTAL.matcher(text);
         // Java would parse a number alone as an IPv4 address in decimal form, but the user means a port.
-        if (!portal.matches() || portal.group(1).matches("\\d+")) {
-            throw new IllegalArgumentException("'" + text + "' must have the form HOST or HOST:PORT");
-        }
+        Arguments.require(portal.matches() && !portal.group(1).matches("\\d+"),
+            "'" + text + "' must have the form HOST or HOST:PORT");
         int port = portal.group(2) == null ? defaultPort : Integer.parseInt(portal.group(2));
-        if (port > 65535) {
-            throw new IllegalArgumentException("port " + port + " of '" + text + "' must be at most 65535");
-        }
+        Arguments.require(port <= 65535, "port " + port + " of '" + text + "' must be at most 65535");
         String host = portal.group(1);
         return new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port);
     }

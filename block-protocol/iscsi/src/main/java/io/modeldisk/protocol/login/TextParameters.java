@@ -41,31 +41,19 @@ public final class TextParameters {
 
     private void addPair(String pair) throws LoginException {
         int keyBytes = pair.indexOf('=');
-        if (keyBytes <= 0) {
-            throw new LoginException("the peer sent text that does not have the form KEY=VALUE");
-        }
+        LoginException.require(keyBytes > 0, "the peer sent text that does not have the form KEY=VALUE");
         int valueBytes = pair.length() - keyBytes - 1;
-        if (keyBytes > MAX_KEY_BYTES) {
-            throw new LoginException(
-                "the peer sent a key of " + keyBytes + " bytes, but the limit is " + MAX_KEY_BYTES + " bytes");
-        }
-        if (valueBytes > MAX_VALUE_BYTES) {
-            throw new LoginException(
-                "the peer sent a value of " + valueBytes + " bytes, but the limit is " + MAX_VALUE_BYTES + " bytes");
-        }
+        LoginException.require(keyBytes <= MAX_KEY_BYTES,
+            "the peer sent a key of " + keyBytes + " bytes, but the limit is " + MAX_KEY_BYTES + " bytes");
+        LoginException.require(valueBytes <= MAX_VALUE_BYTES,
+            "the peer sent a value of " + valueBytes + " bytes, but the limit is " + MAX_VALUE_BYTES + " bytes");
         String key = pair.substring(0, keyBytes);
         String value = new String(pair.substring(keyBytes + 1).getBytes(StandardCharsets.ISO_8859_1),
             StandardCharsets.UTF_8);
-        if (!KEY_NAME.matcher(key).matches()) {
-            throw new LoginException(
-                "the peer sent a key that is not a letter followed by letters, digits and the characters . - + @ _");
-        }
-        if (values.size() == MAX_PAIRS) {
-            throw new LoginException("the peer sent more than " + MAX_PAIRS + " keys");
-        }
-        if (values.putIfAbsent(key, value) != null) {
-            throw new LoginException("the peer sent the key " + key + " twice");
-        }
+        LoginException.require(KEY_NAME.matcher(key).matches(),
+            "the peer sent a key that is not a letter followed by letters, digits and the characters . - + @ _");
+        LoginException.require(values.size() != MAX_PAIRS, "the peer sent more than " + MAX_PAIRS + " keys");
+        LoginException.require(values.putIfAbsent(key, value) == null, "the peer sent the key " + key + " twice");
     }
 
     /** Sets the value of a key. */

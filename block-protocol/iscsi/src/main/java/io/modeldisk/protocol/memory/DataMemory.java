@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.memory;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.PrivateMemory;
 import io.modeldisk.platform.linux.SharedMemory;
@@ -137,9 +138,7 @@ public final class DataMemory implements AutoCloseable {
     }
 
     private static int slabsFor(long bytes) {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException("bytes=" + bytes + " must be positive");
-        }
+        Arguments.require(bytes > 0, "bytes=" + bytes + " must be positive");
         return Math.toIntExact((bytes + SLAB_BYTES - 1) >>> SLAB_SHIFT);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
 import java.util.HexFormat;
 
@@ -26,10 +27,8 @@ public final class CdbUsage {
      */
     public static CdbUsage parse(String bytes) {
         byte[] mask = HexFormat.ofDelimiter(" ").parseHex(bytes);
-        if (mask.length < 6 || mask.length > Cdb.MAX_BYTES) {
-            throw new IllegalArgumentException(
-                "the CDB '" + bytes + "' has " + mask.length + " bytes; it must have 6 to 16");
-        }
+        Arguments.require(mask.length >= 6 && mask.length <= Cdb.MAX_BYTES,
+            "the CDB '" + bytes + "' has " + mask.length + " bytes; it must have 6 to 16");
         return new CdbUsage(mask, 0, 0);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.platform.units;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -22,18 +23,15 @@ public record ByteSize(long bytes) {
      */
     public static ByteSize parse(String text) {
         Matcher form = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
-        if (!form.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is not a size; write it like 4096, 64k, 256KiB, 1.5GB");
-        }
+        Arguments.require(form.matches(), "'" + text + "' is not a size; write it like 4096, 64k, 256KiB, 1.5GB");
         double unit = 1;
         if (form.group(2) != null) {
             boolean decimal = form.group(3).isEmpty() && !form.group(4).isEmpty();
             unit = Math.pow(decimal ? 1000 : 1024, UNITS.indexOf(form.group(2)) + 1);
         }
         double bytes = Double.parseDouble(form.group(1)) * unit;
-        if (bytes > Long.MAX_VALUE / 2 || bytes != Math.rint(bytes)) {
-            throw new IllegalArgumentException("the size '" + text + "' must be a whole number of bytes below 4 EiB");
-        }
+        Arguments.require(bytes <= Long.MAX_VALUE / 2 && bytes == Math.rint(bytes),
+            "the size '" + text + "' must be a whole number of bytes below 4 EiB");
         return new ByteSize((long) bytes);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.platform.units;
 
+import io.modeldisk.platform.Arguments;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
@@ -38,16 +39,12 @@ public final class DurationText {
      */
     public static Duration parse(String text, String defaultUnit) {
         Matcher form = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
-        if (!form.matches()) {
-            throw new IllegalArgumentException(
-                "'" + text + "' is not a duration; write it like 5s, 200ms, 2min, or 5 for 5"
-                    + defaultUnit);
-        }
+        Arguments.require(form.matches(),
+            "'" + text + "' is not a duration; write it like 5s, 200ms, 2min, or 5 for 5" + defaultUnit);
         long unitNs = UNIT_NS.get(form.group(2) == null ? defaultUnit : form.group(2));
         BigDecimal ns = new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(unitNs));
-        if (ns.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0) {
-            throw new IllegalArgumentException("the duration '" + text + "' must be less than 292 years");
-        }
+        Arguments.require(ns.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) <= 0,
+            "the duration '" + text + "' must be less than 292 years");
         return Duration.ofNanos(ns.longValue());
     }
 

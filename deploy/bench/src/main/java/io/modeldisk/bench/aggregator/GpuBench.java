@@ -19,6 +19,7 @@ import io.modeldisk.bench.load.Turns;
 import io.modeldisk.bench.report.Report;
 import io.modeldisk.bench.report.Table;
 import io.modeldisk.bench.report.Unit;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -67,9 +68,8 @@ public final class GpuBench {
      */
     public static Report run(String name, String specification, Aggregator aggregator, long bytes, int rounds)
         throws IOException {
-        if (aggregator.formula() instanceof Formula.Nothing) {
-            throw new IllegalArgumentException("the aggregator " + specification + " does nothing on a device");
-        }
+        Arguments.require(!(aggregator.formula() instanceof Formula.Nothing),
+            "the aggregator " + specification + " does nothing on a device");
         Device device = Device.named(name);
         try {
             String fullName = name(device);

@@ -3,6 +3,7 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.mount.MountBench;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -48,11 +49,11 @@ final class BenchMountCommand implements Callable<Integer> {
     MountBench bench() {
         bindings.forEach(FuseBinding::named);
         for (ByteSize size : sizes) {
-            if (size.bytes() < LogicalBlock.BYTES || size.bytes() > LARGEST_REQUEST_BYTES
-                || size.bytes() % LogicalBlock.BYTES != 0) {
-                throw new IllegalArgumentException("--sizes " + size.bytes() + " must be a multiple of 4096 from "
-                    + LogicalBlock.BYTES + " to " + LARGEST_REQUEST_BYTES);
-            }
+            Arguments.require(
+                size.bytes() >= LogicalBlock.BYTES && size.bytes() <= LARGEST_REQUEST_BYTES
+                    && size.bytes() % LogicalBlock.BYTES == 0,
+                "--sizes " + size.bytes() + " must be a multiple of 4096 from " + LogicalBlock.BYTES + " to "
+                    + LARGEST_REQUEST_BYTES);
         }
         return new MountBench(bindings.stream().distinct().toList(), Datamovers.named(datamovers),
             sizes.stream().map(size -> (int) size.bytes()).distinct().toList(), output.check());

@@ -2,6 +2,7 @@ package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.report.Report;
+import io.modeldisk.platform.Arguments;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,9 +23,7 @@ final class ReportOptions {
     /** Checks the options before the benchmark starts. Returns the number of measurements of each variant. */
     int check() {
         files.forEach(file -> Report.check("--out", file));
-        if (rounds < 1 || rounds > 1000) {
-            throw new IllegalArgumentException("--rounds " + rounds + " must be from 1 to 1000");
-        }
+        Arguments.require(rounds >= 1 && rounds <= 1000, "--rounds " + rounds + " must be from 1 to 1000");
         return rounds;
     }
 

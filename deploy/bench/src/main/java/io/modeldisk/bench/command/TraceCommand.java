@@ -4,6 +4,7 @@ import io.modeldisk.bench.report.ChartFile;
 import io.modeldisk.bench.trace.Curves;
 import io.modeldisk.bench.trace.Timeline;
 import io.modeldisk.command.Subcommand;
+import io.modeldisk.platform.Arguments;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,10 +41,8 @@ public final class TraceCommand implements Callable<Integer>, Subcommand {
     @Override
     public Integer call() throws IOException {
         String first = files.getFirst().toString();
-        if (KINDS.contains(first) && !Files.exists(files.getFirst())) {
-            throw new IllegalArgumentException(
-                "the subcommand '" + first + "' was removed: `modeldisk trace FILE...` detects the kind of each file");
-        }
+        Arguments.require(!KINDS.contains(first) || Files.exists(files.getFirst()),
+            "the subcommand '" + first + "' was removed: `modeldisk trace FILE...` detects the kind of each file");
         XYChart chart = first.endsWith(".json") ? timeline().chart() : Curves.chart(files);
         for (String extension : List.of(".svg", ".png")) {
             ChartFile.write(List.of(chart), out.resolveSibling(out.getFileName() + extension));

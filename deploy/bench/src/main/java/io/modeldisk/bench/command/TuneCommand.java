@@ -3,8 +3,10 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.load.Progress;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Datamovers;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.tuning.Tuner;
 import io.modeldisk.command.Subcommand;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -52,21 +54,18 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
 
     @Override
     public Integer call() throws IOException {
-        if (rounds < 1 || rounds > MOST_ROUNDS) {
-            throw new IllegalArgumentException("--rounds " + rounds + " must be from 1 to 1000");
-        }
-        if (modelSize.bytes() < LEAST_MODEL_BYTES || modelSize.bytes() > MOST_MODEL_BYTES
-            || modelSize.bytes() % LEAST_MODEL_BYTES != 0) {
-            throw new IllegalArgumentException(
-                "--model-size " + modelSize.bytes() + " must be a positive multiple of 8 MiB up to 1 GiB");
-        }
+        Arguments.require(rounds >= 1 && rounds <= MOST_ROUNDS, "--rounds " + rounds + " must be from 1 to 1000");
+        Arguments.require(
+            modelSize.bytes() >= LEAST_MODEL_BYTES && modelSize.bytes() <= MOST_MODEL_BYTES
+                && modelSize.bytes() % LEAST_MODEL_BYTES == 0,
+            "--model-size " + modelSize.bytes() + " must be a positive multiple of 8 MiB up to 1 GiB");
         Datamovers available = Datamovers.named(datamovers);
         available.missing().forEach(System.out::println);
         if (available.present().isEmpty()) {
             throw new IOException("no datamover in --datamover is available on this machine");
         }
         Map<String, TransferSizes> found = new TreeMap<>();
-        try (BenchShard shard = BenchShard.start("null", modelSize.bytes(), available)) {
+        try (BenchShard shard = BenchShard.start(Durability.MEMORY, "null", modelSize.bytes(), available, 0)) {
             Tuner tuner = new Tuner(shard, rounds);
             for (Route.Preference datamover : available.present()) {
                 found.put(datamover.toString(), tuner.tune(datamover));

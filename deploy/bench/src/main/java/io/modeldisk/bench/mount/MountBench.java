@@ -1,5 +1,7 @@
 package io.modeldisk.bench.mount;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Progress;
@@ -14,6 +16,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Datamovers;
+import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
@@ -37,6 +40,7 @@ import java.util.concurrent.TimeUnit;
  * each mount and fio run in separate processes. An instance can run only once.
  */
 public final class MountBench {
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
     private static final long WARM_UP_RUN_MS = 500;
@@ -104,7 +108,7 @@ public final class MountBench {
             """, ByteSize.format(MODEL_BYTES)), "binding", "call", "in flight", "size");
         try (Closing opened = new Closing()) {
             Path folder = opened.folder();
-            BenchShard shard = opened.add(BenchShard.start("null", MODEL_BYTES, datamovers));
+            BenchShard shard = opened.add(BenchShard.start(Durability.MEMORY, "null", MODEL_BYTES, datamovers, 0));
             Map<String, Map<String, Run>> variants = variants(opened, shard, folder);
             for (Map<String, Run> ofBinding : variants.values()) {
                 for (Run variant : ofBinding.values()) {
@@ -193,8 +197,19 @@ public final class MountBench {
         return variants;
     }
 
-    private double fio(Path directory, Load load, long runMs) throws IOException {
-        return Fio.run(directory.resolve("model"), MODEL_BYTES, load, runMs) / SECOND_NS;
+    /**
+     * Runs fio on the file of a mount, without the page cache. With a queue depth of 1, one thread calls pread(2) or pwrite(2).
+     * With a larger depth, the requests are asynchronous (libaio).
+     */
+    private static double fio(Path directory, Load load, long runMs) throws IOException {
+        String output = ChildProcess.run("fio", "--name=bench", "--filename=" + directory.resolve("model"),
+            "--size=" + MODEL_BYTES, "--direct=1",
+            "--ioengine=" + (load.queueDepth() == 1 ? "psync" : "libaio"), "--iodepth=" + load.queueDepth(),
+            "--bs=" + load.requestBytes(), "--rw=" + call(load), "--time_based", "--runtime=" + runMs + "ms",
+            "--zero_buffers=1", "--allow_file_create=0", "--overwrite=1", "--output-format=json");
+        // fio may print warnings before the JSON document.
+        JsonNode result = JSON.readTree(output.substring(output.indexOf('{')));
+        return result.at("/jobs/0/" + call(load) + "/bw_bytes").asDouble() / SECOND_NS;
     }
 
     /** Moves more and more requests until a run takes the wanted time. */

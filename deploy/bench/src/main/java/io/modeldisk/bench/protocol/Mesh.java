@@ -1,6 +1,5 @@
 package io.modeldisk.bench.protocol;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.bench.grpc.GrpcClient;
 import io.modeldisk.bench.load.ClosedLoop;
@@ -111,12 +110,9 @@ final class Mesh {
         for (int i = 0; i < nodes.size(); i++) {
             List<MeshNode.Peer> others = new ArrayList<>(all);
             others.remove(i);
-            nodes.get(i).ask("connect " + json(new MeshNode.Connect(datamovers, others, bufferBytes)));
+            nodes.get(i)
+                .ask("connect " + JSON.writeValueAsString(new MeshNode.Connect(datamovers, others, bufferBytes)));
         }
-    }
-
-    private static String json(Object value) throws JsonProcessingException {
-        return JSON.writeValueAsString(value);
     }
 
     private List<String> askAll(String order) throws IOException {
@@ -127,7 +123,7 @@ final class Mesh {
 
     /** Makes every node send requests to every other node at the same time. The latencies are means over the nodes. */
     private Measured run(String over, Direction direction, int requestBytes, long requestsEach) throws IOException {
-        String order = "run " + json(new MeshNode.Run(over, direction, requestBytes, requestsEach));
+        String order = "run " + JSON.writeValueAsString(new MeshNode.Run(over, direction, requestBytes, requestsEach));
         long begun = System.nanoTime();
         List<String> answers = askAll(order);
         long nanos = System.nanoTime() - begun;

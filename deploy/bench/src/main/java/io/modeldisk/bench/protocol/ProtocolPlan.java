@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.ModelAddress;
@@ -79,32 +80,27 @@ public record ProtocolPlan(
     public ProtocolPlan {
         boolean blocks = measures.stream().anyMatch(measure -> measure != Measure.LATENCY);
         for (int bytes : sizes) {
-            require(bytes >= 1 && bytes <= Math.min(LARGEST_REQUEST_BYTES, modelBytes),
+            Arguments.require(bytes >= 1 && bytes <= Math.min(LARGEST_REQUEST_BYTES, modelBytes),
                 "--sizes " + bytes + " must be from 1 byte to 8 MiB and at most the size of the model");
-            require(!blocks || bytes % LogicalBlock.BYTES == 0,
+            Arguments.require(!blocks || bytes % LogicalBlock.BYTES == 0,
                 "--sizes " + bytes + " must be a multiple of 4096, except for --measures latency alone");
         }
         for (int count : clients) {
-            require(count >= 1 && count <= MOST_CLIENTS, "--clients " + count + " must be from 1 to " + MOST_CLIENTS);
-            require(count >= 2 || !measures.contains(Measure.MESH), "--clients 1 is too few nodes for a mesh");
+            Arguments.require(count >= 1 && count <= MOST_CLIENTS,
+                "--clients " + count + " must be from 1 to " + MOST_CLIENTS);
+            Arguments.require(count >= 2 || !measures.contains(Measure.MESH),
+                "--clients 1 is too few nodes for a mesh");
         }
         // The gradient is in one slab, so that no request crosses a slab boundary.
-        require(gradientBytes <= DataMemory.SLAB_BYTES,
+        Arguments.require(gradientBytes <= DataMemory.SLAB_BYTES,
             "--gradient-size " + gradientBytes + " must be at most 1 GiB");
-        require(rounds >= 1, "--rounds " + rounds + " must be at least 1");
-        require(running == null || Set.of(Measure.THROUGHPUT, Measure.LATENCY).containsAll(measures),
+        Arguments.require(running == null || Set.of(Measure.THROUGHPUT, Measure.LATENCY).containsAll(measures),
             "--running allows only --measures throughput,latency");
-        require((running == null) == (baseline == null), "--running and --baseline must be given together");
-        require(modelBytes >= StoppedReader.REQUEST_BYTES || !measures.contains(Measure.SESSIONS),
+        Arguments.require((running == null) == (baseline == null), "--running and --baseline must be given together");
+        Arguments.require(modelBytes >= StoppedReader.REQUEST_BYTES || !measures.contains(Measure.SESSIONS),
             "--model-size " + modelBytes + " must be at least 8 MiB for --measures sessions");
-        require(modelBytes >= MIB && modelBytes % LogicalBlock.BYTES == 0,
+        Arguments.require(modelBytes >= MIB && modelBytes % LogicalBlock.BYTES == 0,
             "--model-size " + modelBytes + " must be a multiple of 4096 of at least 1 MiB");
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 
     /** Returns the request sizes of a measure. By default, requests larger than the model are left out. */

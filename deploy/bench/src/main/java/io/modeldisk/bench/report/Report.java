@@ -2,6 +2,7 @@ package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.Arguments;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -91,14 +92,11 @@ public final class Report {
      * @throws IllegalArgumentException if the name has another ending, or the directory does not exist
      */
     public static void check(String option, Path file) {
-        if (!List.of("json", "svg", "png").contains(ending(file))) {
-            throw new IllegalArgumentException(option + " " + file + " must end in .json, .svg or .png");
-        }
+        Arguments.require(List.of("json", "svg", "png").contains(ending(file)),
+            option + " " + file + " must end in .json, .svg or .png");
         Path directory = file.toAbsolutePath().getParent();
-        if (directory == null || !Files.isDirectory(directory)) {
-            throw new IllegalArgumentException(
-                option + " " + file + " cannot be written: its directory does not exist; create it first");
-        }
+        Arguments.require(directory != null && Files.isDirectory(directory),
+            option + " " + file + " cannot be written: its directory does not exist; create it first");
     }
 
     static String ending(Path file) {

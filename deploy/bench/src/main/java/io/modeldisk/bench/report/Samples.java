@@ -1,5 +1,6 @@
 package io.modeldisk.bench.report;
 
+import io.modeldisk.platform.Arguments;
 import java.util.Arrays;
 
 /**
@@ -10,19 +11,15 @@ import java.util.Arrays;
 public record Samples(double... values) {
     /** Copies the values. */
     public Samples {
-        if (values.length == 0) {
-            throw new IllegalArgumentException("the list of samples is empty, but must contain at least one sample");
-        }
+        Arguments.require(values.length != 0, "the list of samples is empty, but must contain at least one sample");
         values = values.clone();
     }
 
     /** Divides each sample by the sample of {@code others} with the same index. Returns the ratios. */
     public Samples over(Samples others) {
-        if (values.length != others.values.length) {
-            throw new IllegalArgumentException(
-                "two lists of samples have a ratio only if they are equally long, but they have " + values.length
-                    + " and " + others.values.length + " samples");
-        }
+        Arguments.require(values.length == others.values.length,
+            "two lists of samples have a ratio only if they are equally long, but they have " + values.length + " and "
+                + others.values.length + " samples");
         double[] ratios = new double[values.length];
         Arrays.setAll(ratios, i -> values[i] / others.values[i]);
         return new Samples(ratios);

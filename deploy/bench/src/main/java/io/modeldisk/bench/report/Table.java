@@ -2,6 +2,7 @@ package io.modeldisk.bench.report;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -70,10 +71,8 @@ public final class Table {
 
     /** Adds a row with a value for each key: a text, a number, or a size. */
     public Row row(Object... values) {
-        if (values.length != keys.size()) {
-            throw new IllegalArgumentException(
-                "the row has " + values.length + " keys, but the table has " + keys.size());
-        }
+        Arguments.require(values.length == keys.size(),
+            "the row has " + values.length + " keys, but the table has " + keys.size());
         Row row = new Row(List.of(values));
         rows.add(row);
         return row;

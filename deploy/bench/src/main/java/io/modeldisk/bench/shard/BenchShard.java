@@ -75,11 +75,6 @@ public final class BenchShard implements AutoCloseable {
         return options;
     }
 
-    /** Starts a shard that keeps nothing: see {@link #start(Durability, String, long, Datamovers, int)}. */
-    public static BenchShard start(String aggregator, long modelBytes, Datamovers datamovers) throws IOException {
-        return start(Durability.MEMORY, aggregator, modelBytes, datamovers, 0);
-    }
-
     /**
      * Starts a shard that only this machine can reach, and fills the shard with the weights of {@link Pattern}.
      *

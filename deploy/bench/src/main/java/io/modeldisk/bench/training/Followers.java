@@ -1,5 +1,7 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.platform.Arguments;
+
 /**
  * Programs that follow the model while learners train.
  *
@@ -17,10 +19,8 @@ public record Followers(int count, boolean reads) {
     public static Followers parse(String text) {
         boolean reads = !text.endsWith(WAIT);
         String number = reads ? text : text.substring(0, text.length() - WAIT.length());
-        if (!number.matches("\\d{1,2}|100")) {
-            throw new IllegalArgumentException(
-                "--followers " + text + " must be a number from 0 to 100, such as 16 or 16:wait");
-        }
+        Arguments.require(number.matches("\\d{1,2}|100"),
+            "--followers " + text + " must be a number from 0 to 100, such as 16 or 16:wait");
         return new Followers(Integer.parseInt(number), reads);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.bench.training;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.platform.units.DurationText;
 import java.util.List;
@@ -41,10 +42,8 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
             return new KnownModel(model.name, model.megabytes,
                 OptionalDouble.of(DurationText.parse(parts[1], "ms").toNanos() / MEGA));
         }
-        if (model.computeMs.isEmpty()) {
-            throw new IllegalArgumentException("--model " + text
-                + " needs the computation time of an iteration; add it as in --model " + text + ":10ms");
-        }
+        Arguments.require(model.computeMs.isPresent(),
+            "--model " + text + " needs the computation time of an iteration; add it as in --model " + text + ":10ms");
         return model;
     }
 

@@ -3,6 +3,7 @@ package io.modeldisk.bench.training;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.initiator.Route;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,25 +36,18 @@ public record TrainingPlan(
      * @throws IllegalArgumentException if a value is out of range; the message contains the value and the range
      */
     public TrainingPlan {
-        require(model.bytes() > 0, "--model has " + model.bytes() + " bytes, but must have at least 4");
-        require(model.computeMs().orElseThrow() <= MOST_COMPUTE_MS,
+        Arguments.require(model.bytes() > 0, "--model has " + model.bytes() + " bytes, but must have at least 4");
+        Arguments.require(model.computeMs().orElseThrow() <= MOST_COMPUTE_MS,
             "--model has a computation time of " + model.computeMs().orElseThrow()
                 + " ms, but it must be at most one minute");
-        require(learners >= 1 && learners <= 64, "--learners " + learners + " must be from 1 to 64");
-        require(shards >= 1 && shards <= 64, "--shards " + shards + " must be from 1 to 64");
-        require(iterations >= 1, "--iterations " + iterations + " must be at least 1");
-        require(rounds >= 1 && rounds <= 1000, "--rounds " + rounds + " must be from 1 to 1000");
-        require(linkBytesPerSecond == 0 || datamovers.present().equals(List.of(Route.Preference.TCP)),
+        Arguments.require(learners >= 1 && learners <= 64, "--learners " + learners + " must be from 1 to 64");
+        Arguments.require(shards >= 1 && shards <= 64, "--shards " + shards + " must be from 1 to 64");
+        Arguments.require(iterations >= 1, "--iterations " + iterations + " must be at least 1");
+        Arguments.require(linkBytesPerSecond == 0 || datamovers.present().equals(List.of(Route.Preference.TCP)),
             "--link needs --datamover tcp, because the emulated link forwards TCP connections");
-        require(accesses.stream().anyMatch(access -> access != Access.MAPPED)
+        Arguments.require(accesses.stream().anyMatch(access -> access != Access.MAPPED)
             || variants.stream().noneMatch(variant -> variant.exchange() == ExchangeScheme.DIRECT),
             "--through mapped needs --exchange sync or overlap, because direct has no buffers to map");
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 
     /**

@@ -2,6 +2,7 @@ package io.modeldisk.bench.training;
 
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.Arguments;
 
 /**
  * An exchange scheme with its pull policy.
@@ -18,10 +19,8 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
     public static Variant parse(String text) {
         int colon = text.indexOf(':');
         ExchangeScheme exchange = ExchangeScheme.named(colon < 0 ? text : text.substring(0, colon));
-        if (colon >= 0 && exchange != ExchangeScheme.OVERLAP) {
-            throw new IllegalArgumentException("exchange=" + text + " names a pull policy, but only overlap has "
-                + "one; remove the colon and the policy");
-        }
+        Arguments.require(colon < 0 || exchange == ExchangeScheme.OVERLAP, "exchange=" + text
+            + " names a pull policy, but only overlap has one; remove the colon and the policy");
         return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
     }
 

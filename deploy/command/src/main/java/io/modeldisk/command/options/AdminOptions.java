@@ -6,6 +6,7 @@ import io.modeldisk.admin.AdminSubject;
 import io.modeldisk.admin.AdminTls;
 import io.modeldisk.admin.AdminToken;
 import io.modeldisk.admin.page.ModelPage;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,10 +35,8 @@ public final class AdminOptions {
     public Admin start(AdminSubject subject) throws IOException {
         Admin admin = new Admin();
         if (address == null) {
-            if (token != null || tls != null) {
-                throw new IllegalArgumentException(
-                    (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
-            }
+            Arguments.require(token == null && tls == null,
+                (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
             return admin;
         }
         admin.serve(AdminServer.start(new AdminSettings(TargetAddress.parse(address, DEFAULT_PORT),

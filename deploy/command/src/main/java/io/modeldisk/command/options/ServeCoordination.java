@@ -6,6 +6,7 @@ import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.fault.coordination.ShardRole;
 import io.modeldisk.fault.coordination.ShardRoleContext;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -63,14 +64,10 @@ public final class ServeCoordination {
             return TargetPortGroups.single();
         }
         Matcher place = PORT_GROUP.matcher(portGroup);
-        if (!place.matches()) {
-            throw new IllegalArgumentException(
-                "--port-group '" + portGroup + "' must be I/N; write 1/2 for the first of two processes");
-        }
-        if (!isUsed()) {
-            throw new IllegalArgumentException("--port-group " + portGroup
-                + " needs --coordinator, which decides which of the processes serves the shard");
-        }
+        Arguments.require(place.matches(),
+            "--port-group '" + portGroup + "' must be I/N; write 1/2 for the first of two processes");
+        Arguments.require(isUsed(), "--port-group " + portGroup
+            + " needs --coordinator, which decides which of the processes serves the shard");
         return new TargetPortGroups(Integer.parseInt(place.group(1)), Integer.parseInt(place.group(2)),
             AccessState.STANDBY);
     }
@@ -100,10 +97,9 @@ public final class ServeCoordination {
     /** Registers this process as a replica of the shard. */
     public ShardRole register(ModelFacts facts, InetSocketAddress listen, AccessPolicy access, Runnable changed)
         throws IOException {
-        if (advertise == null && listen.getAddress().isAnyLocalAddress()) {
-            throw new IllegalArgumentException("--listen " + TargetAddress.text(listen)
+        Arguments.require(advertise != null || !listen.getAddress().isAnyLocalAddress(),
+            "--listen " + TargetAddress.text(listen)
                 + " is not an address to which mounts can connect; give --advertise HOST:PORT");
-        }
         CoordinatorContext connection = new CoordinatorContext(coordinator.stream()
             .map(server -> TargetAddress.parse(server, CoordinatorContext.DEFAULT_PORT)).toList(), session)
             .withSecret(secret(access.secrets()));
@@ -125,11 +121,9 @@ public final class ServeCoordination {
     private void checkLoopback(boolean insecure) {
         for (String server : coordinator) {
             InetAddress address = TargetAddress.parse(server, CoordinatorContext.DEFAULT_PORT).getAddress();
-            if (!insecure && address != null && !address.isLoopbackAddress()) {
-                throw new IllegalArgumentException(
-                    "other machines could change the data of this shard at --coordinator "
-                        + server + "; add a line 'zookeeper NAME SECRET' to --secrets, or give --insecure");
-            }
+            Arguments.require(insecure || address == null || address.isLoopbackAddress(),
+                "other machines could change the data of this shard at --coordinator " + server
+                    + "; add a line 'zookeeper NAME SECRET' to --secrets, or give --insecure");
         }
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.command.options;
 
 import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.block.DeviceTarget.PushTo;
 import picocli.CommandLine.Option;
@@ -25,14 +26,12 @@ public final class ServeDevice {
 
     /** Returns the device; null if the CPU applies gradients. */
     public DeviceTarget target() {
-        if (!pullFrom.equals("host") && !pullFrom.equals("device")) {
-            throw new IllegalArgumentException("--pull-from=" + pullFrom + " must be host or device");
-        }
+        Arguments.require(pullFrom.equals("host") || pullFrom.equals("device"),
+            "--pull-from=" + pullFrom + " must be host or device");
         PushTo place = PushTo.parse(pushTo);
         if (device == null) {
-            if (!pullFrom.equals("host") || place != PushTo.AUTO) {
-                throw new IllegalArgumentException("--pull-from and --push-to need --device");
-            }
+            Arguments.require(pullFrom.equals("host") && place == PushTo.AUTO,
+                "--pull-from and --push-to need --device");
             return null;
         }
         return new DeviceTarget(Device.named(device), pullFrom.equals("host"), place);

@@ -2,6 +2,7 @@ package io.modeldisk.command.options;
 
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.replica.BackupSettings;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.nio.file.Path;
@@ -25,19 +26,13 @@ public final class ServeReplicas {
 
     /** Returns the settings of a primary. {@code secrets}: those of the shard, or null. */
     public BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
-        if (replicas < 2) {
-            throw new IllegalArgumentException("--replicas=" + replicas
-                + " must be at least 2: the primary and a backup; without backups, give another --durability");
-        }
+        Arguments.require(replicas >= 2, "--replicas=" + replicas
+            + " must be at least 2: the primary and a backup; without backups, give another --durability");
         Duration limit = timeout == null ? session : timeout;
-        if (!limit.isPositive()) {
-            throw new IllegalArgumentException("--replica-timeout must be more than 0");
-        }
-        if (secrets != null && secrets.ofPrimary() == null) {
-            throw new IllegalArgumentException(
-                "the file of --secrets has no line 'replica NAME SECRET', with which the "
-                    + "primary of a shard logs in to its backups; add the same line for all processes of the shard");
-        }
+        Arguments.require(limit.isPositive(), "--replica-timeout must be more than 0");
+        Arguments.require(secrets == null || secrets.ofPrimary() != null,
+            "the file of --secrets has no line 'replica NAME SECRET', with which the "
+                + "primary of a shard logs in to its backups; add the same line for all processes of the shard");
         return new BackupSettings(limit, Route.Preference.AUTO, socketDirectory,
             secrets == null ? null : secrets.ofPrimary(),
             RecordLog.DEFAULT_BUFFER_BYTES);

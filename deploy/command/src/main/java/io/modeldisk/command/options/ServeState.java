@@ -3,6 +3,7 @@ package io.modeldisk.command.options;
 import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.journal.JournalSettings;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,8 +53,8 @@ public final class ServeState {
      */
     public JournalSettings journal(boolean coordinated) {
         boolean journal = mode().equals(JOURNAL);
-        check(journal || journalLimit == null, "--journal-limit needs --durability journal");
-        check(journalLimit == null || journalLimit.bytes() >= MIN_LIMIT_BYTES,
+        Arguments.require(journal || journalLimit == null, "--journal-limit needs --durability journal");
+        Arguments.require(journalLimit == null || journalLimit.bytes() >= MIN_LIMIT_BYTES,
             "--journal-limit=" + journalLimit + " must be at least 1MiB");
         return journal
             ? new JournalSettings(state, journalLimit == null ? 0 : journalLimit.bytes(),
@@ -75,25 +76,19 @@ public final class ServeState {
         String mode = mode();
         switch (mode) {
             case "memory" -> {
-                check(state == null, "--durability memory keeps no state; remove --state or --durability");
+                Arguments.require(state == null, "--durability memory keeps no state; remove --state or --durability");
                 return null;
             }
             case CHECKPOINT, JOURNAL, ServeReplicas.DURABILITY -> {
                 if (state == null && hasBackups()) {
                     return null;
                 }
-                check(state != null, "--durability " + mode + " needs a directory; give it with --state");
-                check(keep >= 1, "--keep=" + keep + " must be at least 1");
+                Arguments.require(state != null, "--durability " + mode + " needs a directory; give it with --state");
+                Arguments.require(keep >= 1, "--keep=" + keep + " must be at least 1");
                 return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep).startingAtMost(startAtMost);
             }
             default -> throw new IllegalArgumentException(
                 "--durability '" + mode + "' must be memory, checkpoint, journal or replica");
-        }
-    }
-
-    private static void check(boolean sound, String message) {
-        if (!sound) {
-            throw new IllegalArgumentException(message);
         }
     }
 }

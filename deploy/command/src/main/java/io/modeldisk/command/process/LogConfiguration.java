@@ -1,5 +1,6 @@
 package io.modeldisk.command.process;
 
+import io.modeldisk.platform.Arguments;
 import java.util.Locale;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.LoggerContext;
@@ -54,10 +55,8 @@ public final class LogConfiguration extends AbstractConfiguration {
     private static Level level(String variable, Level otherwise) {
         String name = System.getenv(variable);
         Level level = name == null ? otherwise : Level.getLevel(name.toUpperCase(Locale.ROOT));
-        if (level == null) {
-            throw new IllegalArgumentException(
-                variable + "='" + name + "' is unknown; it must be error, warn, info, debug or off");
-        }
+        Arguments.require(level != null,
+            variable + "='" + name + "' is unknown; it must be error, warn, info, debug or off");
         return level;
     }
 

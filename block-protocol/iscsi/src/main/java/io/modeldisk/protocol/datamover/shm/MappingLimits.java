@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.Arguments;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Limits the memory of initiators that a server maps, for each connection and in total. Thread-safe. */
@@ -23,10 +24,8 @@ public final class MappingLimits {
 
     /** Creates limits in bytes, each of which must be more than 0. */
     public MappingLimits(long connectionBytes, long totalBytes) {
-        if (connectionBytes <= 0 || totalBytes <= 0) {
-            throw new IllegalArgumentException(
-                "connectionBytes=" + connectionBytes + " and totalBytes=" + totalBytes + " must be positive");
-        }
+        Arguments.require(connectionBytes > 0 && totalBytes > 0,
+            "connectionBytes=" + connectionBytes + " and totalBytes=" + totalBytes + " must be positive");
         this.connectionBytes = connectionBytes;
         this.totalBytes = totalBytes;
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
@@ -39,16 +40,12 @@ final class OwnMemory {
     }
 
     private int register(DataMemory memory, int slab) throws IOException {
-        if (!memory.isShareable()) {
-            throw new IllegalArgumentException(
-                "the data is not in shareable memory; allocate it with DataMemory.allocateShareable");
-        }
+        Arguments.require(memory.isShareable(),
+            "the data is not in shareable memory; allocate it with DataMemory.allocateShareable");
         invalidateClosed();
         int tag = find(null, 0);
-        if (tag < 0) {
-            throw new IllegalArgumentException("the connection already uses " + PeerMemory.MAX_TAGS
-                + " slabs of shareable memory (up to 1 GiB each), which is the limit; close unused memory");
-        }
+        Arguments.require(tag >= 0, "the connection already uses " + PeerMemory.MAX_TAGS
+            + " slabs of shareable memory (up to 1 GiB each), which is the limit; close unused memory");
         writer.send(Frame.REGISTER, tag, (long) slab * DataMemory.SLAB_BYTES, memory.descriptor());
         memories[tag] = memory;
         slabs[tag] = slab;

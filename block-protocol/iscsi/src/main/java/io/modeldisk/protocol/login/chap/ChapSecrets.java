@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.login.chap;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.files.OwnerFile;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.Right;
@@ -115,7 +116,7 @@ public final class ChapSecrets {
      */
     public static ChapSecrets parse(String text, String source) {
         // The words of the lines of which a file has at most one.
-        require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
+        Arguments.require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
             + " line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
         Map<String, String[]> single = new HashMap<>();
         Map<String, Peer> peers = new LinkedHashMap<>();
@@ -128,15 +129,16 @@ public final class ChapSecrets {
             }
             String where = source + " line " + number + ": ";
             checkForm(words, where);
-            require(words[0].equals(PEER) || single.put(words[0], words) == null,
+            Arguments.require(words[0].equals(PEER) || single.put(words[0], words) == null,
                 where + "the file has another line '" + words[0] + "'; remove one of them");
             if (PEERS.contains(words[0])) {
                 Peer peer = peer(words, where);
                 // Otherwise each of the two users could log in as the other one.
-                peers.forEach((name, other) -> require(name.equals(words[1]) || !other.secret().equals(peer.secret()),
-                    where + "the peer '" + words[1] + "' has the same secret as the peer '" + name
-                        + "'; choose a different secret for each peer"));
-                require(peers.put(words[1], peer) == null,
+                peers.forEach(
+                    (name, other) -> Arguments.require(name.equals(words[1]) || !other.secret().equals(peer.secret()),
+                        where + "the peer '" + words[1] + "' has the same secret as the peer '" + name
+                            + "'; choose a different secret for each peer"));
+                Arguments.require(peers.put(words[1], peer) == null,
                     where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
             }
         }
@@ -144,7 +146,7 @@ public final class ChapSecrets {
         String selfName = own == null ? null : own[1];
         ChapSecret self = own == null ? null : ChapSecret.of(own[2]);
         // With equal secrets an attacker could send a challenge back to its sender and get the response (RFC 7143 section 9.2.1).
-        require(peers.values().stream().noneMatch(peer -> peer.secret().equals(self)),
+        Arguments.require(peers.values().stream().noneMatch(peer -> peer.secret().equals(self)),
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
         return new ChapSecrets(selfName, self, Map.copyOf(peers), single.get(ZOOKEEPER),
             ofShard(single.get(REPLICA), selfName, self), ofShard(single.get(STATUS), selfName, self));
@@ -175,14 +177,14 @@ public final class ChapSecrets {
     }
 
     private static void checkForm(String[] words, String where) {
-        require(KINDS.contains(words[0]),
+        Arguments.require(KINDS.contains(words[0]),
             where + "the line must begin with 'peer', 'self', 'zookeeper', 'replica' or 'status'");
-        require(words[0].equals(PEER) ? words.length >= 3 : words.length == 3,
+        Arguments.require(words[0].equals(PEER) ? words.length >= 3 : words.length == 3,
             where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]', 'self NAME SECRET',"
                 + " 'zookeeper NAME SECRET', 'replica NAME SECRET' or 'status NAME SECRET'");
-        require(words[1].length() <= MAX_NAME_CHARS,
+        Arguments.require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
-        require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
+        Arguments.require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
             + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
     }
 
@@ -208,12 +210,6 @@ public final class ChapSecrets {
             throw new IllegalArgumentException(where + e.getMessage(), e);
         }
         return new Peer(secret, rights, List.copyOf(patterns));
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 
     /** Returns whether there is a line {@code self}. */

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.login.chap;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.TextConstant;
@@ -28,10 +29,8 @@ public final class InitiatorChap {
      * @throws IllegalArgumentException if the secrets have no line {@code self}
      */
     public InitiatorChap(ChapSecrets secrets, SecureRandom random) {
-        if (!secrets.hasSelf()) {
-            throw new IllegalArgumentException(
-                "the secrets have no line 'self NAME SECRET', which a login needs; add such a line");
-        }
+        Arguments.require(secrets.hasSelf(),
+            "the secrets have no line 'self NAME SECRET', which a login needs; add such a line");
         this.secrets = secrets;
         this.random = random;
     }

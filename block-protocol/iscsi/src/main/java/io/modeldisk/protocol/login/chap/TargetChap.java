@@ -65,10 +65,8 @@ public final class TargetChap {
     }
 
     private static void require(boolean condition, Set<String> keys, String expected) throws LoginException {
-        if (!condition) {
-            throw new LoginException(
-                "the initiator sent the keys " + keys.stream().sorted().toList() + "; the target expected " + expected);
-        }
+        LoginException.require(condition,
+            "the initiator sent the keys " + keys.stream().sorted().toList() + "; the target expected " + expected);
     }
 
     private void choose(String offer, TextParameters answers) throws LoginException {
@@ -84,10 +82,8 @@ public final class TargetChap {
         String name = offered.get(Key.CHAP_N);
         ChapSecrets.Peer peer = secrets.peer(name);
         boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
-        if (!answered || !secrets.knows(peer)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the initiator sent a wrong name or a wrong response in CHAP");
-        }
+        LoginException.require(answered && secrets.knows(peer), LoginStatus.AUTHENTICATION_FAILURE,
+            "the initiator sent a wrong name or a wrong response in CHAP");
         if (offered.containsKey(Key.CHAP_C)) {
             answer(ChapChallenge.received(challenge.algorithm(), offered), answers);
         }
@@ -95,15 +91,11 @@ public final class TargetChap {
     }
 
     private void answer(ChapChallenge initiators, TextParameters answers) throws LoginException {
-        if (initiators.hasValueOf(challenge)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the initiator sent the target's own CHAP challenge back");
-        }
-        if (!secrets.hasSelf()) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the initiator asked the target to authenticate itself (mutual CHAP), but the target's secrets have no"
-                    + " line 'self NAME SECRET'; add such a line to the shard's secrets file");
-        }
+        LoginException.require(!initiators.hasValueOf(challenge), LoginStatus.AUTHENTICATION_FAILURE,
+            "the initiator sent the target's own CHAP challenge back");
+        LoginException.require(secrets.hasSelf(), LoginStatus.AUTHENTICATION_FAILURE,
+            "the initiator asked the target to authenticate itself (mutual CHAP), but the target's secrets have no"
+                + " line 'self NAME SECRET'; add such a line to the shard's secrets file");
         answers.put(Key.CHAP_N, secrets.selfName())
             .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(initiators)));
     }

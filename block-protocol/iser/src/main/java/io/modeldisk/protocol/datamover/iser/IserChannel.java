@@ -107,10 +107,6 @@ final class IserChannel implements AutoCloseable {
         return SENDS + rdmaRequests;
     }
 
-    QueuePair queue() {
-        return queue;
-    }
-
     /**
      * Returns a message without data. The caller keeps the message and sends it after the last RDMA WRITE of a read. The message
      * and the WRITE belong to the same {@link Work}, so the message has no separate completion.

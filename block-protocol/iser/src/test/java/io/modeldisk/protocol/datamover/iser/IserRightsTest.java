@@ -69,7 +69,7 @@ final class IserRightsTest {
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
         IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel;
-        QueuePair queue = channel.queue();
+        QueuePair queue = ((IserInitiatorDatamover) pair.initiator()).queue;
         try (QueuePair.Use _ = queue.enter()) {
             Work work = queue.add(new Work("a hostile RDMA request", false));
             SVCPostSend call = queue.prepare(WorkRequests.send(opcode, IbvSendWR.IBV_SEND_SIGNALED, 1));

@@ -61,7 +61,7 @@ final class LyingInitiator implements InitiatorDatamover {
             return;
         }
         IserChannel channel = honest.channel;
-        try (QueuePair.Use _ = channel.queue().enter(); Held _ = channel.lock()) {
+        try (QueuePair.Use _ = honest.queue.enter(); Held _ = channel.lock()) {
             RegisteredMemory right = channel.registered(task.memory());
             RegisteredMemory small = channel.registered(instead);
             int tag = switch (lie) {
