@@ -58,12 +58,9 @@ record GpuCheck(Machine machine, Report report) {
             return;
         }
         GpuDirectTrial trial = machine.gpuDirect(name);
-        if (trial.way() != null) {
-            report.ok(Area.CUDA, subject,
-                "pushes over iser can go to device memory by " + trial.way() + "; " + abilities);
-        } else {
-            report.warning(Area.CUDA, subject, "the RDMA device does not reach the memory: " + trial.obstacle() + PINNED
+        report.advise(Area.CUDA, subject, trial.way() != null,
+            "pushes over iser can go to device memory by " + trial.way() + "; " + abilities,
+            "the RDMA device does not reach the memory: " + trial.obstacle() + PINNED
                 + (peerMemory ? "" : "; try `modprobe nvidia_peermem`"));
-        }
     }
 }

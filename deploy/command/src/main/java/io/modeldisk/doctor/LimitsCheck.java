@@ -27,15 +27,8 @@ record LimitsCheck(Machine machine, Report report) {
     }
 
     private void check(String subject, long limit, long least, String advice) {
-        if (limit >= least) {
-            report.ok(Area.LIMITS, subject, text(limit));
-        } else {
-            report.warning(Area.LIMITS, subject, limit + ": " + advice);
-        }
-    }
-
-    private static String text(long limit) {
-        return limit == UNLIMITED ? "unlimited" : Long.toString(limit);
+        report.advise(Area.LIMITS, subject, limit >= least, limit == UNLIMITED ? "unlimited" : Long.toString(limit),
+            limit + ": " + advice);
     }
 
     /** Returns a soft limit of this process; {@link Long#MAX_VALUE} if it is unlimited. */

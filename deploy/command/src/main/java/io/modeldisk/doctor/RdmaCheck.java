@@ -79,26 +79,17 @@ record RdmaCheck(Machine machine, Report report) {
 
     private void mtu(String name, String network) {
         machine.text(Path.of("/sys/class/net", network, "mtu")).map(String::strip).map(Integer::parseInt)
-            .ifPresent(mtu -> {
-                if (mtu >= LARGE_MTU) {
-                    report.ok(Area.ISER, name + " MTU",
-                        mtu + " on " + network + ": RDMA packets have up to 4096 bytes");
-                } else {
-                    report.warning(Area.ISER, name + " MTU", mtu + " on " + network
-                        + ": RDMA packets are smaller than 4096 bytes; run `ip link set " + network
-                        + " mtu 4200` on all hosts, and set the same MTU on all switches");
-                }
-            });
+            .ifPresent(mtu -> report.advise(Area.ISER, name + " MTU", mtu >= LARGE_MTU,
+                mtu + " on " + network + ": RDMA packets have up to 4096 bytes",
+                mtu + " on " + network + ": RDMA packets are smaller than 4096 bytes; run `ip link set " + network
+                    + " mtu 4200` on all hosts, and set the same MTU on all switches"));
     }
 
     private void locked() {
         long limit = LimitsCheck.limit(machine, "Max locked memory").orElse(Long.MAX_VALUE);
-        if (limit >= LOCKED_BYTES) {
-            report.ok(Area.ISER, "locked memory", limit == Long.MAX_VALUE ? "unlimited" : (limit >> 20) + " MiB");
-        } else {
-            report.warning(Area.ISER, "locked memory", (limit >> 10)
+        report.advise(Area.ISER, "locked memory", limit >= LOCKED_BYTES,
+            limit == Long.MAX_VALUE ? "unlimited" : (limit >> 20) + " MiB", (limit >> 10)
                 + " KiB; RDMA locks all memory that it transfers, including a shard's model: run `ulimit -l unlimited`, or set "
                 + "LimitMEMLOCK=infinity in a systemd unit (not necessary for root)");
-        }
     }
 }

@@ -28,6 +28,11 @@ public final class Report {
         findings.add(new Finding(met ? State.OK : State.MISSING, area, subject, met ? good : missing));
     }
 
+    /** Adds what is good if {@code met}, and else a warning with a remedy. */
+    void advise(Area area, String subject, boolean met, String good, String warning) {
+        findings.add(new Finding(met ? State.OK : State.WARNING, area, subject, met ? good : warning));
+    }
+
     /** Returns all findings. */
     public List<Finding> findings() {
         return Collections.unmodifiableList(findings);

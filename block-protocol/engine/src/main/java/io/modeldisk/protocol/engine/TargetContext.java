@@ -178,18 +178,15 @@ public final class TargetContext {
     public TargetContext conclude() {
         Arguments.require(!datamovers.isEmpty(), "datamovers=[] must name at least one datamover");
         access.checkListen(listen);
-        atLeast("maxConnections", maxConnections, 1);
-        atLeast("maxCommands", maxCommands, INITIAL_COMMANDS);
+        Arguments.require(maxConnections >= 1, "maxConnections=" + maxConnections + " must be at least 1");
+        Arguments.require(maxCommands >= INITIAL_COMMANDS,
+            "maxCommands=" + maxCommands + " must be at least " + INITIAL_COMMANDS);
         positive("waitBound", waitBound);
         positive("pingInterval", pingInterval);
         long least = (long) (maxConnections * INITIAL_COMMANDS + TaskSlot.MAX_CHUNKS) * BufferPool.CHUNK_BYTES;
         Arguments.require(bufferBytes >= least,
             "bufferBytes=" + bufferBytes + " must be at least " + least + " for " + maxConnections + " connections");
         return this;
-    }
-
-    private static void atLeast(String name, long value, long least) {
-        Arguments.require(value >= least, name + "=" + value + " must be at least " + least);
     }
 
     private static void positive(String name, Duration value) {

@@ -11,7 +11,7 @@ import java.util.function.IntConsumer;
  */
 public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;
-    private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
+    static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
     private static final int MAX_TIME_S = 3600;
 
     /** The digest of a session over RDMA, which has its own checksums (RFC 7145 section 6.1). */
@@ -106,8 +106,10 @@ public final class OperationalNegotiation {
                 number(value, 0, 31) < 0 ? Key.REJECT : Integer.toString(Math.min(1, number(value, 0, 31)));
             case Key.DEFAULT_TIME2WAIT -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : value;
             case Key.DEFAULT_TIME2RETAIN -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : "0";
-            case Key.MAX_BURST_LENGTH -> answerLength(value, own.maxBurstBytes(), least -> maxBurstBytes = least);
-            case Key.FIRST_BURST_LENGTH -> answerLength(value, own.firstBurstBytes(), least -> firstBurstBytes = least);
+            case Key.MAX_BURST_LENGTH ->
+                answerLength(value, MIN_LENGTH_BYTES, own.maxBurstBytes(), bytes -> maxBurstBytes = bytes);
+            case Key.FIRST_BURST_LENGTH ->
+                answerLength(value, MIN_LENGTH_BYTES, own.firstBurstBytes(), bytes -> firstBurstBytes = bytes);
             case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> declareDataSegment(value);
             case Key.LEARNER -> declareLearner(value);
             case Key.RDMA_EXTENSIONS, Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH, Key.TARGET_RECV_DATA_SEGMENT_LENGTH,
@@ -144,9 +146,9 @@ public final class OperationalNegotiation {
         return yesOrNo(immediateData);
     }
 
-    /** Returns the smaller of two lengths, or Reject. */
-    private static String answerLength(String value, int ownBytes, IntConsumer agreed) {
-        int offered = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
+    /** Returns the smaller of two lengths, or Reject for one below {@code least}. */
+    static String answerLength(String value, int least, int ownBytes, IntConsumer agreed) {
+        int offered = number(value, least, MAX_LENGTH_BYTES);
         if (offered < 0) {
             return Key.REJECT;
         }
@@ -228,7 +230,7 @@ public final class OperationalNegotiation {
             "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
     }
 
-    private static int accepted(String key, String value, int least, int most) throws LoginException {
+    static int accepted(String key, String value, int least, int most) throws LoginException {
         int number = number(value, least, most);
         LoginException.require(number >= 0,
             "the target responded with " + key + "=" + value + "; the value must be from " + least + " to " + most);

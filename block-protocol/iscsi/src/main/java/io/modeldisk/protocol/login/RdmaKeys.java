@@ -7,7 +7,6 @@ package io.modeldisk.protocol.login;
 final class RdmaKeys {
     /** The minimum length of a data segment that a peer may request. This length is enough for sense data. */
     private static final int MIN_LENGTH_BYTES = 64;
-    private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
     /** The maximum length of a data segment that this process accepts or sends, even if the peer accepts more. */
     private final int limitBytes;
@@ -34,24 +33,13 @@ final class RdmaKeys {
                 agreed = value.equals(Key.YES);
                 yield agreed || value.equals(Key.NO) ? value : Key.REJECT;
             }
-            case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> {
-                int least = smaller(value);
-                initiatorTakesBytes = least < 0 ? initiatorTakesBytes : least;
-                yield least < 0 ? Key.REJECT : Integer.toString(least);
-            }
-            case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> {
-                int least = smaller(value);
-                targetTakesBytes = least < 0 ? targetTakesBytes : least;
-                yield least < 0 ? Key.REJECT : Integer.toString(least);
-            }
+            case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> OperationalNegotiation.answerLength(value, MIN_LENGTH_BYTES,
+                limitBytes, bytes -> initiatorTakesBytes = bytes);
+            case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> OperationalNegotiation.answerLength(value, MIN_LENGTH_BYTES,
+                limitBytes, bytes -> targetTakesBytes = bytes);
             // MaxOutstandingUnexpectedPDUs, MaxAHSLength, TaggedBufferForSolicitedDataOnly and iSERHelloRequired are declarative.
             default -> null;
         };
-    }
-
-    private int smaller(String value) {
-        long offered = TextConstant.number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
-        return offered < 0 ? -1 : (int) Math.min(limitBytes, offered);
     }
 
     /** Checks and stores a target's response. */
@@ -67,10 +55,8 @@ final class RdmaKeys {
     }
 
     private int accepted(String key, String value) throws LoginException {
-        int taken = smaller(value);
-        LoginException.require(taken >= 0, "the target responded with " + key + "=" + value
-            + "; the value must be from " + MIN_LENGTH_BYTES + " to " + MAX_LENGTH_BYTES);
-        return taken;
+        return Math.min(limitBytes, OperationalNegotiation.accepted(key, value, MIN_LENGTH_BYTES,
+            OperationalNegotiation.MAX_LENGTH_BYTES));
     }
 
     boolean isAgreed() {
