@@ -4,7 +4,6 @@ import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
@@ -41,7 +40,7 @@ public record GeneratedFile(String name, Text text) implements MountedFile {
         }
     }
 
-    private final class Handle implements ReadOnlyHandle {
+    private final class Handle implements FileHandle {
         /** Null if another process has opened the file. */
         private volatile byte[] content;
 

@@ -4,7 +4,6 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.PollWakeup;
-import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -30,7 +29,7 @@ public record VersionNumberFile(VersionWatch watch) implements MountedFile {
         return new Handle();
     }
 
-    private final class Handle implements ReadOnlyHandle {
+    private final class Handle implements FileHandle {
         // Guarded by this.
         private VersionWatch.Known seen;
         private VersionWatch.Wait wait;

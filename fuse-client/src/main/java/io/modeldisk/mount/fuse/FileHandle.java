@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 
 /**
@@ -37,11 +38,13 @@ public interface FileHandle {
     }
 
     /**
-     * Writes to the file the bytes at the start of the request's memory.
+     * Writes to the file the bytes at the start of the request's memory. Default: the file is read-only.
      *
      * @return the number of bytes written
      */
-    int write(long offset, int lengthBytes, DataRequest request) throws IOException;
+    default int write(long offset, int lengthBytes, DataRequest request) throws IOException {
+        throw new ErrnoException(Errno.EACCES, "the file is read-only");
+    }
 
     /**
      * Handles a poll(2), select(2) or epoll(7) of this handle. Must not wait for other processes. Default: the handle is always
@@ -58,15 +61,18 @@ public interface FileHandle {
         return ALWAYS_READY;
     }
 
-    /** Handles an fsync(2) on this handle. */
-    void synchronize(Cancellation cancellation) throws IOException;
+    /** Handles an fsync(2) on this handle. Default: there are no writes. */
+    default void synchronize(Cancellation cancellation) throws IOException {}
 
     /**
      * Handles a close(2) of one descriptor of this handle. {@link #release} is called after the last descriptor was closed.
-     * close(2) fails if this method throws an exception.
+     * close(2) fails if this method throws an exception. Default: there are no writes.
      */
-    void flush(Cancellation cancellation) throws IOException;
+    default void flush(Cancellation cancellation) throws IOException {}
 
-    /** Releases the handle after its last descriptor was closed. Is called exactly once and cannot be cancelled. */
-    void release();
+    /**
+     * Releases the handle after its last descriptor was closed. Is called exactly once and cannot be cancelled. Default: the
+     * handle owns no resources.
+     */
+    default void release() {}
 }

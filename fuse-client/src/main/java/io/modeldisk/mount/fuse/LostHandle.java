@@ -23,14 +23,4 @@ public record LostHandle(String reason) implements FileHandle {
     public void synchronize(Cancellation cancellation) throws ErrnoException {
         throw lost();
     }
-
-    @Override
-    public void flush(Cancellation cancellation) {
-        // A close must succeed.
-    }
-
-    @Override
-    public void release() {
-        // There is nothing to release.
-    }
 }

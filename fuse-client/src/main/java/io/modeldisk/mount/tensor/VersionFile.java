@@ -4,7 +4,6 @@ import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.ReadOnlyHandle;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -216,7 +215,7 @@ public final class VersionFile implements MountedFile {
         private int handles;
     }
 
-    private final class Handle implements ReadOnlyHandle {
+    private final class Handle implements FileHandle {
         private final Content content;
         private final long instance;
 
