@@ -62,9 +62,4 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) impleme
     public InetSocketAddress portal(int shard) {
         return shards.get(shard);
     }
-
-    /** Returns a portal in the form that users write, such as {@code 127.0.0.1:3260}. */
-    static String text(InetSocketAddress portal) {
-        return TargetAddress.text(portal);
-    }
 }

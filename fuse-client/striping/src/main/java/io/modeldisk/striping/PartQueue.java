@@ -13,9 +13,9 @@ import java.util.function.LongToIntFunction;
  * The parts of one call's range, and their states. One command moves one part.
  *
  * <pre>
- *     free --- next() ---> being sent --- addInFlight() ---> in flight --- moved(), dropped() ---> free
+ *     free --- next() ---> being sent --- addInFlight() ---> in flight --- ended() ---> free
  *                            ^   |                               |
- *                            |   | sendLater()                   | lost(), refused()
+ *                            |   | sendLater()                   | sendAgain()
  *                     next() |   v                               v
  *                          waiting <-----------------------------+
  * </pre>
@@ -179,47 +179,27 @@ final class PartQueue {
         }
     }
 
-    /** Records that the command of a part has succeeded. Returns whether the calling thread has attached the call. */
-    boolean moved(int shard, IoRequest request) {
+    /**
+     * Records that the command of a part has succeeded, or has failed and is not sent again. Returns whether the calling thread
+     * has attached the call.
+     */
+    boolean ended(int shard, IoRequest request, boolean succeeded) {
         try (ScopedLock.Held _ = lock.hold()) {
-            moved++;
-            end(remove(shard, request), true);
+            moved += succeeded ? 1 : 0;
+            end(remove(shard, request), succeeded);
             return signalIfNeeded();
         }
     }
 
     /**
-     * Records that the command of a part has failed. The part is not sent again. Returns whether the calling thread has attached
-     * the call.
+     * Records that a part must be sent again, after a pause. Returns whether the calling thread has attached the call.
+     *
+     * @param doubtful true if the connection was lost before the response; false if the shard has not executed the command
      */
-    boolean dropped(int shard, IoRequest request) {
-        try (ScopedLock.Held _ = lock.hold()) {
-            end(remove(shard, request), false);
-            return signalIfNeeded();
-        }
-    }
-
-    /**
-     * Records that the connection was lost before the response to the command of a part. The part is sent again without a pause.
-     * Returns whether the calling thread has attached the call.
-     */
-    boolean lost(int shard, IoRequest request) {
+    boolean sendAgain(int shard, IoRequest request, boolean doubtful, long pauseNs) {
         try (ScopedLock.Held _ = lock.hold()) {
             Part part = remove(shard, request);
-            part.doubtful = true;
-            putBack(part, 0);
-            return signalIfNeeded();
-        }
-    }
-
-    /**
-     * Records that the shard has not executed the command of a part. The part is sent again after a pause. Returns whether the
-     * calling thread has attached the call.
-     */
-    boolean refused(int shard, IoRequest request, long pauseNs) {
-        try (ScopedLock.Held _ = lock.hold()) {
-            Part part = remove(shard, request);
-            part.doubtful = false;
+            part.doubtful = doubtful;
             putBack(part, pauseNs);
             return signalIfNeeded();
         }

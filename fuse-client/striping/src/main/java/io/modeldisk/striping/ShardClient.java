@@ -27,6 +27,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import java.io.ByteArrayOutputStream;
@@ -143,7 +144,7 @@ final class ShardClient implements AutoCloseable {
     }
 
     private ShardId id(InetSocketAddress portal) {
-        return new ShardId(index, ModelAddress.text(portal));
+        return new ShardId(index, TargetAddress.text(portal));
     }
 
     private Route route(Route.Preference preference, InetSocketAddress portal) {
@@ -156,7 +157,7 @@ final class ShardClient implements AutoCloseable {
     private synchronized Place locate() throws ShardException {
         InetSocketAddress portal = context.locator.portal(index);
         if (!portal.equals(place.portal())) {
-            LOG.warn("{} has moved to {}", place.id(), ModelAddress.text(portal));
+            LOG.warn("{} has moved to {}", place.id(), TargetAddress.text(portal));
             Route route = route(context.datamover, portal);
             if (context.datamover == Route.Preference.AUTO && !accepts(place.route(), route)) {
                 route = new Route(route(Route.Preference.TCP, portal).portal(),

@@ -13,7 +13,6 @@ import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
-import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
@@ -152,11 +151,6 @@ public final class StripedModel implements RemoteModel {
             memory.close();
             throw e;
         }
-    }
-
-    /** The transfer sizes for each shard, in the order of the shards. */
-    public List<TransferSizes> sizes() {
-        return shards.stream().map(ShardClient::sizes).toList();
     }
 
     /** The datamover for each shard and the reason for the choice, in the order of the shards. */

@@ -55,6 +55,7 @@ final class StripedTransfer {
     /** An ABSENT returns 4 bytes, and may have one logical block only. */
     static final int ABSENT_BYTES_PER_BYTE = LogicalBlock.BYTES / AbsentCommand.DATA_BYTES;
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long SENT = -1;
 
     private final ValueType type;
     private final Striping trainStriping;
@@ -291,48 +292,51 @@ final class StripedTransfer {
     }
 
     private void issue(Part part) throws IOException {
-        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        long pauseNs = 0;
         try {
-            outcome = send(part);
+            pauseNs = send(part);
         } finally {
-            if (outcome != SendOutcome.SENT) {
-                parts.sendLater(part, outcome == SendOutcome.SESSION_LOST ? 0 : BUSY_PAUSE_NS);
+            if (pauseNs != SENT) {
+                parts.sendLater(part, pauseNs);
             }
         }
     }
 
-    private SendOutcome send(Part part) throws IOException {
+    /** Returns {@link #SENT}, or the pause after which the part can be sent again. */
+    private long send(Part part) throws IOException {
         int shard = striping.shard(start + part.offset);
         IscsiSession session = session(shard);
         int bytes = rounds.settle(part, shard, session.shard());
         if (bytes == 0) {
-            return SendOutcome.ROUND_PENDING;
+            // An earlier push of the same block is in flight. The next round of the block begins after it has completed.
+            return BUSY_PAUSE_NS;
         }
         shorten(part, bytes);
         IoRequest request = acquire(session);
         if (request == null) {
-            return SendOutcome.SESSION_LOST;
+            return 0;
         }
         fill(request, part);
         sessions[shard] = session;
         if (!parts.addInFlight(part, shard, session, request)) {
+            // The completion handler of a command of an earlier session was not called yet.
             session.release(request);
-            return SendOutcome.SLOT_PENDING;
+            return BUSY_PAUSE_NS;
         }
-        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        boolean sent = false;
         try {
             session.submit(request, true);
             unflushed = true;
-            outcome = SendOutcome.SENT;
+            sent = true;
+            return SENT;
         } catch (ShardException e) {
             // The part is sent again in another session.
-            outcome = SendOutcome.SESSION_LOST;
+            return 0;
         } finally {
-            if (outcome != SendOutcome.SENT) {
+            if (!sent) {
                 parts.removeInFlight(shard, request);
             }
         }
-        return outcome;
     }
 
     /**
@@ -424,15 +428,15 @@ final class StripedTransfer {
         int shard = striping.shard(offset);
         boolean attached;
         if (request.isGood()) {
-            attached = parts.moved(shard, request);
+            attached = parts.ended(shard, request, true);
         } else if (failure.get() == null && request.failure() != null) {
-            attached = parts.lost(shard, request);
+            attached = parts.sendAgain(shard, request, true, 0);
         } else if (failure.get() == null && request.isToBeRetried()) {
-            attached = parts.refused(shard, request, request.wasReset() ? 0 : BUSY_PAUSE_NS);
+            attached = parts.sendAgain(shard, request, false, request.wasReset() ? 0 : BUSY_PAUSE_NS);
         } else {
             fail(request.exception(source.id(shard),
                 (direction.writes() ? "writing" : "reading") + " at byte " + offset));
-            attached = parts.dropped(shard, request);
+            attached = parts.ended(shard, request, false);
         }
         // If this thread has not attached the call, the call may have ended, and the transfer may already have another call.
         // That call is then woken without need, which does no harm.
