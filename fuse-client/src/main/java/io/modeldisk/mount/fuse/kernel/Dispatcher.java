@@ -280,7 +280,7 @@ final class Dispatcher {
                 slot.body().statistics(tree.capacityBlocks(), nodes.fileCount());
                 slot.replyBody();
             }
-            case Opcode.LISTXATTR -> listAttributes(slot, request);
+            case Opcode.LISTXATTR -> replyWithin(slot, request.roomBytes(), tree.attributeNames(request.node()));
             case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
             case Opcode.GETXATTR -> attribute(slot, request);
             case Opcode.SETXATTR -> replyIf(slot, tree.setAttribute(request.node(), request.newAttributeName(),
@@ -443,19 +443,16 @@ final class Dispatcher {
         List<Nodes.Entry> entries = tree.directory(request.node());
         boolean fits = true;
         for (long at = request.offset(); fits && at < entries.size() + 2L; at++) {
-            fits = switch ((int) at) {
-                case 0 -> addEntry(slot, request, new Nodes.Entry(".", request.node()), at + 1);
+            Nodes.Entry entry = switch ((int) at) {
+                case 0 -> new Nodes.Entry(".", request.node());
                 // All subdirectories are in the root.
-                case 1 -> addEntry(slot, request, new Nodes.Entry("..", Nodes.ROOT_NODE), at + 1);
-                default -> addEntry(slot, request, entries.get((int) at - 2), at + 1);
+                case 1 -> new Nodes.Entry("..", Nodes.ROOT_NODE);
+                default -> entries.get((int) at - 2);
             };
+            fits = slot.body().directoryEntry(entry.node(), at + 1, tree.type(entry.node()),
+                entry.name().getBytes(StandardCharsets.UTF_8), request.sizeBytes());
         }
         slot.replyBody();
-    }
-
-    private boolean addEntry(RequestSlot slot, RequestView request, Nodes.Entry entry, long next) {
-        return slot.body().directoryEntry(entry.node(), next, tree.type(entry.node()),
-            entry.name().getBytes(StandardCharsets.UTF_8), request.sizeBytes());
     }
 
     private void attribute(RequestSlot slot, RequestView request) throws IOException {
@@ -466,10 +463,6 @@ final class Dispatcher {
         } else {
             replyWithin(slot, request.roomBytes(), value.get());
         }
-    }
-
-    private void listAttributes(RequestSlot slot, RequestView request) throws IOException {
-        replyWithin(slot, request.roomBytes(), tree.attributeNames(request.node()));
     }
 
     /** Replies with the text, or with its length if the buffer of the process has size 0. */

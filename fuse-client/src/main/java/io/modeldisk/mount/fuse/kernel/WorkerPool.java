@@ -35,7 +35,6 @@ final class WorkerPool {
     private final int sessionFd;
     private final Handover handover;
     private final SlotPool slots;
-    private final int baseThreads;
     private final NanoClock clock;
     private final Dispatcher dispatcher;
     private final PollNotifier polls;
@@ -60,7 +59,6 @@ final class WorkerPool {
         this.handover = options.handover();
         this.slots = new SlotPool(slots, this::wakeReserve);
         dispatcher.endStarted(slots, this.slots);
-        this.baseThreads = FuseOptions.WORKER_THREADS;
         this.clock = options.clock();
         this.dispatcher = dispatcher;
         this.polls = polls;
@@ -74,10 +72,10 @@ final class WorkerPool {
 
     /** Starts the threads. */
     synchronized void start() throws IOException {
-        int[] fds = new int[baseThreads];
-        int[] triedFds = new int[baseThreads];
+        int[] fds = new int[FuseOptions.WORKER_THREADS];
+        int[] triedFds = new int[FuseOptions.WORKER_THREADS];
         try {
-            for (int i = 0; i < baseThreads; i++) {
+            for (int i = 0; i < FuseOptions.WORKER_THREADS; i++) {
                 fds[i] = device("fuse-wait-" + i, 0, sessionFd);
                 triedFds[i] = device("fuse-try-" + i, Descriptors.O_NONBLOCK, NONE);
             }
@@ -85,7 +83,7 @@ final class WorkerPool {
             clones.forEach(Descriptors::close);
             throw e;
         }
-        for (int i = 0; i < baseThreads; i++) {
+        for (int i = 0; i < FuseOptions.WORKER_THREADS; i++) {
             int fd = fds[i];
             int triedFd = triedFds[i];
             startThread(i, () -> serve(slots.take(), fd, triedFd, false));
@@ -146,7 +144,7 @@ final class WorkerPool {
         RequestSlot slot = first;
         boolean holdsBack = false;
         try {
-            while (!stopping && !(added && reading.get() >= baseThreads)) {
+            while (!stopping && !(added && reading.get() >= FuseOptions.WORKER_THREADS)) {
                 long length = holdsBack ? slot.receive(triedFd) : await(slot, fd);
                 received.incrementAndGet();
                 if (length < 0 && holdsBack) {
@@ -330,12 +328,7 @@ final class WorkerPool {
 
     /** Waits until all threads have stopped and all started requests have ended. */
     private void awaitEnd() {
-        while (true) {
-            synchronized (this) {
-                if (threads == 0 && slots.isComplete()) {
-                    return;
-                }
-            }
+        while (!haveStopped()) {
             LockSupport.park(this);
         }
     }
