@@ -2,6 +2,7 @@ package io.modeldisk.mount;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.ExchangeCounters;
+import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.Unmounter;
@@ -9,6 +10,7 @@ import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +27,7 @@ public final class ModelMount implements AutoCloseable {
     private static final Duration GRACEFUL = Duration.ofMillis(500);
     /** The maximum time until a new mount replies to its first request. */
     private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
+    private static final double GIB = 1L << 30;
 
     private final MountPoint mountPoint;
     private final ModelFiles files;
@@ -90,7 +93,17 @@ public final class ModelMount implements AutoCloseable {
         }
         mountPoint.ensureFree();
         long bufferBytes = context.exchange.bufferBytes(context.remoteModel.trainBytes());
-        BufferMemory.require(bufferBytes, context.exchange.toString(), MemoryLimit.ofThisProcess());
+        requireMemory(bufferBytes, context.exchange, MemoryLimit.ofThisProcess());
+    }
+
+    /** Checks that the buffers fit into memory. Without this check, Linux would kill the process during the training. */
+    static void requireMemory(long neededBytes, ExchangeScheme exchange, MemoryLimit limit) throws IOException {
+        if (!limit.allows(neededBytes)) {
+            throw new IOException(
+                PlainText.format("exchange %s needs %.2f GiB of memory, but this process has %s", exchange,
+                    neededBytes / GIB, limit.describe())
+                    + "; choose another exchange: sync needs twice the model's size, overlap four times, direct none");
+        }
     }
 
     private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {

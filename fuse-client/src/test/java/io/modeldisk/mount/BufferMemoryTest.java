@@ -3,6 +3,7 @@ package io.modeldisk.mount;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.platform.linux.MemoryLimit;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
@@ -12,12 +13,12 @@ final class BufferMemoryTest {
 
     @Test
     void buffersWithinTheMemoryLimitAreAccepted() {
-        assertThatCode(() -> BufferMemory.require(1 << 30, "sync", LIMIT)).doesNotThrowAnyException();
+        assertThatCode(() -> ModelMount.requireMemory(1 << 30, ExchangeScheme.SYNC, LIMIT)).doesNotThrowAnyException();
     }
 
     @Test
     void errorForTooLargeBuffersStatesTheNeededAndTheAvailableMemory() {
-        assertThatThrownBy(() -> BufferMemory.require(5L << 29, "overlap", LIMIT)).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> ModelMount.requireMemory(5L << 29, ExchangeScheme.OVERLAP, LIMIT)).isInstanceOf(IOException.class)
             .hasMessageStartingWith("exchange overlap needs 2.50 GiB of memory, but this process has 1.00 GiB available"
                 + " (control group /learners)");
     }
