@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.fuse.FuseBinding;
+import io.modeldisk.platform.text.EnumNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ final class MountFixture {
     MountContext context(String exchange) {
         assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.isAvailable(), binding::unavailabilityCause);
         return new MountContext().directory(dir).source(SOURCE).remoteModel(model)
-            .exchange(ExchangeScheme.named(exchange)).binding(binding);
+            .exchange(EnumNames.parse(ExchangeScheme.class, "exchange", exchange)).binding(binding);
     }
 
     MountFixture launch(String exchange) throws IOException {

@@ -21,6 +21,7 @@ import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.linux.Terminal;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.units.ByteSize;
@@ -215,13 +216,13 @@ final class MountCommand implements Callable<Integer> {
         String before = handover.learner();
         String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read();
-        ExchangeScheme scheme = readOnly ? ExchangeScheme.DIRECT : ExchangeScheme.named(exchange);
+        ExchangeScheme scheme = readOnly ? ExchangeScheme.DIRECT : EnumNames.parse(ExchangeScheme.class, "exchange", exchange);
         MountContext context = new MountContext()
             .directory(directory)
             .source(address)
             .exchange(scheme)
-            .pull(PullPolicy.named(pull))
-            .onRollback(OnRollback.named(onRollback))
+            .pull(EnumNames.parse(PullPolicy.class, "pull", pull))
+            .onRollback(EnumNames.parse(OnRollback.class, "onRollback", onRollback))
             .access(access.access())
             .handover(handover)
             .binding(FuseBinding.named(binding));
@@ -288,7 +289,7 @@ final class MountCommand implements Callable<Integer> {
             .waitTimeout(waitTimeout)
             .reconnectTimeout(reconnectTimeout)
             .dtype(ValueType.parse(dtype))
-            .datamover(Route.Preference.named(datamover))
+            .datamover(EnumNames.parse(Route.Preference.class, "datamover", datamover))
             .socketDirectory(sockets.existing())
             .sizes(sizes::of);
     }

@@ -13,14 +13,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
-/** The three ways in which a learner reads weights and writes gradients. */
+/** The two ways in which a learner reads weights and writes gradients. */
 final class LearnerFile implements AutoCloseable {
     /** The ways in which a learner uses its exchange. */
     enum Way {
         /** With read(2) and write(2) of the file {@code model}. */
         FILE,
-        /** Directly in the buffers of an exchange in the same process. */
-        LOCAL,
         /** In buffers that the learner maps. */
         MAPPED
     }
@@ -80,10 +78,6 @@ final class LearnerFile implements AutoCloseable {
         byte[] bytes = bytes(gradient);
         switch (way) {
             case FILE -> writePieces(bytes, start(gradient));
-            case LOCAL -> {
-                Memories.copy(bytes, 0, exchange.gradient(), start(gradient), bytes.length);
-                exchange.written(start(gradient), bytes.length);
-            }
             case MAPPED -> Memories.copy(bytes, 0, exchange.buffer(exchange.activeSet(), true, Cancellation.NONE), 0,
                 bytes.length);
         }

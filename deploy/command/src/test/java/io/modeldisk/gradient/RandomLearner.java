@@ -7,16 +7,22 @@ import io.modeldisk.gradient.LearnerFile.Way;
 import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.Dropped;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.striping.StripedModel;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -55,7 +61,8 @@ final class RandomLearner implements AutoCloseable {
         this.random = random;
         this.overlaps = random.nextBoolean();
         Way way = Way.values()[random.nextInt(Way.values().length)];
-        this.exchange = (BufferedExchange) ExchangeScheme.named(overlaps ? "overlap" : "sync").create(model);
+        this.exchange = (BufferedExchange) (overlaps ? ExchangeScheme.OVERLAP : ExchangeScheme.SYNC).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE, OnRollback.FAIL,
+            new IterationTrace(NanoClock.SYSTEM, Instant.now())));
         this.file = new LearnerFile(way, exchange, random.split(), scenario);
         trace.add(way + (overlaps ? " overlap" : " sync"));
     }

@@ -98,8 +98,8 @@ final class SizingTest {
             .containsEntry("learner_heap", budget.heapPerLearnerBytes())
             .containsEntry("shard_heap",
                 budget.heapBaseBytes() + configuration.learners() * budget.heapPerLearnerBytes())
-            .containsEntry("mount_sync", ExchangeScheme.named("sync").bufferBytes(facts.sizeBytes()))
-            .containsEntry("mount_overlap", ExchangeScheme.named("overlap").bufferBytes(facts.sizeBytes()));
+            .containsEntry("mount_sync", ExchangeScheme.SYNC.bufferBytes(facts.sizeBytes()))
+            .containsEntry("mount_overlap", ExchangeScheme.OVERLAP.bufferBytes(facts.sizeBytes()));
         long limit = new JournalSettings(STATE, 0, Duration.ZERO).limitFor(facts.bytesOfShard());
         // The last block of a shard may be shorter.
         assertThat(values.get("journal_limit")).as(configuration::toString)
@@ -128,7 +128,7 @@ final class SizingTest {
             new Configuration(400 * MIB, 1, 1 << 18, 1, "sgd", "asp", "memory", false).quantities(16));
         given.put("half", 2L);
         assertThat(formulas.evaluate(given)).containsEntry("mount_sync",
-            ExchangeScheme.named("sync").bufferBytes(200 * MIB));
+            ExchangeScheme.SYNC.bufferBytes(200 * MIB));
     }
 
     @Test

@@ -11,14 +11,18 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.ExchangeSettings;
 import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -61,27 +65,27 @@ final class OverlapIT {
             new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + learner)));
         model.join();
         return sandbox.closeAfterwards((BufferedExchange) ExchangeScheme.OVERLAP.create(model,
-            new ExchangeSettings(pull, OnRollback.FAIL, ExchangeSettings.systemTrace())));
+            new ExchangeSettings(pull, OnRollback.FAIL, new IterationTrace(NanoClock.SYSTEM, Instant.now()))));
     }
 
-    private static float get(DataMemory memory, int place) {
-        return memory.slab(0).getAtIndex(ValueLayout.JAVA_FLOAT, place);
+    private static MemorySegment buffer(BufferedExchange exchange, boolean gradient) throws IOException {
+        return exchange.buffer(exchange.activeSet(), gradient, Cancellation.NONE).slab(0);
     }
 
     /** Trains and returns the weights that each iteration used. */
     private static List<float[]> train(BufferedExchange exchange, int learner) throws Exception {
         List<float[]> seen = new ArrayList<>();
-        exchange.prepare(true, Cancellation.NONE);
+        exchange.prepareMapped(Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
         for (int k = 1; k <= ITERATIONS; k++) {
             float[] weights = new float[WEIGHTS];
+            MemorySegment current = buffer(exchange, false);
+            MemorySegment gradient = buffer(exchange, true);
             for (int place = 0; place < WEIGHTS; place++) {
-                weights[place] = get(exchange.weights(), place);
-                exchange.gradient().slab(0).setAtIndex(ValueLayout.JAVA_FLOAT, place,
-                    gradient(weights[place], learner, place));
+                weights[place] = current.getAtIndex(ValueLayout.JAVA_FLOAT, place);
+                gradient.setAtIndex(ValueLayout.JAVA_FLOAT, place, gradient(weights[place], learner, place));
             }
             seen.add(weights);
-            exchange.written(0, SIZE_BYTES);
             exchange.synchronize(Cancellation.NONE);
         }
         exchange.flush(Cancellation.NONE);
@@ -121,7 +125,7 @@ final class OverlapIT {
     void adaptivePullWaitsAfterThePushIfTheComputationIsLong() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
         BufferedExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
-        exchange.prepare(true, Cancellation.NONE);
+        exchange.prepareMapped(Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
         // The first pushes of a JVM are slow, and the forecast remembers the last ten.
         await(
@@ -129,7 +133,6 @@ final class OverlapIT {
             () -> {
                 // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
                 TimeUnit.MILLISECONDS.sleep(300);
-                exchange.written(0, SIZE_BYTES);
                 exchange.synchronize(Cancellation.NONE);
                 return exchange.counters().bubbles().last() > 0 && exchange.weightsInUse().version() > 0
                     && !exchange.forecast().orElseThrow().isDuplex();

@@ -5,7 +5,6 @@ import io.modeldisk.mount.exchange.ExchangeProgress.Pull;
 import io.modeldisk.mount.exchange.ExchangeProgress.Push;
 import io.modeldisk.mount.exchange.ExchangeProgress.Step;
 import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
-import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.threads.Interruption;
@@ -61,14 +60,14 @@ final class BackgroundExchange implements AutoCloseable {
     private boolean workersStarted;
     private boolean closed;
 
-    BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeCounters counters, IterationTrace trace) {
+    BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeTimes times, ExchangeCounters counters, NanoClock clock) {
         this.model = model;
         this.bytes = LogicalBlock.up(model.trainBytes());
         this.progress = new ExchangeProgress(bytes, model.facts().as(model.dtype()).blockSizeBytes());
         this.pacing = pacing;
         this.counters = counters;
-        this.times = new ExchangeTimes(counters, pacing, trace);
-        this.clock = trace.clock();
+        this.times = times;
+        this.clock = clock;
     }
 
     /**

@@ -91,12 +91,6 @@ final class BufferSets {
         }
     }
 
-    /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
-    void written(long offset, long lengthBytes) {
-        touched = true;
-        active.outgoing().written(offset, lengthBytes);
-    }
-
     /**
      * Makes set 0 the active set, allocates the missing buffers, and lends the sets for a pull. Only a learner needs gradients
      * and the second set.

@@ -12,6 +12,7 @@ import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -60,7 +61,7 @@ public final class BufferedExchange implements Exchange {
     private final Rollback rollback;
     private final GradientDrop gradientDrop;
     private final IterationTimes times;
-    private Milestone milestones = request -> {};
+    private Consumer<Cancellation> milestones = request -> {};
 
     /** One open, fsync or close at a time holds this lock. */
     private final CancellableLock turn = new CancellableLock();
@@ -75,7 +76,7 @@ public final class BufferedExchange implements Exchange {
         this.times = new IterationTimes(settings.trace(), counters, scheduler);
         this.sets = new BufferSets(twoSets, bytes, settings.buffers());
         this.background = new BackgroundExchange(model, new Pacing(twoSets, model, settings, scheduler, counters),
-            counters, settings.trace());
+            new ExchangeTimes(counters, scheduler, twoSets, settings.trace()), counters, settings.trace().clock());
         this.foreground = new ForegroundExchange(model, background, sets);
         this.previous = new PreviousExchange(sets, background);
         this.rollback = new Rollback(model, onRollback, counters, sets, background, foreground, learner);
@@ -145,21 +146,6 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Returns the buffer of the weights for a learner in this process, valid until the next {@link #synchronize}. */
-    public DataMemory weights() {
-        return sets.active().weights();
-    }
-
-    /** Returns the buffer for the gradient, valid until the next {@link #synchronize}. */
-    public DataMemory gradient() {
-        return sets.active().gradient();
-    }
-
-    /** Records that the learner has written a range of the gradient. Only recorded ranges are pushed. */
-    public void written(long offset, long lengthBytes) {
-        sets.written(offset, lengthBytes);
-    }
-
     @Override
     public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
         while (!sets.read(offset, lengthBytes, request)) {
@@ -174,7 +160,7 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Waits until the weights may be read. A learner in this process calls this method once after {@link #prepare}. */
+    /** Waits until the weights may be read. A learner that maps them needs this once after {@link #prepareMapped}. */
     public void awaitWeights(Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             if (sets.active().isLent()) {
@@ -353,7 +339,7 @@ public final class BufferedExchange implements Exchange {
      */
     private void savedStateIsOld() {
         if (learner.mapped) {
-            milestones.reached(null);
+            milestones.accept(null);
         }
     }
 
@@ -400,19 +386,19 @@ public final class BufferedExchange implements Exchange {
                 LOG.warn("a learner closed the model without a successful fsync after its last write:"
                     + " {} bytes of its gradient are lost", lostBytes);
             }
-            milestones.reached(null);
+            milestones.accept(null);
         }
     }
 
     /** Tells that the state can be saved. */
     private void milestone(Cancellation request) {
         if (learner.mapped && learner.learning && background.hasEnded()) {
-            milestones.reached(request);
+            milestones.accept(request);
         }
     }
 
     @Override
-    public void onMilestone(Milestone handler) {
+    public void onMilestone(Consumer<Cancellation> handler) {
         milestones = handler;
     }
 

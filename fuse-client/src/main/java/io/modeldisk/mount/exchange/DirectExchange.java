@@ -28,7 +28,8 @@ final class DirectExchange implements Exchange {
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private final OnRollback onRollback;
-    private final Calls calls = new Calls();
+    /** The calls that are not in use. Guarded by its own monitor. */
+    private final ArrayDeque<Call> free = new ArrayDeque<>();
     private volatile boolean pushed;
     private volatile long round;
     /** The reason why the gradients until the next fsync are discarded; null if they are pushed. */
@@ -131,7 +132,9 @@ final class DirectExchange implements Exchange {
                 }
                 return lengthBytes;
             } finally {
-                calls.push(this);
+                synchronized (free) {
+                    free.push(this);
+                }
             }
         }
 
@@ -162,21 +165,10 @@ final class DirectExchange implements Exchange {
         }
     }
 
-    /** The calls that are not in use. Thread-safe. */
-    private final class Calls {
-        private final ArrayDeque<Call> free = new ArrayDeque<>();
-
-        synchronized Call pop() {
-            return free.isEmpty() ? new Call() : free.pop();
-        }
-
-        synchronized void push(Call call) {
-            free.push(call);
-        }
-    }
-
     private Call call(boolean writes, long offset, int lengthBytes, DataRequest request) {
-        return calls.pop().begin(writes, offset, lengthBytes, request);
+        synchronized (free) {
+            return (free.isEmpty() ? new Call() : free.pop()).begin(writes, offset, lengthBytes, request);
+        }
     }
 
     @Override
@@ -269,16 +261,6 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public void refresh(Cancellation cancellation) {
-        // Nothing to do: every read pulls.
-    }
-
-    @Override
-    public void flush(Cancellation cancellation) {
-        // Nothing to do: a write returns only after the shards have received its gradient.
-    }
-
-    @Override
     public Dropped drop(Cancellation cancellation) throws ErrnoException {
         throw new ErrnoException(Errno.EOPNOTSUPP,
             "with the direct exchange, each write is a push of its own, so there is no"
@@ -324,10 +306,5 @@ final class DirectExchange implements Exchange {
     public void resumeAfterKill(boolean mapped, IOException reason) {
         prepare(true, Cancellation.NONE);
         rollback = reason;
-    }
-
-    @Override
-    public void close() {
-        // Nothing to free: there are no local buffers.
     }
 }

@@ -5,6 +5,7 @@ import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Moves weights and gradients between a learner and the shards. Offsets are in bytes from the start of the model. Ranges must lie
@@ -52,16 +53,17 @@ public interface Exchange extends AutoCloseable {
 
     /**
      * Pulls the weights again, for an fsync(2) of a file that is open for reading. Does nothing while there is a learner, because
-     * the fsync of the learner pulls the weights.
+     * the fsync of the learner pulls the weights. Default: every read pulls.
      */
-    void refresh(Cancellation cancellation) throws IOException;
+    default void refresh(Cancellation cancellation) throws IOException {}
 
     /**
-     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner.
+     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner. Default: a write returns
+     * only after they have.
      *
      * @throws IOException if the push has failed; close(2) then fails
      */
-    void flush(Cancellation cancellation) throws IOException;
+    default void flush(Cancellation cancellation) throws IOException {}
 
     /**
      * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. What the shards have
@@ -92,25 +94,16 @@ public interface Exchange extends AutoCloseable {
     /** Returns the counters of the pushes, the pulls and the iterations. */
     ExchangeCounters counters();
 
-    /** Handles the moments at which the state of the exchange can be saved. */
-    @FunctionalInterface
-    interface Milestone {
-        /**
-         * Handles such a moment, in the thread of a request: all of the learner's pushes have ended, and those of the next
-         * exchange have not begun.
-         *
-         * @param request the cancellation of the request that is about to succeed; null if the learner has left
-         */
-        void reached(Cancellation request);
-    }
-
     /**
-     * Sets the handler of milestones. Only an exchange of a learner that maps its buffers has milestones: if this process is
-     * killed, another process can continue from the last one without losing a gradient. Must be set before the first request.
+     * Sets the handler of milestones, the moments at which the state can be saved: all of the learner's pushes have ended, and
+     * those of the next exchange have not begun. Only an exchange of a learner that maps its buffers has milestones: if this
+     * process is killed, another process can continue from the last one without losing a gradient. Must be set before the first
+     * request.
+     *
+     * @param handler is called in the thread of a request, with the cancellation of the request that is about to succeed; with
+     *     null if the learner has left
      */
-    default void onMilestone(Milestone handler) {
-        // This exchange has no milestones.
-    }
+    default void onMilestone(Consumer<Cancellation> handler) {}
 
     /**
      * Stops the pushes and pulls in the background, so that the state can be saved. The caller serves no request any more.
@@ -136,7 +129,7 @@ public interface Exchange extends AutoCloseable {
      */
     void resumeAfterKill(boolean mapped, IOException reason) throws IOException;
 
-    /** Frees the memory. May be called only when no other call is in progress. No call may follow. */
+    /** Frees the memory. May be called only when no other call is in progress. No call may follow. Default: there is none. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -180,24 +180,23 @@ final class ExchangeProgress {
 
     /** Stores the next step in {@code step}. Returns false if no step can start now. */
     boolean next(Step step) {
+        return nextOfPush(step) || nextOfPull(step) || nextObservation(step);
+    }
+
+    private boolean nextOfPush(Step step) {
         if (push == Push.CHECKING && finite && pushesUnderWay < MAX_CONCURRENT_CHECKS && nextCheck < bytes) {
             step.set(StepKind.CHECK, nextCheck, Math.min(bytes, nextCheck + pushPieceBytes));
             nextCheck = step.end;
-            pushesUnderWay++;
-            return true;
-        }
-        if (push == Push.MOVING && pushesUnderWay < MAX_CONCURRENT && nextPush < bytes) {
+        } else if (push == Push.MOVING && pushesUnderWay < MAX_CONCURRENT && nextPush < bytes) {
             step.set(StepKind.PUSH, nextPush, Math.min(bytes, nextPush + pushPieceBytes));
             nextPush = step.end;
-            pushesUnderWay++;
-            return true;
-        }
-        if (push == Push.SYNCHRONIZING && pushesUnderWay == 0) {
+        } else if (push == Push.SYNCHRONIZING && pushesUnderWay == 0) {
             step.set(StepKind.SYNCHRONIZE, 0, bytes);
-            pushesUnderWay++;
-            return true;
+        } else {
+            return false;
         }
-        return nextOfPull(step) || nextObservation(step);
+        pushesUnderWay++;
+        return true;
     }
 
     private boolean nextOfPull(Step step) {
@@ -228,29 +227,9 @@ final class ExchangeProgress {
     /** Records that a step has ended, and the number of bytes that the step has pushed. */
     void ended(Step step, long stepBytes, boolean failed) {
         switch (step.kind) {
-            case CHECK -> checkPieceEnded(step, failed);
-            case PUSH -> pushPieceEnded(step, stepBytes, failed);
-            case SYNCHRONIZE -> {
-                pushesUnderWay--;
-                push = Push.ENDED;
-                if (failed) {
-                    stopPull();
-                }
-            }
+            case CHECK, PUSH, SYNCHRONIZE -> pushStepEnded(step, stepBytes, failed);
             case BEGIN_PULL, PULL, COPY -> pullStepEnded(step, failed);
             case OBSERVE -> observing = false;
-        }
-    }
-
-    private void checkPieceEnded(Step step, boolean failed) {
-        pushesUnderWay--;
-        finite &= step.finite;
-        if (failed) {
-            push = Push.STOPPING;
-            stopPull();
-        }
-        if (push == Push.STOPPING && pushesUnderWay == 0) {
-            push = Push.ENDED;
         }
     }
 
@@ -272,19 +251,21 @@ final class ExchangeProgress {
         }
     }
 
-    private void pushPieceEnded(Step step, long stepBytes, boolean failed) {
+    private void pushStepEnded(Step step, long stepBytes, boolean failed) {
         pushesUnderWay--;
         if (failed) {
             push = Push.STOPPING;
             stopPull();
-        } else {
+        } else if (step.kind == StepKind.CHECK) {
+            finite &= step.finite;
+        } else if (step.kind == StepKind.PUSH) {
             pushedBytes += stepBytes;
             pushed[(int) (step.from / pushPieceBytes)] = true;
             while (pushedTo < bytes && pushed[(int) (pushedTo / pushPieceBytes)]) {
                 pushedTo = Math.min(bytes, pushedTo + pushPieceBytes);
             }
         }
-        if (push == Push.STOPPING && pushesUnderWay == 0) {
+        if (push == Push.STOPPING && pushesUnderWay == 0 || push == Push.SYNCHRONIZING) {
             push = Push.ENDED;
         } else if (push == Push.MOVING && isPushed()) {
             push = Push.SYNCHRONIZING;

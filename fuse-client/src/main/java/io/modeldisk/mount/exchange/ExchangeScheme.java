@@ -22,11 +22,6 @@ public enum ExchangeScheme {
         this.sets = sets;
     }
 
-    /** Returns the scheme with this name, such as {@code sync}. */
-    public static ExchangeScheme named(String name) {
-        return EnumNames.parse(ExchangeScheme.class, "exchange", name);
-    }
-
     @Override
     public String toString() {
         return EnumNames.of(this);
@@ -40,10 +35,5 @@ public enum ExchangeScheme {
     /** Creates an exchange of this scheme for this model. */
     public Exchange create(RemoteModel model, ExchangeSettings settings) {
         return sets == 0 ? new DirectExchange(model, settings) : new BufferedExchange(sets == 2, model, settings);
-    }
-
-    /** Creates an exchange of this scheme for this model, with the default settings. */
-    public Exchange create(RemoteModel model) {
-        return create(model, ExchangeSettings.defaults());
     }
 }

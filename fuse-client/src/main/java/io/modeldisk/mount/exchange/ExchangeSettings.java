@@ -2,11 +2,9 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
-import java.time.Instant;
 
 /**
  * The settings of an exchange.
@@ -31,15 +29,5 @@ public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, Iteration
     /** Creates settings with buffers that end with this process. */
     public ExchangeSettings(PullPolicy pull, OnRollback onRollback, IterationTrace trace) {
         this(pull, onRollback, trace, (name, model) -> model.allocate(model.trainBytes()));
-    }
-
-    /** Returns settings with adaptive pulls and the clock of the system. */
-    public static ExchangeSettings defaults() {
-        return new ExchangeSettings(PullPolicy.ADAPTIVE, OnRollback.FAIL, systemTrace());
-    }
-
-    /** Returns an empty trace with the clock of the system. */
-    public static IterationTrace systemTrace() {
-        return new IterationTrace(NanoClock.SYSTEM, Instant.now());
     }
 }

@@ -1,16 +1,19 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.time.NanoClock;
 
 /**
- * Measures the times of exchanges and reports the times to the counters, to {@link Pacing} and to the trace. Not
+ * Measures the times of exchanges and reports the times to the counters, to the scheduler and to the trace. Not
  * thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeTimes {
     private final ExchangeCounters counters;
-    private final Pacing pacing;
+    private final PullScheduler scheduler;
+    /** True if the learner computes during the exchange, so that the delay of a pull is measured. */
+    private final boolean overlaps;
     private final IterationTrace trace;
     private final NanoClock clock;
     private long startedNs;
@@ -20,9 +23,10 @@ final class ExchangeTimes {
     private long pullingSinceNs;
     private long pullingNs;
 
-    ExchangeTimes(ExchangeCounters counters, Pacing pacing, IterationTrace trace) {
+    ExchangeTimes(ExchangeCounters counters, PullScheduler scheduler, boolean overlaps, IterationTrace trace) {
         this.counters = counters;
-        this.pacing = pacing;
+        this.scheduler = scheduler;
+        this.overlaps = overlaps;
         this.trace = trace;
         this.clock = trace.clock();
     }
@@ -46,7 +50,7 @@ final class ExchangeTimes {
             // The duration of a push does not include the wait for the aggregation, because this wait depends on other learners.
             long endNs = progress.isPushed() ? pushedNs : clock.nanoTime();
             counters.pushed(progress.pushedBytes(), endNs - startedNs);
-            pacing.pushed(endNs - startedNs);
+            scheduler.pushed(endNs - startedNs);
             trace.add(Phase.PUSH, job.iteration(), startedNs, endNs);
         }
     }
@@ -54,8 +58,10 @@ final class ExchangeTimes {
     /** Records that the pull begins, after the push or during the push. */
     void pullBegins(ExchangeJob job, boolean pushed) {
         pullStartedNs = clock.nanoTime();
-        if (job.pushes()) {
-            pacing.pullBegins(job.iteration(), pushed ? pushedNs : pullStartedNs, pullStartedNs);
+        if (overlaps && job.pushes()) {
+            long pushEndedNs = pushed ? pushedNs : pullStartedNs;
+            counters.bubbles().addNs(pullStartedNs - pushEndedNs);
+            trace.add(Phase.BUBBLE, job.iteration(), pushEndedNs, pullStartedNs);
         }
     }
 
@@ -80,7 +86,8 @@ final class ExchangeTimes {
     void pulled(ExchangeJob job, long bytes) {
         long nowNs = clock.nanoTime();
         counters.pulled(bytes, nowNs - pullStartedNs);
-        pacing.pulled(pullingNs);
+        // Without the time that the pull waited for the push.
+        scheduler.pulled(pullingNs);
         trace.add(Phase.PULL, job.iteration(), pullStartedNs, nowNs);
     }
 }

@@ -14,11 +14,6 @@ public enum OnRollback {
     /** No call fails. The learner continues from the weights of the shards. */
     CONTINUE;
 
-    /** Returns the value with this name, such as {@code fail}. */
-    public static OnRollback named(String name) {
-        return EnumNames.parse(OnRollback.class, "onRollback", name);
-    }
-
     @Override
     public String toString() {
         return EnumNames.of(this);

@@ -78,7 +78,7 @@ final class OutgoingGradient {
     /**
      * Prepares logical blocks for a write. A push sends whole logical blocks, so bytes that the learner does not write must be
      * zero. If a logical block that the write covers only in part has bytes of an earlier gradient, its other bytes are set to
-     * zero here. The bytes of the write are not changed, because a learner in this process has already written them.
+     * zero here. The bytes of the write are not changed, because a learner that maps the buffer has already written them.
      */
     private void renew(long offset, long lengthBytes) {
         if (!old.any(offset, lengthBytes)) {

@@ -3,14 +3,12 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.mount.exchange.ExchangeProgress.Push;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.scheduling.PullScheduler;
-import io.modeldisk.mount.trace.IterationTrace;
-import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.striping.RemoteModel;
 
 /**
  * Decides when the pull of an exchange begins. If the learner waits for the exchange, the pull begins when the shards have
- * aggregated the gradient. If the learner computes meanwhile, the {@link PullPolicy} decides, and this class measures the delay
- * of the pulls and the staleness of the weights. Thread-safe.
+ * aggregated the gradient. If the learner computes meanwhile, the {@link PullPolicy} decides, and this class measures the
+ * staleness of the weights. Thread-safe.
  */
 final class Pacing {
     /** A delay without a limit. {@link #pullDelayNs} is called again when the push makes progress or the learner waits. */
@@ -21,7 +19,6 @@ final class Pacing {
     private final PullScheduler scheduler;
     private final VersionProbe probe;
     private final ExchangeCounters counters;
-    private final IterationTrace trace;
     private final boolean laterIsFresher;
 
     /** Creates the pacing of an exchange. {@code overlaps} is true if the learner computes during the exchange. */
@@ -31,8 +28,7 @@ final class Pacing {
         this.policy = settings.pull();
         this.scheduler = scheduler;
         this.counters = counters;
-        this.trace = settings.trace();
-        this.probe = new VersionProbe(model, trace.clock());
+        this.probe = new VersionProbe(model, settings.trace().clock());
         // In bsp the weights stay the same until the next round, so a later pull does not bring fresher weights.
         this.laterIsFresher = !model.facts().consistencyMode().appliesWholeRounds();
     }
@@ -86,27 +82,5 @@ final class Pacing {
         }
         // During a push, the last known version is returned, because a new request would delay the pull.
         return (pushed ? probe.recent() : probe.latest()).version();
-    }
-
-    /**
-     * Records that the pull of an iteration begins.
-     *
-     * @param pushEndedNs the time when the shards had received the whole gradient; {@code nowNs} if the push is in progress
-     */
-    void pullBegins(long iteration, long pushEndedNs, long nowNs) {
-        if (overlaps) {
-            counters.bubbles().addNs(nowNs - pushEndedNs);
-            trace.add(Phase.BUBBLE, iteration, pushEndedNs, nowNs);
-        }
-    }
-
-    /** Records the duration of a push. */
-    void pushed(long durationNs) {
-        scheduler.pushed(durationNs);
-    }
-
-    /** Records the duration of a pull, without the time that the pull waited for the push. */
-    void pulled(long durationNs) {
-        scheduler.pulled(durationNs);
     }
 }

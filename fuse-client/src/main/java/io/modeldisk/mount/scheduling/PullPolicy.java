@@ -11,11 +11,6 @@ public enum PullPolicy {
     /** The pull runs at the same time as the push (full duplex). */
     BESIDE_PUSH;
 
-    /** Returns the policy with this name, such as {@code after-push}. */
-    public static PullPolicy named(String name) {
-        return EnumNames.parse(PullPolicy.class, "pull", name);
-    }
-
     @Override
     public String toString() {
         return EnumNames.of(this);

@@ -8,6 +8,7 @@ import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.text.EnumNames;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ final class DirectExchangeTest {
 
     private final MemoryModel model = new MemoryModel(SIZE);
     private final FakeRequest request = new FakeRequest();
-    private final Exchange exchange = ExchangeScheme.named("direct").create(model);
+    private final Exchange exchange = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
 
     @AfterEach
     void close() {
@@ -71,7 +72,7 @@ final class DirectExchangeTest {
 
     @Test
     void errorForAnUnknownExchangeSchemeListsTheValidNames() {
-        assertThatThrownBy(() -> ExchangeScheme.named("fast"))
+        assertThatThrownBy(() -> EnumNames.parse(ExchangeScheme.class, "exchange", "fast"))
             .hasMessage("exchange=fast must be one of direct, sync, overlap");
     }
 }

@@ -23,7 +23,7 @@ class ExchangeImageTest {
 
     /** Returns the image of an exchange with two sets, which has all values. */
     private ExchangeImage image() throws Exception {
-        try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model)) {
+        try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
             exchange.prepareMapped(Cancellation.NONE);
             exchange.awaitWeights(Cancellation.NONE);
             return exchange.image();
@@ -33,7 +33,7 @@ class ExchangeImageTest {
     @Test
     void nextProcessOfAMountHasEachValueOfTheImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
-            try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model)) {
+            try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
                 next.adopt(image);
                 return next.image();
             }
@@ -53,7 +53,7 @@ class ExchangeImageTest {
     void nextProcessOfADirectMountHasItsRoundAndWhatTheNextFsyncEnds() throws Exception {
         ExchangeImage.Learner learner = new ExchangeImage.Learner(true, false, 1, 7, true, false, Dropped.NOTHING,
             true);
-        Exchange next = ExchangeScheme.DIRECT.create(model);
+        Exchange next = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
         next.resume(new ExchangeImage(learner, 0, image().sets()));
         assertThat(Images.values(next.image())).containsAllEntriesOf(
             Map.of(".learner.round", "7", ".learner.unfinished", "true", ".learner.rollback", "true"));

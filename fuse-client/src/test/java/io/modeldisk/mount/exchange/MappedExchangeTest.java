@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,9 +37,9 @@ class MappedExchangeTest {
     }
 
     private void open(String scheme, String onRollback) {
-        exchange = (BufferedExchange) ExchangeScheme.named(scheme).create(model,
+        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
             new ExchangeSettings(PullPolicy.ADAPTIVE,
-                OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
+                EnumNames.parse(OnRollback.class, "onRollback", onRollback), new IterationTrace(NanoClock.SYSTEM, Instant.now())));
     }
 
     /** Stores a gradient of ones in the active set, and calls fsync. */

@@ -43,7 +43,7 @@ final class OverlapExchangeTest {
 
     private void open(PullPolicy policy, NanoClock clock) throws IOException {
         model.fill(FIRST);
-        exchange = ExchangeScheme.named("overlap").create(model,
+        exchange = ExchangeScheme.OVERLAP.create(model,
             new ExchangeSettings(policy, OnRollback.FAIL, new IterationTrace(clock, Instant.EPOCH)));
         exchange.prepare(true, Cancellation.NONE);
     }

@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,8 +39,8 @@ class RollbackTest {
 
     private void open(String scheme, String onRollback) throws IOException {
         model.fill(OLD);
-        exchange = ExchangeScheme.named(scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
-            OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
+        exchange = EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
+            EnumNames.parse(OnRollback.class, "onRollback", onRollback), new IterationTrace(NanoClock.SYSTEM, Instant.now())));
         exchange.prepare(true, Cancellation.NONE);
     }
 

@@ -33,7 +33,7 @@ final class SyncExchangeTest {
 
     private final MemoryModel model = new MemoryModel(SIZE);
     private final FakeRequest request = new FakeRequest();
-    private final Exchange exchange = ExchangeScheme.named("sync").create(model);
+    private final Exchange exchange = ExchangeScheme.SYNC.create(model, TestSettings.defaults());
 
     @BeforeEach
     void join() throws IOException {
@@ -53,7 +53,7 @@ final class SyncExchangeTest {
     void readersGoOnAndTheMemoryIsFreedAfterALearnerHasLeftAPushThatHangs() throws Exception {
         ManualClock clock = new ManualClock();
         List<DataMemory> allocated = new CopyOnWriteArrayList<>();
-        try (Exchange hanging = ExchangeScheme.named("sync").create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
+        try (Exchange hanging = ExchangeScheme.SYNC.create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
             OnRollback.FAIL, new IterationTrace(clock, Instant.EPOCH), (name, of) -> {
                 DataMemory memory = of.allocate(of.trainBytes());
                 allocated.add(memory);

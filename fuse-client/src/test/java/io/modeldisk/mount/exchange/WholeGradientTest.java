@@ -9,6 +9,7 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.Await;
 import java.io.IOException;
@@ -40,7 +41,7 @@ class WholeGradientTest {
 
     private void open(String scheme, String nonFinite, boolean mapped) throws IOException {
         model = new MemoryModel(SIZE, nonFinite);
-        exchange = (BufferedExchange) ExchangeScheme.named(scheme).create(model);
+        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, TestSettings.defaults());
         if (mapped) {
             exchange.prepareMapped(Cancellation.NONE);
         } else {
@@ -423,7 +424,7 @@ class WholeGradientTest {
         assertThat(exchange.freeze()).isTrue();
         ExchangeImage image = exchange.image();
         BufferedExchange before = exchange;
-        exchange = (BufferedExchange) ExchangeScheme.named("sync").create(model);
+        exchange = (BufferedExchange) ExchangeScheme.SYNC.create(model, TestSettings.defaults());
         exchange.resume(image);
         gradient(mapped, 3, 3);
         assertThatThrownBy(this::fsync).hasMessageContaining("another one now");

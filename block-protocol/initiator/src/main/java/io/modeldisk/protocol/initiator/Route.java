@@ -33,11 +33,6 @@ public record Route(InitiatorPortal portal, String reason) {
         /** Uses iSER over an RDMA device only. */
         ISER;
 
-        /** Returns the preference with this name, such as {@code auto}. */
-        public static Preference named(String name) {
-            return EnumNames.parse(Preference.class, "datamover", name);
-        }
-
         @Override
         public String toString() {
             return EnumNames.of(this);

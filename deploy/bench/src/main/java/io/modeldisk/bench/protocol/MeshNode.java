@@ -8,6 +8,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Requester;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Closing;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.striping.ModelAddress;
@@ -91,7 +92,7 @@ public final class MeshNode implements AutoCloseable {
                 wanted.bufferBytes()));
             BenchShard shard = connections.add(BenchShard.running(ModelAddress.parse(peer.shard())));
             for (String name : wanted.datamovers()) {
-                add(name, new SessionMover(shard, Route.Preference.named(name), wanted.bufferBytes(), 0, true,
+                add(name, new SessionMover(shard, EnumNames.parse(Route.Preference.class, "datamover", name), wanted.bufferBytes(), 0, true,
                     "-" + name + "-" + ProcessHandle.current().pid()));
             }
         }

@@ -3,6 +3,7 @@ package io.modeldisk.bench.training;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.text.EnumNames;
 
 /**
  * An exchange scheme with its pull policy.
@@ -18,10 +19,13 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
      */
     public static Variant parse(String text) {
         int colon = text.indexOf(':');
-        ExchangeScheme exchange = ExchangeScheme.named(colon < 0 ? text : text.substring(0, colon));
+        ExchangeScheme exchange = EnumNames.parse(ExchangeScheme.class, "exchange",
+            colon < 0 ? text : text.substring(0, colon));
         Arguments.require(colon < 0 || exchange == ExchangeScheme.OVERLAP, "exchange=" + text
             + " names a pull policy, but only overlap has one; remove the colon and the policy");
-        return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
+        return new Variant(exchange, colon < 0
+            ? PullPolicy.ADAPTIVE
+            : EnumNames.parse(PullPolicy.class, "pull", text.substring(colon + 1)));
     }
 
     /** The text that {@link #parse} converts to this variant. */
