@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import io.modeldisk.platform.function.IoSupplier;
 import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -62,16 +63,11 @@ final class MountUsers {
                 + "` ends it, and the shards remove its learner when the lease expires"));
     }
 
-    /** Says why the mount is still alive; empty if it is not. */
-    @FunctionalInterface
-    private interface Obstacle {
-        Optional<String> now() throws IOException;
-    }
-
-    private void await(Duration timeout, NanoClock clock, Obstacle obstacle) throws IOException {
+    /** Waits while {@code obstacle} says why the mount is still alive. */
+    private void await(Duration timeout, NanoClock clock, IoSupplier<Optional<String>> obstacle) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
         try {
-            for (Optional<String> now = obstacle.now(); now.isPresent(); now = obstacle.now()) {
+            for (Optional<String> now = obstacle.get(); now.isPresent(); now = obstacle.get()) {
                 if (clock.nanoTime() - deadlineNs > 0) {
                     throw new IOException(now.get());
                 }

@@ -25,8 +25,8 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
     }
 
     @Override
-    public boolean isWritable() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WRITABLE;
     }
 
     @Override

@@ -5,25 +5,23 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.function.IoFunction;
 import java.io.IOException;
 
-/** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
-public record GeneratedFile(String name, Text text) implements MountedFile {
-    /** Generates the text of a file. */
-    @FunctionalInterface
-    public interface Text {
-        /** Returns the text. If this method throws an exception, the open of the file fails. */
-        byte[] generate(Cancellation cancellation) throws IOException;
-    }
-
+/**
+ * A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc.
+ *
+ * @param text generates the text; if it fails, the open of the file fails
+ */
+public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) implements MountedFile {
     @Override
-    public boolean movesData() {
-        return false;
+    public boolean is(Trait trait) {
+        return trait == Trait.WAITS_AT_OPEN;
     }
 
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(text.generate(cancellation));
+        return new Handle(text.apply(cancellation));
     }
 
     @Override
@@ -52,7 +50,7 @@ public record GeneratedFile(String name, Text text) implements MountedFile {
         public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             byte[] now = content;
             if (now == null) {
-                now = text.generate(request.cancellation());
+                now = text.apply(request.cancellation());
                 content = now;
             }
             reply(now, offset, lengthBytes, request);

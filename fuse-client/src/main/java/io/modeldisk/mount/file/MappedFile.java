@@ -31,18 +31,13 @@ public record MappedFile(BufferedExchange exchange, int set, boolean gradient, l
     }
 
     @Override
-    public boolean isWritable() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WRITABLE || trait == Trait.MEMORY;
     }
 
     @Override
     public long sizeBytes() {
         return bytes;
-    }
-
-    @Override
-    public boolean isMemory() {
-        return true;
     }
 
     @Override

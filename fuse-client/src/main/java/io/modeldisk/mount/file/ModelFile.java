@@ -35,13 +35,8 @@ public final class ModelFile implements MountedFile {
     }
 
     @Override
-    public boolean isWritable() {
-        return true;
-    }
-
-    @Override
-    public boolean hasWeights() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WRITABLE || trait == Trait.WEIGHTS;
     }
 
     @Override

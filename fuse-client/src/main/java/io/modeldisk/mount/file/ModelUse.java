@@ -4,6 +4,7 @@ import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.function.IoConsumer;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.striping.RemoteModel;
@@ -58,13 +59,6 @@ public final class ModelUse {
         return learners > 0;
     }
 
-    /** Prepares the exchange for a learner. */
-    @FunctionalInterface
-    interface Preparation {
-        /** Prepares the exchange; see {@link Exchange#prepare}. */
-        void run(Cancellation cancellation) throws IOException;
-    }
-
     /** Records that a file was opened for reading. */
     Opened openForReading(Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
@@ -79,9 +73,11 @@ public final class ModelUse {
     /**
      * Records that a file was opened for writing. The first such open joins.
      *
+     * @param preparation prepares the exchange for a learner; see {@link Exchange#prepare}
      * @throws ErrnoException EBUSY if a learner uses the other file
      */
-    Opened openForLearner(String file, Preparation preparation, Cancellation cancellation) throws IOException {
+    Opened openForLearner(String file, IoConsumer<Cancellation> preparation, Cancellation cancellation)
+        throws IOException {
         // The previous learner must have left before the next learner joins.
         releases.await(cancellation);
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
@@ -115,11 +111,11 @@ public final class ModelUse {
         return new Opened(writable);
     }
 
-    private void becomeLearner(Preparation preparation, Cancellation cancellation) throws IOException {
+    private void becomeLearner(IoConsumer<Cancellation> preparation, Cancellation cancellation) throws IOException {
         model.join();
         partition.learnerJoined();
         try {
-            preparation.run(cancellation);
+            preparation.accept(cancellation);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             leave();
             throw e;

@@ -51,18 +51,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
-    public boolean isWritable() {
-        return true;
-    }
-
-    @Override
-    public boolean hasWeights() {
-        return true;
-    }
-
-    @Override
-    public boolean isWritableByMap() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WRITABLE || trait == Trait.WRITABLE_BY_MAP || trait == Trait.WEIGHTS;
     }
 
     @Override

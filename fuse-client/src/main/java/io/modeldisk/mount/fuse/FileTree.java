@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
@@ -134,7 +135,7 @@ public final class FileTree {
         if (file == null) {
             return Type.DIRECTORY;
         }
-        return file.isMemory() && memories.areLinks() ? Type.LINK : Type.FILE;
+        return file.is(Trait.MEMORY) && memories.areLinks() ? Type.LINK : Type.FILE;
     }
 
     /** Returns the attributes of a node. */
@@ -147,7 +148,7 @@ public final class FileTree {
         long modifiedMs = Instant.now().toEpochMilli() + AHEAD_MS;
         return type == Type.LINK
             ? new Attributes(type.modeBits | LINK_PERMISSIONS, 0, modifiedMs, access)
-            : new Attributes(type.modeBits | access.fileBits(file.isWritable() && !readOnly), file.sizeBytes(),
+            : new Attributes(type.modeBits | access.fileBits(file.is(Trait.WRITABLE) && !readOnly), file.sizeBytes(),
                 modifiedMs,
                 access);
     }
@@ -161,11 +162,11 @@ public final class FileTree {
         MountedFile file = file(node);
         if (writable) {
             ensureWritable(file);
-            if (!file.isWritable()) {
+            if (!file.is(Trait.WRITABLE)) {
                 throw new ErrnoException(Errno.EACCES, file.name() + " is read-only");
             }
         }
-        return file.isConstantWhileOpen()
+        return file.is(Trait.CONSTANT_WHILE_OPEN)
             ? file.open(writable, Nodes.instance(node), sinceNs, cancellation)
             : file.open(writable, cancellation);
     }
@@ -229,7 +230,7 @@ public final class FileTree {
         if (newSizeBytes == file.sizeBytes()) {
             return;
         }
-        if (!isByOpen(newSizeBytes, hasHandle) || file.isMemory()) {
+        if (!isByOpen(newSizeBytes, hasHandle) || file.is(Trait.MEMORY)) {
             throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
                 + " bytes and cannot be changed to " + newSizeBytes);
         }

@@ -1,9 +1,9 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.mount.handover.Handover;
+import io.modeldisk.platform.function.IoFunction;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
-import java.io.IOException;
 import java.time.Duration;
 
 /**
@@ -18,18 +18,11 @@ import java.time.Duration;
  * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
  * @param handover what the session gets from the previous process, and keeps for the process after it
- * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
+ * @param memory allocates the memory that receives requests, of a size in bytes. Datamovers can send from this memory without a copy
  */
 public record FuseOptions(String source, int dataRequests, FileAccess access, boolean wholeBlockWrites,
     boolean readOnly,
-    NanoClock clock, Allocator memory, Handover handover) {
-    /** Allocates memory for requests. */
-    @FunctionalInterface
-    public interface Allocator {
-        /** Allocates memory of this size. */
-        DataMemory allocate(long bytes) throws IOException;
-    }
-
+    NanoClock clock, IoFunction<Long, DataMemory> memory, Handover handover) {
     /** The number of threads that read requests: 3 are as fast as a file system in C (measured). */
     public static final int WORKER_THREADS = 3;
 

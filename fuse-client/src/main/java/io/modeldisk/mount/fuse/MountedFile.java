@@ -15,14 +15,31 @@ public interface MountedFile {
     /** Returns the path in the mounted directory: a name, or the name of a subdirectory, a slash and a name. */
     String name();
 
-    /** Returns whether the file can be opened for writing. */
-    default boolean isWritable() {
-        return false;
+    /** What distinguishes a file from others. */
+    enum Trait {
+        /** The file can be opened for writing. */
+        WRITABLE,
+        /** A process may change the file by storing into a map of it (MAP_SHARED). */
+        WRITABLE_BY_MAP,
+        /** A read, write or fsync never waits for other processes: only an open or getxattr(2) may wait. */
+        WAITS_AT_OPEN,
+        /** The file consists of weights, which any fsync of the mount can change. */
+        WEIGHTS,
+        /**
+         * The content is memory of this process. The kernel or the process that opens the file uses {@link MountedFile#memory}
+         * directly, and {@link MountedFile#open} is not called.
+         */
+        MEMORY,
+        /**
+         * The content of an open file never changes, although another open may get another content. Each lookup of the file gets
+         * an inode of its own, so that the pages in the page cache are of one content.
+         */
+        CONSTANT_WHILE_OPEN
     }
 
-    /** Returns whether a read, write or fsync may wait for other processes. If false, only an open or getxattr(2) may wait. */
-    default boolean movesData() {
-        return true;
+    /** Returns whether the file has a trait, always with the same result. Default: it has none. */
+    default boolean is(Trait trait) {
+        return false;
     }
 
     /** Returns the current size. The default is 0, as for a file in /proc, whose text is generated. */
@@ -38,24 +55,6 @@ public interface MountedFile {
         // Nothing to do.
     }
 
-    /** Returns whether the file consists of weights, which any fsync of the mount can change. */
-    default boolean hasWeights() {
-        return false;
-    }
-
-    /** Returns whether a process may change the file by storing into a map of it (MAP_SHARED). */
-    default boolean isWritableByMap() {
-        return false;
-    }
-
-    /**
-     * Returns whether the content of the file is memory of this process. If so, the kernel or the process that opens the file
-     * uses {@link #memory} directly, and {@link #open} is not called.
-     */
-    default boolean isMemory() {
-        return false;
-    }
-
     /**
      * Returns the shareable memory that is the content of the file.
      *
@@ -63,14 +62,6 @@ public interface MountedFile {
      */
     default DataMemory memory(Cancellation cancellation) throws IOException {
         throw new UnsupportedOperationException(name() + " is not memory");
-    }
-
-    /**
-     * Returns whether the content of an open file never changes, although another open may get another content. Each lookup of
-     * the file then gets an inode of its own, so that the pages in the page cache are of one content.
-     */
-    default boolean isConstantWhileOpen() {
-        return false;
     }
 
     /** Returns the names of the extended attributes, such as {@code user.x}. */
@@ -97,7 +88,7 @@ public interface MountedFile {
     /**
      * Opens a file that is not memory.
      *
-     * @param writable whether the file is opened for writing, which needs {@link #isWritable}
+     * @param writable whether the file is opened for writing, which needs {@link Trait#WRITABLE}
      * @throws IOException if the open fails; {@link FileHandle} describes the error number that the process receives
      */
     default FileHandle open(boolean writable, Cancellation cancellation) throws IOException {

@@ -85,13 +85,8 @@ public final class VersionFile implements MountedFile {
     }
 
     @Override
-    public boolean movesData() {
-        return false;
-    }
-
-    @Override
-    public boolean isConstantWhileOpen() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WAITS_AT_OPEN || trait == Trait.CONSTANT_WHILE_OPEN;
     }
 
     @Override

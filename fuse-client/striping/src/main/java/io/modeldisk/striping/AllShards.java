@@ -1,5 +1,7 @@
 package io.modeldisk.striping;
 
+import io.modeldisk.platform.function.IoConsumer;
+import io.modeldisk.platform.function.IoFunction;
 import io.modeldisk.platform.threads.ThreadName;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -11,22 +13,10 @@ import java.util.concurrent.FutureTask;
 final class AllShards {
     private AllShards() {}
 
-    /** A call to one shard. */
-    @FunctionalInterface
-    interface Call<T> {
-        T at(ShardClient shard) throws IOException;
-    }
-
-    /** A call to one shard without a result. */
-    @FunctionalInterface
-    interface Action {
-        void at(ShardClient shard) throws IOException;
-    }
-
     /** Runs an action at every shard; see {@link #call}. */
-    static void run(List<ShardClient> shards, Action action) throws IOException {
+    static void run(List<ShardClient> shards, IoConsumer<ShardClient> action) throws IOException {
         call(shards, shard -> {
-            action.at(shard);
+            action.accept(shard);
             return null;
         });
     }
@@ -34,21 +24,22 @@ final class AllShards {
     /**
      * Calls every shard, and returns when all calls have returned.
      *
+     * @param shards an object for each shard, in the order of the shards
      * @return the results, in the order of the shards
      * @throws IOException the failure of the shard with the lowest number; the failures of other shards are added to this
      *     exception as suppressed exceptions
      */
-    static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
+    static <S, T> List<T> call(List<S> shards, IoFunction<S, T> call) throws IOException {
         if (shards.size() == 1) {
             List<T> only = new ArrayList<>(1);
-            only.add(call.at(shards.getFirst()));
+            only.add(call.apply(shards.getFirst()));
             return only;
         }
         List<FutureTask<T>> tasks = new ArrayList<>(shards.size());
-        for (ShardClient shard : shards) {
-            FutureTask<T> task = new FutureTask<>(() -> call.at(shard));
+        for (S shard : shards) {
+            FutureTask<T> task = new FutureTask<>(() -> call.apply(shard));
+            ThreadName.SHARD_CALL.builder(tasks.size()).start(task);
             tasks.add(task);
-            ThreadName.SHARD_CALL.builder(shard.id().index()).start(task);
         }
         List<T> results = new ArrayList<>(shards.size());
         IOException failure = null;
@@ -73,7 +64,7 @@ final class AllShards {
      * Waits until a call has returned. If the thread is interrupted during the wait, this method sets the interrupt status again
      * before the method returns.
      */
-    static <T> T await(FutureTask<T> task) throws IOException {
+    private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;
         try {
             while (true) {

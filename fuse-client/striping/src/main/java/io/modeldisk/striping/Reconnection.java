@@ -2,6 +2,7 @@ package io.modeldisk.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.function.IoSupplier;
 import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
@@ -33,22 +34,16 @@ final class Reconnection {
     private boolean lost;
     private long pauseNs;
 
-    /** A call to one or more shards. */
-    @FunctionalInterface
-    interface Attempt<T> {
-        T run() throws IOException;
-    }
-
     Reconnection(NanoClock clock, long timeoutNs) {
         this.clock = clock;
         this.timeoutNs = timeoutNs;
     }
 
     /** Repeats the attempt until it succeeds, or until {@link #failed} throws the failure of the last attempt. */
-    <T> T run(Attempt<T> attempt, Cancellation cancellation) throws IOException {
+    <T> T run(IoSupplier<T> attempt, Cancellation cancellation) throws IOException {
         while (true) {
             try {
-                T result = attempt.run();
+                T result = attempt.get();
                 succeeded();
                 return result;
             } catch (IOException e) {

@@ -1,13 +1,12 @@
 package io.modeldisk.striping;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 
 /**
  * Reads facts and status from each shard of a model. Each shard has a session of its own, so that a shard that does not
@@ -53,17 +52,9 @@ public final class StatusReader implements AutoCloseable {
      * @return an answer for each shard, in their order
      */
     public List<Answer> readAll() throws IOException {
-        List<FutureTask<Answer>> tasks = new ArrayList<>();
-        for (int i = 0; i < shards.length; i++) {
-            int shard = i;
-            FutureTask<Answer> task = new FutureTask<>(() -> answer(shard));
-            tasks.add(task);
-            ThreadName.SHARD_STATUS.builder(i).start(task);
-        }
         List<Answer> answers = new ArrayList<>();
         ShardReport first = null;
-        for (FutureTask<Answer> task : tasks) {
-            Answer answer = AllShards.await(task);
+        for (Answer answer : AllShards.call(IntStream.range(0, shards.length).boxed().toList(), this::answer)) {
             first = first == null ? answer.report() : first;
             answers.add(answer.report() == null ? answer : checked(answer, first.facts()));
         }

@@ -13,7 +13,7 @@ class ModelAddressTest {
     void parsedAddressHasTheShardsInOrderAndTheModelName() {
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:1,127.0.0.2:2/model-1.a");
         assertThat(address.model()).isEqualTo("model-1.a");
-        assertThat(address.shards()).map(ModelAddress::text).containsExactly("127.0.0.1:1", "127.0.0.2:2");
+        assertThat(address.shards()).map(TargetAddress::text).containsExactly("127.0.0.1:1", "127.0.0.2:2");
     }
 
     @Test

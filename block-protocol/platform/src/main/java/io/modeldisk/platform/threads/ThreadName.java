@@ -52,8 +52,6 @@ public enum ThreadName {
     SHARD_CALL(Kind.VIRTUAL, "shard-call", "SHARD"),
     /** Closes the sessions with a process that no longer serves. */
     SHARD_MOVED(Kind.VIRTUAL, "shard-moved", "SHARD"),
-    /** Reads the status of a shard. */
-    SHARD_STATUS(Kind.VIRTUAL, "shard-status", "SHARD"),
     /** Ends calls whose time is over. */
     CALL_WATCHDOG(Kind.VIRTUAL, "call-watchdog"),
     /** Resumes a call that needs a thread. */

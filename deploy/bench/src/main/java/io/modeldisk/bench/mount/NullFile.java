@@ -65,13 +65,8 @@ public final class NullFile implements FuseFileSystem, MountedFile, FileHandle {
     }
 
     @Override
-    public boolean isWritable() {
-        return true;
-    }
-
-    @Override
-    public boolean movesData() {
-        return true;
+    public boolean is(Trait trait) {
+        return trait == Trait.WRITABLE;
     }
 
     @Override

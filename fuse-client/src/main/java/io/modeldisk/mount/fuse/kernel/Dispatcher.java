@@ -10,6 +10,7 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.HandleTable;
 import io.modeldisk.mount.fuse.LostHandle;
 import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Nodes;
 import io.modeldisk.mount.fuse.PollWakeup;
@@ -265,7 +266,7 @@ final class Dispatcher {
                 slot.replyBody();
             }
             case Opcode.FLUSH -> {
-                if (!tree.file(request.node()).isMemory()) {
+                if (!tree.file(request.node()).is(Trait.MEMORY)) {
                     handles.handle(request.handle()).flush(slot.cancellation());
                 }
                 slot.replyBody();
@@ -314,7 +315,7 @@ final class Dispatcher {
 
     private void synchronize(RequestSlot slot, RequestView request) throws IOException {
         boolean isCompleted = completed != 0 && request.unique() == (completed | KernelProtocol.RESENT);
-        if (!isCompleted && !tree.file(request.node()).isMemory()) {
+        if (!isCompleted && !tree.file(request.node()).is(Trait.MEMORY)) {
             try {
                 handles.handle(request.handle()).synchronize(slot.cancellation());
             } finally {
@@ -329,7 +330,7 @@ final class Dispatcher {
         try {
             for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
                 long node = Nodes.FIRST_FILE_NODE + i;
-                if (nodes.file(node).hasWeights()) {
+                if (nodes.file(node).is(Trait.WEIGHTS)) {
                     slot.notifyInvalid(node);
                 }
             }
@@ -339,7 +340,7 @@ final class Dispatcher {
     }
 
     private void write(RequestSlot slot, RequestView request) throws IOException {
-        if (request.isWriteBack() && !tree.file(request.node()).isWritableByMap()) {
+        if (request.isWriteBack() && !tree.file(request.node()).is(Trait.WRITABLE_BY_MAP)) {
             throw new ErrnoException(Errno.EIO, "pages of a map of " + tree.file(request.node()).name()
                 + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
         }
@@ -351,7 +352,7 @@ final class Dispatcher {
     private void lookup(RequestSlot slot, RequestView request) throws IOException {
         long found = tree.find(request.node(), request.name());
         MountedFile file = nodes.file(found);
-        boolean ownInode = file != null && file.isConstantWhileOpen();
+        boolean ownInode = file != null && file.is(Trait.CONSTANT_WHILE_OPEN);
         long node = ownInode ? Nodes.withInstance(found, nextInstance()) : found;
         slot.body().entry(node, !ownInode);
         slot.body().attributes(node, tree.attributes(node));
@@ -385,7 +386,7 @@ final class Dispatcher {
 
     private void open(RequestSlot slot, RequestView request) throws IOException {
         MountedFile file = tree.file(request.node());
-        if (file.isMemory()) {
+        if (file.is(Trait.MEMORY)) {
             slot.body().openMemory(memories.opened(request.node(), file.memory(slot.cancellation())));
             slot.replyBody();
             if (slot.isRefused()) {
@@ -402,7 +403,7 @@ final class Dispatcher {
                 request.node(), writable, unique);
         }
         // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
-        slot.body().open(handle, file.isConstantWhileOpen() ? 0 : KernelProtocol.OPEN_FLAGS);
+        slot.body().open(handle, file.is(Trait.CONSTANT_WHILE_OPEN) ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
         if (slot.isRefused()) {
             // The process was interrupted, so the kernel knows no open file that it could release.
@@ -412,7 +413,7 @@ final class Dispatcher {
 
     private void poll(RequestSlot slot, RequestView request) throws IOException {
         int events = FileHandle.ALWAYS_READY;
-        if (!tree.file(request.node()).isMemory()) {
+        if (!tree.file(request.node()).is(Trait.MEMORY)) {
             PollWakeup wakeup = request.pollWaits() ? polls.wakeup(request.pollNumber()) : null;
             events = handles.handle(request.handle()).poll(wakeup);
             if (state != null && wakeup != null) {
@@ -424,7 +425,7 @@ final class Dispatcher {
     }
 
     private void release(RequestSlot slot, RequestView request) throws IOException {
-        if (tree.file(request.node()).isMemory()) {
+        if (tree.file(request.node()).is(Trait.MEMORY)) {
             memories.released(request.node());
         } else {
             release(request.handle());

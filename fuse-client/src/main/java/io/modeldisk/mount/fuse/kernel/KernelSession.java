@@ -57,7 +57,7 @@ final class KernelSession implements FuseSession {
         // Each thread has a slot while started requests have others.
         int count = Lanes.threads(options.dataRequests()) + FuseOptions.WORKER_THREADS;
         List<RequestSlot> slots = new ArrayList<>(count);
-        this.memory = options.memory().allocate((long) count * DataRequest.MEMORY_BYTES);
+        this.memory = options.memory().apply((long) count * DataRequest.MEMORY_BYTES);
         for (int i = 0; i < count; i++) {
             slots.add(new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES));
         }

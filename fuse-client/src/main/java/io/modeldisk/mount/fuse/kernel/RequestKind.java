@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse.kernel;
 
 import io.modeldisk.mount.fuse.FileTree;
+import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.MountedFile;
 
 /** The kinds of requests. A {@link Lane} limits the number of threads for each kind whose requests may wait. */
@@ -16,8 +17,8 @@ enum RequestKind {
 
     /** Returns the kind of a request for a file, or for a directory if {@code file} is null. */
     static RequestKind of(RequestView request, MountedFile file) {
-        boolean movesData = file != null && file.movesData();
-        boolean readsVersion = file != null && file.isConstantWhileOpen();
+        boolean movesData = file != null && !file.is(Trait.WAITS_AT_OPEN);
+        boolean readsVersion = file != null && file.is(Trait.CONSTANT_WHILE_OPEN);
         return switch (request.opcode()) {
             case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData ? DATA : IMMEDIATE;
             case Opcode.OPEN, Opcode.READLINK -> readsVersion ? VERSION : movesData ? DATA : INQUIRY;

@@ -9,9 +9,11 @@ import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.HandleTable;
 import io.modeldisk.mount.fuse.MemoryFiles;
+import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.Nodes;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.function.IoFunction;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -78,13 +80,6 @@ final class JnrFileSystem extends FuseStubFS {
 
         /** Unmounts, and frees the session and the mount point. */
         void teardown(Pointer fuse, Pointer mountPoint);
-    }
-
-    /** The work of a request. */
-    @FunctionalInterface
-    private interface Work {
-        /** Returns the result for libfuse. */
-        int run(Cancellation cancellation) throws IOException;
     }
 
     /** Reads or writes a file, in the memory of a request. */
@@ -156,14 +151,15 @@ final class JnrFileSystem extends FuseStubFS {
         handles.releaseAll();
     }
 
-    private int serve(Supplier<String> what, Work work) {
+    /** Serves a request by {@code work}, which returns the result for libfuse. */
+    private int serve(Supplier<String> what, IoFunction<Cancellation, Integer> work) {
         Cancellation cancellation = new Cancellation();
         inProgress.add(cancellation);
         try {
             if (closing) {
                 cancellation.cancel();
             }
-            return work.run(cancellation);
+            return work.apply(cancellation);
         } catch (Throwable e) {
             // An exception must not reach libfuse, which would end the process.
             return -failures.answerTo(what, e, cancellation.isCancelled()).number();
@@ -176,7 +172,7 @@ final class JnrFileSystem extends FuseStubFS {
         Transfer transfer)
         throws IOException {
         FileHandle handle = handle(info);
-        BlockingQueue<JnrRequest> pool = tree.file(node(info)).movesData() ? free : freeForTexts;
+        BlockingQueue<JnrRequest> pool = tree.file(node(info)).is(Trait.WAITS_AT_OPEN) ? freeForTexts : free;
         JnrRequest request;
         try {
             request = pool.take();

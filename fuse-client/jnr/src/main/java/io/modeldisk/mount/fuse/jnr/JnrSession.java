@@ -39,7 +39,7 @@ final class JnrSession implements FuseSession {
         this.options = options;
         this.end = new SessionEnd(directory, options, Unmounter.ofThisUser());
         this.memory = options.memory()
-            .allocate((long) (options.dataRequests() + JnrFileSystem.TEXT_REQUESTS) * DataRequest.MEMORY_BYTES);
+            .apply((long) (options.dataRequests() + JnrFileSystem.TEXT_REQUESTS) * DataRequest.MEMORY_BYTES);
         try {
             this.fileSystem = new JnrFileSystem(files, options, memories, memory);
         } catch (LinkageError e) {

@@ -1,0 +1,10 @@
+package io.modeldisk.platform.function;
+
+import java.io.IOException;
+
+/** An action that may fail. */
+@FunctionalInterface
+public interface IoConsumer<T> {
+    /** Runs the action with an argument. */
+    void accept(T argument) throws IOException;
+}

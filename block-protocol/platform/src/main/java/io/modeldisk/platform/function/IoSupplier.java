@@ -1,0 +1,10 @@
+package io.modeldisk.platform.function;
+
+import java.io.IOException;
+
+/** A supplier that may fail. */
+@FunctionalInterface
+public interface IoSupplier<T> {
+    /** Returns a result. */
+    T get() throws IOException;
+}
