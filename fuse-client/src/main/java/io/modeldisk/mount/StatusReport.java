@@ -84,11 +84,11 @@ final class StatusReport {
             .put(Metric.ITERATIONS.key(), counters.iterations())
             .put(Metric.MOUNT_PUSHED_BYTES.key(), counters.pushedBytes())
             .put(Metric.MOUNT_PULLED_BYTES.key(), counters.pulledBytes())
-            .put(Metric.LAST_PUSH_MS.key(), counters.pushes().last())
-            .put(Metric.LAST_PULL_MS.key(), counters.pulls().last())
-            .put(Metric.LAST_FSYNC_MS.key(), counters.fsyncs().last())
-            .put(Metric.PUSH_MS.key(), counters.pushes().sum())
-            .put(Metric.PULL_MS.key(), counters.pulls().sum())
+            .put(Metric.LAST_PUSH_MS.key(), counters.pushes.last())
+            .put(Metric.LAST_PULL_MS.key(), counters.pulls.last())
+            .put(Metric.LAST_FSYNC_MS.key(), counters.fsyncs.last())
+            .put(Metric.PUSH_MS.key(), counters.pushes.sum())
+            .put(Metric.PULL_MS.key(), counters.pulls.sum())
             .put(Metric.PUSH_RATE.key(), counters.pushGbPerSecond())
             .put(Metric.PULL_RATE.key(), counters.pullGbPerSecond())
             .put(Metric.ROLLBACKS.key(), counters.rollbacks())
@@ -119,18 +119,18 @@ final class StatusReport {
     private ObjectNode iteration(ExchangeCounters counters) {
         WeightsInUse weights = exchange.weightsInUse();
         ObjectNode node = MAPPER.createObjectNode()
-            .put(Metric.LAST_STALL_MS.key(), counters.stalls().last())
-            .put(Metric.STALL_MS.key(), counters.stalls().sum())
+            .put(Metric.LAST_STALL_MS.key(), counters.stalls.last())
+            .put(Metric.STALL_MS.key(), counters.stalls.sum())
             .put(Metric.WEIGHTS_AGE_MS.key(), weights.ageMs())
-            .put(Metric.MEAN_WEIGHTS_AGE_MS.key(), counters.ages().mean());
+            .put(Metric.MEAN_WEIGHTS_AGE_MS.key(), counters.ages.mean());
         if (context.exchange == ExchangeScheme.OVERLAP) {
             node.put(Metric.WEIGHTS_VERSION.key(), weights.version())
-                .put(Metric.LAST_BUBBLE_MS.key(), counters.bubbles().last())
-                .put(Metric.BUBBLE_MS.key(), counters.bubbles().sum())
-                .put(Metric.MEAN_BUBBLE_MS.key(), counters.bubbles().mean());
-            if (!counters.staleness().isEmpty()) {
-                node.put(Metric.STALENESS_ROUNDS.key(), counters.staleness().last())
-                    .put(Metric.MEAN_STALENESS_ROUNDS.key(), counters.staleness().mean());
+                .put(Metric.LAST_BUBBLE_MS.key(), counters.bubbles.last())
+                .put(Metric.BUBBLE_MS.key(), counters.bubbles.sum())
+                .put(Metric.MEAN_BUBBLE_MS.key(), counters.bubbles.mean());
+            if (!counters.staleness.isEmpty()) {
+                node.put(Metric.STALENESS_ROUNDS.key(), counters.staleness.last())
+                    .put(Metric.MEAN_STALENESS_ROUNDS.key(), counters.staleness.mean());
             }
         }
         return node;

@@ -18,7 +18,8 @@ final class BufferMemoryTest {
 
     @Test
     void errorForTooLargeBuffersStatesTheNeededAndTheAvailableMemory() {
-        assertThatThrownBy(() -> ModelMount.requireMemory(5L << 29, ExchangeScheme.OVERLAP, LIMIT)).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> ModelMount.requireMemory(5L << 29, ExchangeScheme.OVERLAP, LIMIT))
+            .isInstanceOf(IOException.class)
             .hasMessageStartingWith("exchange overlap needs 2.50 GiB of memory, but this process has 1.00 GiB available"
                 + " (control group /learners)");
     }

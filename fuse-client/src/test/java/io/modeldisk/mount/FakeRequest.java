@@ -7,11 +7,10 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.ValueLayout;
 
 /** A request without a kernel, for tests. */
-public final class FakeRequest implements DataRequest, AutoCloseable {
+public final class FakeRequest extends DataRequest implements AutoCloseable {
     /** The bytes of the last reply. */
     public byte[] answer = {};
 
-    private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
     private final Cancellation cancellation;
 
     /** Creates a request that the test can cancel. */
@@ -21,31 +20,22 @@ public final class FakeRequest implements DataRequest, AutoCloseable {
 
     /** Creates a request with this cancellation. */
     public FakeRequest(Cancellation cancellation) {
+        super(DataMemory.allocate(MEMORY_BYTES), 0);
         this.cancellation = cancellation;
     }
 
     /** Sets this number of bytes at the start of the memory to a value. */
     public FakeRequest with(int value, int lengthBytes) {
-        memory.segment(0, lengthBytes).fill((byte) value);
+        memory().segment(0, lengthBytes).fill((byte) value);
         // The memory of a real request has bytes of the previous request after the data.
-        memory.segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
+        memory().segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
         return this;
     }
 
     /** Copies the data of a write to the start of the memory. */
     public FakeRequest with(byte[] data) {
-        Memories.copy(data, 0, memory, 0, data.length);
+        Memories.copy(data, 0, memory(), 0, data.length);
         return this;
-    }
-
-    @Override
-    public DataMemory memory() {
-        return memory;
-    }
-
-    @Override
-    public long memoryOffset() {
-        return 0;
     }
 
     @Override
@@ -60,6 +50,6 @@ public final class FakeRequest implements DataRequest, AutoCloseable {
 
     @Override
     public void close() {
-        memory.close();
+        memory().close();
     }
 }

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class LearnerImageTest {
     @Test
     void imageIsReadAsItWasWritten() throws Exception {
-        try (MemoryModel model = new MemoryModel(1 << 20); Exchange exchange = ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
+        try (MemoryModel model = new MemoryModel(1 << 20);
+            Exchange exchange = ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
             LearnerImage image = new LearnerImage(7, SessionsImage.NONE, exchange.image());
             byte[] bytes = image.toBytes();
             assertThat(Images.values(LearnerImage.of(bytes))).isEqualTo(Images.values(image));

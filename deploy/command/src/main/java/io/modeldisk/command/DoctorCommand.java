@@ -36,7 +36,8 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
+        List<Route.Preference> wishes = datamovers.stream().distinct()
+            .map(name -> EnumNames.parse(Route.Preference.class, "datamover", name)).toList();
         Report report = Doctor.ofThisMachine().examine(address == null ? null : ModelAddress.parse(address), wishes);
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);

@@ -216,7 +216,9 @@ final class MountCommand implements Callable<Integer> {
         String before = handover.learner();
         String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read();
-        ExchangeScheme scheme = readOnly ? ExchangeScheme.DIRECT : EnumNames.parse(ExchangeScheme.class, "exchange", exchange);
+        ExchangeScheme scheme = readOnly
+            ? ExchangeScheme.DIRECT
+            : EnumNames.parse(ExchangeScheme.class, "exchange", exchange);
         MountContext context = new MountContext()
             .directory(directory)
             .source(address)

@@ -115,17 +115,7 @@ final class LearnerFile implements AutoCloseable {
     }
 
     private DataRequest request() {
-        return new DataRequest() {
-            @Override
-            public DataMemory memory() {
-                return memory;
-            }
-
-            @Override
-            public long memoryOffset() {
-                return 0;
-            }
-
+        return new DataRequest(memory, 0) {
             @Override
             public Cancellation cancellation() {
                 return Cancellation.NONE;

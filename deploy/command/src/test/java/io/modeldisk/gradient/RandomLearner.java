@@ -61,8 +61,9 @@ final class RandomLearner implements AutoCloseable {
         this.random = random;
         this.overlaps = random.nextBoolean();
         Way way = Way.values()[random.nextInt(Way.values().length)];
-        this.exchange = (BufferedExchange) (overlaps ? ExchangeScheme.OVERLAP : ExchangeScheme.SYNC).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE, OnRollback.FAIL,
-            new IterationTrace(NanoClock.SYSTEM, Instant.now())));
+        this.exchange = (BufferedExchange) (overlaps ? ExchangeScheme.OVERLAP : ExchangeScheme.SYNC).create(model,
+            new ExchangeSettings(PullPolicy.ADAPTIVE, OnRollback.FAIL,
+                new IterationTrace(NanoClock.SYSTEM, Instant.now())));
         this.file = new LearnerFile(way, exchange, random.split(), scenario);
         trace.add(way + (overlaps ? " overlap" : " sync"));
     }

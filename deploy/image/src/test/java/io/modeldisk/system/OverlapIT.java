@@ -134,7 +134,7 @@ final class OverlapIT {
                 // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
                 TimeUnit.MILLISECONDS.sleep(300);
                 exchange.synchronize(Cancellation.NONE);
-                return exchange.counters().bubbles().last() > 0 && exchange.weightsInUse().version() > 0
+                return exchange.counters().bubbles.last() > 0 && exchange.weightsInUse().version() > 0
                     && !exchange.forecast().orElseThrow().isDuplex();
             });
         exchange.flush(Cancellation.NONE);

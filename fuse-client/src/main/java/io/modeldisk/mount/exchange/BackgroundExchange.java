@@ -60,7 +60,8 @@ final class BackgroundExchange implements AutoCloseable {
     private boolean workersStarted;
     private boolean closed;
 
-    BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeTimes times, ExchangeCounters counters, NanoClock clock) {
+    BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeTimes times, ExchangeCounters counters,
+        NanoClock clock) {
         this.model = model;
         this.bytes = LogicalBlock.up(model.trainBytes());
         this.progress = new ExchangeProgress(bytes, model.facts().as(model.dtype()).blockSizeBytes());

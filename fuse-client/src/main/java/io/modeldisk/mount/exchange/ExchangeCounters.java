@@ -10,15 +10,23 @@ import java.util.concurrent.atomic.LongAdder;
  * {@link io.modeldisk.protocol.dialect.Metric} declares the name of each value in the status. Thread-safe.
  */
 public final class ExchangeCounters {
+    /** The durations of the pushes in milliseconds. */
+    public final Series pushes = new Series();
+    /** The durations of the pulls in milliseconds. */
+    public final Series pulls = new Series();
+    /** The durations of the successful fsyncs in milliseconds. */
+    public final Series fsyncs = new Series();
+    /** The times in milliseconds that the learner has waited in fsync. */
+    public final Series stalls = new Series();
+    /** The delays of the pulls in milliseconds, which may be 0. */
+    public final Series bubbles = new Series();
+    /** The ages in milliseconds of the weights when the learner began to compute on them. */
+    public final Series ages = new Series();
+    /** The numbers of rounds by which the weights were outdated when the learner began to compute on them. */
+    public final Series staleness = new Series();
+
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
-    private final Series pushes = new Series();
-    private final Series pulls = new Series();
-    private final Series fsyncs = new Series();
-    private final Series stalls = new Series();
-    private final Series bubbles = new Series();
-    private final Series ages = new Series();
-    private final Series staleness = new Series();
     private final LongAdder iterations = new LongAdder();
     private final LongAdder rollbacks = new LongAdder();
     private final LongAdder roundsTakenBack = new LongAdder();
@@ -99,41 +107,6 @@ public final class ExchangeCounters {
     /** Returns the number of iterations: successful fsyncs that had a gradient to push. */
     public long iterations() {
         return iterations.sum();
-    }
-
-    /** Returns the durations of the pushes in milliseconds. */
-    public Series pushes() {
-        return pushes;
-    }
-
-    /** Returns the durations of the pulls in milliseconds. */
-    public Series pulls() {
-        return pulls;
-    }
-
-    /** Returns the durations of the successful fsyncs in milliseconds. */
-    public Series fsyncs() {
-        return fsyncs;
-    }
-
-    /** Returns the times in milliseconds that the learner has waited in fsync. */
-    public Series stalls() {
-        return stalls;
-    }
-
-    /** Returns the delays of the pulls in milliseconds, which may be 0. */
-    public Series bubbles() {
-        return bubbles;
-    }
-
-    /** Returns the ages in milliseconds of the weights when the learner began to compute on them. */
-    public Series ages() {
-        return ages;
-    }
-
-    /** Returns the numbers of rounds by which the weights were outdated when the learner began to compute on them. */
-    public Series staleness() {
-        return staleness;
     }
 
     /** Returns the mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */

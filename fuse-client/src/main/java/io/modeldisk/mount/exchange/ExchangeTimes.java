@@ -60,7 +60,7 @@ final class ExchangeTimes {
         pullStartedNs = clock.nanoTime();
         if (overlaps && job.pushes()) {
             long pushEndedNs = pushed ? pushedNs : pullStartedNs;
-            counters.bubbles().addNs(pullStartedNs - pushEndedNs);
+            counters.bubbles.addNs(pullStartedNs - pushEndedNs);
             trace.add(Phase.BUBBLE, job.iteration(), pushEndedNs, pullStartedNs);
         }
     }

@@ -55,9 +55,9 @@ final class IterationTimes {
     void fsyncSucceeded(long iteration, boolean pushed, long pulledAtNs) {
         long nowNs = nowNs();
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
-        counters.stalls().addNs(nowNs - stalledSinceNs);
+        counters.stalls.addNs(nowNs - stalledSinceNs);
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
-        counters.ages().addNs(nowNs - pulledAtNs);
+        counters.ages.addNs(nowNs - pulledAtNs);
     }
 
     /** Discards the measurement of the current computation, because the learner has left. */

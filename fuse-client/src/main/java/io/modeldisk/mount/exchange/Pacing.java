@@ -67,7 +67,7 @@ final class Pacing {
         }
         double rounds = probe.ask().roundsSince(version);
         if (!Double.isNaN(rounds)) {
-            counters.staleness().add(rounds);
+            counters.staleness.add(rounds);
         }
     }
 

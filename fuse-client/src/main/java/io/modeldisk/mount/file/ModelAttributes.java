@@ -45,8 +45,8 @@ record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe,
             case VERSION -> version();
             case STALENESS -> staleness();
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
-            case BUBBLE -> Optional.of(number(exchange.counters().bubbles().last()));
-            case STALL -> Optional.of(number(exchange.counters().stalls().last()));
+            case BUBBLE -> Optional.of(number(exchange.counters().bubbles.last()));
+            case STALL -> Optional.of(number(exchange.counters().stalls.last()));
             case ROLLBACKS -> Optional.of(Long.toString(exchange.counters().rollbacks()));
             case RANK -> partition(Partition::rank);
             case PARTITIONS -> partition(Partition::of);

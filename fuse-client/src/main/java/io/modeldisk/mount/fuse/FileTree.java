@@ -166,9 +166,7 @@ public final class FileTree {
                 throw new ErrnoException(Errno.EACCES, file.name() + " is read-only");
             }
         }
-        return file.is(Trait.CONSTANT_WHILE_OPEN)
-            ? file.open(writable, Nodes.instance(node), sinceNs, cancellation)
-            : file.open(writable, cancellation);
+        return file.open(writable, Nodes.instance(node), sinceNs, cancellation);
     }
 
     /** Refuses a change in a read-only mount. The kernel refuses it too, unless root has mounted the directory again. */

@@ -86,7 +86,7 @@ public interface MountedFile {
     }
 
     /**
-     * Opens a file that is not memory.
+     * Opens a file that is neither memory nor constant while it is open.
      *
      * @param writable whether the file is opened for writing, which needs {@link Trait#WRITABLE}
      * @throws IOException if the open fails; {@link FileHandle} describes the error number that the process receives
@@ -106,7 +106,7 @@ public interface MountedFile {
     }
 
     /**
-     * Opens a file that is constant while it is open.
+     * Opens a file that is not memory. The default is for a file that is not constant while it is open.
      *
      * @param instance the number of the inode; opens of an open inode have the same content. 0 if the binding has no such numbers
      * @param sinceNs the time at which the process began to wait, of the clock of the mount

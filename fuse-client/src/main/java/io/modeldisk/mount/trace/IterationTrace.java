@@ -36,11 +36,6 @@ public final class IterationTrace {
         return clock;
     }
 
-    /** Returns the current time, for {@link #add}. */
-    public long nowNs() {
-        return clock.nanoTime();
-    }
-
     /** Adds a phase of an iteration. Ignores a phase that took no time. */
     public synchronized void add(Phase phase, long iteration, long startNs, long endNs) {
         if (endNs <= startNs) {

@@ -1,7 +1,5 @@
 package io.modeldisk.mount.trace;
 
-import java.util.Locale;
-
 /** The phases of an iteration. */
 public enum Phase {
     /** The computation of the learner, from one fsync to the next. */
@@ -14,9 +12,4 @@ public enum Phase {
     BUBBLE,
     /** The pull of the weights. */
     PULL;
-
-    /** Returns the name in a trace, such as {@code bubble}. */
-    public String phaseName() {
-        return name().toLowerCase(Locale.ROOT);
-    }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.platform.text.EnumNames;
 import java.math.BigDecimal;
 
 /**
@@ -29,7 +30,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
         for (int lane = 0; lane < LANES.length; lane++) {
             name(events, "thread_name", lane, LANES[lane]);
         }
-        trace.forEach((phase, iteration, startNs, endNs) -> event(events, "X", phase.phaseName(), lane(phase))
+        trace.forEach((phase, iteration, startNs, endNs) -> event(events, "X", EnumNames.of(phase), lane(phase))
             // The start and the duration are in microseconds, with three decimals.
             .put("ts", BigDecimal.valueOf(startNs, 3)).put("dur", BigDecimal.valueOf(endNs - startNs, 3))
             .putObject("args").put("iteration", iteration));

@@ -23,7 +23,8 @@ class ExchangeImageTest {
 
     /** Returns the image of an exchange with two sets, which has all values. */
     private ExchangeImage image() throws Exception {
-        try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
+        try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model,
+            TestSettings.defaults())) {
             exchange.prepareMapped(Cancellation.NONE);
             exchange.awaitWeights(Cancellation.NONE);
             return exchange.image();
@@ -33,7 +34,8 @@ class ExchangeImageTest {
     @Test
     void nextProcessOfAMountHasEachValueOfTheImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
-            try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
+            try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model,
+                TestSettings.defaults())) {
                 next.adopt(image);
                 return next.image();
             }

@@ -39,7 +39,8 @@ class MappedExchangeTest {
     private void open(String scheme, String onRollback) {
         exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
             new ExchangeSettings(PullPolicy.ADAPTIVE,
-                EnumNames.parse(OnRollback.class, "onRollback", onRollback), new IterationTrace(NanoClock.SYSTEM, Instant.now())));
+                EnumNames.parse(OnRollback.class, "onRollback", onRollback),
+                new IterationTrace(NanoClock.SYSTEM, Instant.now())));
     }
 
     /** Stores a gradient of ones in the active set, and calls fsync. */

@@ -264,7 +264,7 @@ final class OverlapExchangeTest {
             fsync();
         }
         awaitPulls(5);
-        await("the staleness is known", () -> !exchange.counters().staleness().isEmpty());
+        await("the staleness is known", () -> !exchange.counters().staleness.isEmpty());
         assertThat(exchange.weightsInUse().version()).isEqualTo(7);
         assertThat(model.counterReads.get()).isPositive();
         assertThat(model.statusReads).hasValue(0);
@@ -288,12 +288,12 @@ final class OverlapExchangeTest {
         awaitPulls(12);
         clock.advance(Duration.ofMillis(450));
         awaitPulls(13);
-        assertThat(exchange.counters().bubbles().last()).isEqualTo(950);
+        assertThat(exchange.counters().bubbles.last()).isEqualTo(950);
         clock.advance(Duration.ofMillis(50));
         fsync();
         await("the pull is delayed", () -> clock.waitingThreads() > 0);
         fsync();
-        assertThat(exchange.counters().bubbles().last()).isZero();
+        assertThat(exchange.counters().bubbles.last()).isZero();
     }
 
     @Test
@@ -318,7 +318,7 @@ final class OverlapExchangeTest {
         clock.advance(Duration.ofMillis(5));
         fsync();
         assertThat(exchange.weightsInUse().ageMs()).isEqualTo(5);
-        assertThat(exchange.counters().ages().mean()).isEqualTo((30 + 5) / 2.0);
+        assertThat(exchange.counters().ages.mean()).isEqualTo((30 + 5) / 2.0);
     }
 
     @ParameterizedTest

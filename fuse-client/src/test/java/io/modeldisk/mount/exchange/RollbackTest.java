@@ -39,8 +39,10 @@ class RollbackTest {
 
     private void open(String scheme, String onRollback) throws IOException {
         model.fill(OLD);
-        exchange = EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
-            EnumNames.parse(OnRollback.class, "onRollback", onRollback), new IterationTrace(NanoClock.SYSTEM, Instant.now())));
+        exchange = EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
+            new ExchangeSettings(PullPolicy.ADAPTIVE,
+                EnumNames.parse(OnRollback.class, "onRollback", onRollback),
+                new IterationTrace(NanoClock.SYSTEM, Instant.now())));
         exchange.prepare(true, Cancellation.NONE);
     }
 

@@ -41,7 +41,8 @@ class WholeGradientTest {
 
     private void open(String scheme, String nonFinite, boolean mapped) throws IOException {
         model = new MemoryModel(SIZE, nonFinite);
-        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, TestSettings.defaults());
+        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
+            TestSettings.defaults());
         if (mapped) {
             exchange.prepareMapped(Cancellation.NONE);
         } else {

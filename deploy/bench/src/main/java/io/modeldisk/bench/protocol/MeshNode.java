@@ -92,8 +92,10 @@ public final class MeshNode implements AutoCloseable {
                 wanted.bufferBytes()));
             BenchShard shard = connections.add(BenchShard.running(ModelAddress.parse(peer.shard())));
             for (String name : wanted.datamovers()) {
-                add(name, new SessionMover(shard, EnumNames.parse(Route.Preference.class, "datamover", name), wanted.bufferBytes(), 0, true,
-                    "-" + name + "-" + ProcessHandle.current().pid()));
+                add(name,
+                    new SessionMover(shard, EnumNames.parse(Route.Preference.class, "datamover", name),
+                        wanted.bufferBytes(), 0, true,
+                        "-" + name + "-" + ProcessHandle.current().pid()));
             }
         }
         return "connected";

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.shard;
 
 import io.modeldisk.platform.linux.SharedMemory;
+import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
@@ -25,7 +26,8 @@ public record Datamovers(List<Route.Preference> present, List<String> missing) {
     public static Datamovers named(List<String> names) {
         List<Route.Preference> present = new ArrayList<>();
         List<String> missing = new ArrayList<>();
-        for (Route.Preference wish : names.stream().distinct().map(Route.Preference::named).toList()) {
+        for (Route.Preference wish : names.stream().distinct()
+            .map(name -> EnumNames.parse(Route.Preference.class, "datamover", name)).toList()) {
             String obstacle = switch (wish) {
                 case TCP -> null;
                 case SHM -> SharedMemory.unavailabilityCause();

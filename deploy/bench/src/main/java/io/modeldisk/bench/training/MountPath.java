@@ -36,7 +36,7 @@ final class MountPath implements LearnerPath {
 
     @Override
     public void readWeights() throws IOException {
-        long startNs = trace.nowNs();
+        long startNs = trace.clock().nanoTime();
         long at = 0;
         for (ByteBuffer slab : slabs) {
             slab.clear();
@@ -48,14 +48,14 @@ final class MountPath implements LearnerPath {
                 at += read;
             }
         }
-        readNs = trace.nowNs();
+        readNs = trace.clock().nanoTime();
         note(Phase.PULL, startNs, readNs);
         note(Phase.STALL, startNs, readNs);
     }
 
     @Override
     public void writeGradient() throws IOException {
-        long startNs = trace.nowNs();
+        long startNs = trace.clock().nanoTime();
         note(Phase.COMPUTE, readNs, startNs);
         long at = 0;
         for (ByteBuffer slab : slabs) {
@@ -64,8 +64,8 @@ final class MountPath implements LearnerPath {
                 at += file.write(slab, at);
             }
         }
-        note(Phase.PUSH, startNs, trace.nowNs());
-        note(Phase.STALL, startNs, trace.nowNs());
+        note(Phase.PUSH, startNs, trace.clock().nanoTime());
+        note(Phase.STALL, startNs, trace.clock().nanoTime());
     }
 
     /** Records a phase if the exchange scheme is {@code direct}. The other schemes record their phases themselves. */

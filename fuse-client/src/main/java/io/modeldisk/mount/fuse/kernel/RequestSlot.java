@@ -16,12 +16,10 @@ import java.util.function.BiConsumer;
  * The memory for one request at a time: header, data and reply, and the I/O vectors that point to them. The memory is allocated
  * once and reused. Only one thread at a time uses a slot. Any thread may call {@link #interrupt} and {@link #cancel}.
  */
-final class RequestSlot implements DataRequest {
+final class RequestSlot extends DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
     private static final int REPLY_PARTS = 3;
 
-    private final DataMemory memory;
-    private final long memoryOffset;
     private final RequestView request;
     private final ReplyView reply;
     private final MemorySegment state;
@@ -44,8 +42,7 @@ final class RequestSlot implements DataRequest {
     private volatile boolean abandoned;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
-        this.memory = memory;
-        this.memoryOffset = memoryOffset;
+        super(memory, memoryOffset);
         MemorySegment head = arena.allocate(RequestView.HEAD_BYTES, Long.BYTES);
         MemorySegment out = arena.allocate(ReplyView.CAPACITY_BYTES, Long.BYTES);
         this.request = new RequestView(head, memory.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset));
@@ -177,16 +174,6 @@ final class RequestSlot implements DataRequest {
         if (unique != 0) {
             cancellation.cancel();
         }
-    }
-
-    @Override
-    public DataMemory memory() {
-        return memory;
-    }
-
-    @Override
-    public long memoryOffset() {
-        return memoryOffset;
     }
 
     @Override

@@ -10,17 +10,14 @@ import jnr.ffi.Pointer;
  * A read or a write of libfuse 2. Copies its data between the buffer of libfuse and memory that datamovers can use. The object is
  * used again for later requests.
  */
-final class JnrRequest implements DataRequest {
-    private final DataMemory memory;
-    private final long memoryOffset;
+final class JnrRequest extends DataRequest {
     private MemorySegment buffer = MemorySegment.NULL;
     private Cancellation cancellation = Cancellation.NONE;
     private int repliedBytes;
 
     /** Creates a request that uses {@link DataRequest#MEMORY_BYTES} of the memory. */
     JnrRequest(DataMemory memory, long memoryOffset) {
-        this.memory = memory;
-        this.memoryOffset = memoryOffset;
+        super(memory, memoryOffset);
     }
 
     /** Begins a request with this buffer of libfuse. */
@@ -33,23 +30,13 @@ final class JnrRequest implements DataRequest {
 
     /** Copies the data of a write from the buffer of libfuse to the memory of this request. */
     void load() {
-        MemorySegment.copy(buffer, 0, memory.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
+        MemorySegment.copy(buffer, 0, memory().slab(memoryOffset()), DataMemory.offsetInSlab(memoryOffset()),
             buffer.byteSize());
     }
 
     /** Returns the number of bytes of the reply to a read. */
     int repliedBytes() {
         return repliedBytes;
-    }
-
-    @Override
-    public DataMemory memory() {
-        return memory;
-    }
-
-    @Override
-    public long memoryOffset() {
-        return memoryOffset;
     }
 
     @Override
