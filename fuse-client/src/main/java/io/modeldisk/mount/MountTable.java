@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The mounts that a process sees (proc_pid_mountinfo(5)).
@@ -17,6 +19,7 @@ record MountTable(List<Entry> entries) {
     private static final String FILE = "mountinfo";
     private static final int DEVICE_FIELD = 2;
     private static final int MOUNT_POINT_FIELD = 4;
+    private static final Pattern OCTAL = Pattern.compile("\\\\([0-7]{3})");
 
     /**
      * One mount.
@@ -67,16 +70,8 @@ record MountTable(List<Entry> entries) {
 
     /** Decodes a path: the kernel writes a blank, a tab, a line feed and a backslash as a backslash and three octal digits. */
     private static String unescape(String text) {
-        byte[] bytes = new byte[text.length()];
-        int length = 0;
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) == '\\' && i + 3 < text.length()) {
-                bytes[length++] = (byte) Integer.parseInt(text.substring(i + 1, i + 4), 8);
-                i += 3;
-            } else {
-                bytes[length++] = (byte) text.charAt(i);
-            }
-        }
-        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+        String bytes = OCTAL.matcher(text).replaceAll(
+            code -> Matcher.quoteReplacement(Character.toString(Integer.parseInt(code.group(1), 8))));
+        return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     }
 }

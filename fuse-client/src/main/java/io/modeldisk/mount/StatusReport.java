@@ -81,9 +81,9 @@ final class StatusReport {
             .put(Metric.TRAINING.key(), use.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())
-            .put(Metric.ITERATIONS.key(), counters.iterations())
-            .put(Metric.MOUNT_PUSHED_BYTES.key(), counters.pushedBytes())
-            .put(Metric.MOUNT_PULLED_BYTES.key(), counters.pulledBytes())
+            .put(Metric.ITERATIONS.key(), counters.iterations.sum())
+            .put(Metric.MOUNT_PUSHED_BYTES.key(), counters.pushedBytes.sum())
+            .put(Metric.MOUNT_PULLED_BYTES.key(), counters.pulledBytes.sum())
             .put(Metric.LAST_PUSH_MS.key(), counters.pushes.last())
             .put(Metric.LAST_PULL_MS.key(), counters.pulls.last())
             .put(Metric.LAST_FSYNC_MS.key(), counters.fsyncs.last())
@@ -91,9 +91,9 @@ final class StatusReport {
             .put(Metric.PULL_MS.key(), counters.pulls.sum())
             .put(Metric.PUSH_RATE.key(), counters.pushGbPerSecond())
             .put(Metric.PULL_RATE.key(), counters.pullGbPerSecond())
-            .put(Metric.ROLLBACKS.key(), counters.rollbacks())
-            .put(Metric.ROUNDS_TAKEN_BACK.key(), counters.roundsTakenBack())
-            .put(Metric.FAILURES.key(), counters.failures())
+            .put(Metric.ROLLBACKS.key(), counters.rollbacks.sum())
+            .put(Metric.ROUNDS_TAKEN_BACK.key(), counters.roundsTakenBack.sum())
+            .put(Metric.FAILURES.key(), counters.failures.sum())
             .put("lastError", counters.lastError());
         Dropped dropped = counters.lastDropped();
         if (dropped != Dropped.NOTHING) {

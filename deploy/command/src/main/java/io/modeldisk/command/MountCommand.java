@@ -323,7 +323,7 @@ final class MountCommand implements Callable<Integer> {
     private static String progress(ModelMount mount) throws IOException {
         mount.check();
         String error = mount.counters().lastError();
-        return Plural.counted((int) mount.counters().iterations(), "iteration")
+        return Plural.counted((int) mount.counters().iterations.sum(), "iteration")
             + (error.isEmpty() ? "" : "; last error: " + error);
     }
 

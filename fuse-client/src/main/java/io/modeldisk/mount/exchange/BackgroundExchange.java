@@ -231,10 +231,7 @@ final class BackgroundExchange implements AutoCloseable {
 
     private boolean awaitEndUntil(long deadlineNs) {
         try (ScopedLock.Held _ = lock.hold()) {
-            while (!progress.hasEnded() && clock.nanoTime() - deadlineNs < 0) {
-                clock.awaitUntil(ended, deadlineNs);
-            }
-            return progress.hasEnded();
+            return clock.awaitUntil(ended, progress::hasEnded, deadlineNs);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -6,15 +6,15 @@ import io.modeldisk.striping.BitRanges;
 /**
  * The logical blocks of a gradient or a file that were written. Several threads may mark blocks at the same time. Threads may
  * clear marks at the same time only in different words of 64 blocks. No thread may mark blocks while another thread clears marks.
+ *
+ * @param bits the marks, one for each logical block
  */
-public final class DirtyBlocks {
+public record DirtyBlocks(BitRanges bits) {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;
-
-    private final BitRanges bits;
 
     /** Creates a map of a range of this size, without marks. */
     public DirtyBlocks(long sizeBytes) {
-        this.bits = new BitRanges(LogicalBlock.up(sizeBytes) / BLOCK_BYTES);
+        this(new BitRanges(LogicalBlock.up(sizeBytes) / BLOCK_BYTES));
     }
 
     /** Marks the logical blocks that the range touches. */
@@ -34,26 +34,6 @@ public final class DirtyBlocks {
 
     private static long end(long offset, long lengthBytes) {
         return LogicalBlock.up(offset + lengthBytes) / BLOCK_BYTES;
-    }
-
-    /** Marks the logical blocks that another map of the same range marks. */
-    void addAll(DirtyBlocks other) {
-        bits.add(other.bits, null);
-    }
-
-    /** Clears the marks that another map of the same range has. */
-    void removeAll(DirtyBlocks other) {
-        bits.remove(other.bits);
-    }
-
-    /** Takes over the marks of another map of the same range. */
-    void copy(DirtyBlocks other) {
-        copy(other.words());
-    }
-
-    /** Clears all marks. */
-    void clear() {
-        bits.clear();
     }
 
     /** Returns the number of marked bytes. */
@@ -86,15 +66,5 @@ public final class DirtyBlocks {
     /** Returns the offset of the first clean logical block at or after this offset, or the end of the last block. */
     public long nextClean(long offset) {
         return bits.nextClear(offset / BLOCK_BYTES, bits.size()) * BLOCK_BYTES;
-    }
-
-    /** Returns the marks, in words of 64 bits. */
-    long[] words() {
-        return bits.words();
-    }
-
-    /** Takes over marks that {@link #words} of a map of the same range has returned. */
-    void copy(long[] other) {
-        bits.copy(other);
     }
 }

@@ -58,8 +58,8 @@ public interface Exchange extends AutoCloseable {
     default void refresh(Cancellation cancellation) throws IOException {}
 
     /**
-     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner. Default: a write returns
-     * only after they have.
+     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner. Default: they have when
+     * a write returns.
      *
      * @throws IOException if the push has failed; close(2) then fails
      */

@@ -24,13 +24,19 @@ public final class ExchangeCounters {
     public final Series ages = new Series();
     /** The numbers of rounds by which the weights were outdated when the learner began to compute on them. */
     public final Series staleness = new Series();
+    /** The number of gradient bytes that the shards have accepted. */
+    public final LongAdder pushedBytes = new LongAdder();
+    /** The number of weight bytes that the shards have sent. */
+    public final LongAdder pulledBytes = new LongAdder();
+    /** The number of iterations: successful fsyncs that had a gradient to push. */
+    public final LongAdder iterations = new LongAdder();
+    /** The number of times shards have gone back to earlier weights while the learner used them. */
+    public final LongAdder rollbacks = new LongAdder();
+    /** The number of the learner's rounds that were taken back. */
+    public final LongAdder roundsTakenBack = new LongAdder();
+    /** The number of failures. */
+    public final LongAdder failures = new LongAdder();
 
-    private final LongAdder pushedBytes = new LongAdder();
-    private final LongAdder pulledBytes = new LongAdder();
-    private final LongAdder iterations = new LongAdder();
-    private final LongAdder rollbacks = new LongAdder();
-    private final LongAdder roundsTakenBack = new LongAdder();
-    private final LongAdder failures = new LongAdder();
     private volatile String lastError = "";
     private Exception lastFailure;
     private volatile Dropped lastDropped = Dropped.NOTHING;
@@ -84,31 +90,6 @@ public final class ExchangeCounters {
         return lastDropped;
     }
 
-    /** Returns how many times shards have gone back to earlier weights while the learner used them. */
-    public long rollbacks() {
-        return rollbacks.sum();
-    }
-
-    /** Returns the number of the learner's rounds that were taken back. */
-    public long roundsTakenBack() {
-        return roundsTakenBack.sum();
-    }
-
-    /** Returns the number of gradient bytes that the shards have accepted. */
-    public long pushedBytes() {
-        return pushedBytes.sum();
-    }
-
-    /** Returns the number of weight bytes that the shards have sent. */
-    public long pulledBytes() {
-        return pulledBytes.sum();
-    }
-
-    /** Returns the number of iterations: successful fsyncs that had a gradient to push. */
-    public long iterations() {
-        return iterations.sum();
-    }
-
     /** Returns the mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */
     public double pushGbPerSecond() {
         return gbPerSecond(pushedBytes, pushes);
@@ -121,11 +102,6 @@ public final class ExchangeCounters {
 
     private static double gbPerSecond(LongAdder bytes, Series durationsMs) {
         return bytes.sum() / Math.max(1, durationsMs.sum() * TimeUnit.MILLISECONDS.toNanos(1));
-    }
-
-    /** Returns the number of failures. */
-    public long failures() {
-        return failures.sum();
     }
 
     /** Returns the message of the last failure, or an empty text if no call has failed. */

@@ -151,7 +151,7 @@ final class OutgoingGradient {
         if (!begun && (!ended || isDirty())) {
             ended = false;
             absentBytes = 0;
-            marksAtBegin.copy(dirty);
+            marksAtBegin.bits().copy(dirty.bits().words());
         }
     }
 
@@ -294,8 +294,8 @@ final class OutgoingGradient {
 
     /** Discards what was written after the exchange of the remembered gradient had succeeded. */
     void discardWritten() {
-        old.addAll(dirty);
-        dirty.clear();
+        old.bits().add(dirty.bits(), null);
+        dirty.bits().clear();
     }
 
     /** Records that the exchange of the gradient has succeeded. A fingerprint stays until {@link #forget}. */
@@ -316,9 +316,9 @@ final class OutgoingGradient {
 
     /** Ends the gradient: its bytes are old from now on, and the next write begins another gradient. */
     void end() {
-        old.addAll(dirty);
-        dirty.clear();
-        pushed.clear();
+        old.bits().add(dirty.bits(), null);
+        dirty.bits().clear();
+        pushed.bits().clear();
         begun = false;
         ended = false;
         judged = false;
@@ -335,7 +335,7 @@ final class OutgoingGradient {
     /** Returns the state of the gradient, without its bytes, for another process. */
     ExchangeImage.Gradient image() {
         return new ExchangeImage.Gradient(unsynchronized, begun, ended, givenUp, absentBytes, fingerprint,
-            dirty.words(), pushed.words(), marksAtBegin.words());
+            dirty.bits().words(), pushed.bits().words(), marksAtBegin.bits().words());
     }
 
     /** Takes over the state of a gradient whose bytes are in the buffer. It is searched again, because the bytes are the same. */
@@ -346,11 +346,11 @@ final class OutgoingGradient {
         givenUp = image.givenUp();
         absentBytes = image.absentBytes();
         fingerprint = image.fingerprint();
-        dirty.copy(image.dirty());
-        pushed.copy(image.pushed());
-        marksAtBegin.copy(image.marksAtBegin());
+        dirty.bits().copy(image.dirty());
+        pushed.bits().copy(image.pushed());
+        marksAtBegin.bits().copy(image.marksAtBegin());
         // Which other blocks have old bytes is not known. A block of zeros may be cleared once more.
         old.mark(0, bytes);
-        old.removeAll(dirty);
+        old.bits().remove(dirty.bits());
     }
 }

@@ -47,7 +47,7 @@ record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe,
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
             case BUBBLE -> Optional.of(number(exchange.counters().bubbles.last()));
             case STALL -> Optional.of(number(exchange.counters().stalls.last()));
-            case ROLLBACKS -> Optional.of(Long.toString(exchange.counters().rollbacks()));
+            case ROLLBACKS -> Optional.of(Long.toString(exchange.counters().rollbacks.sum()));
             case RANK -> partition(Partition::rank);
             case PARTITIONS -> partition(Partition::of);
             case PARTITION_EPOCH -> partition(Partition::epoch);

@@ -42,10 +42,7 @@ final class PendingReleases {
         }
         long deadlineNs = clock.nanoTime() + TIMEOUT_NS;
         try (Cancellation.Registration _ = cancellation.registered(wake); ScopedLock.Held _ = lock.hold()) {
-            boolean inTime = true;
-            while (inTime && count > 0 && !cancellation.isCancelled()) {
-                inTime = clock.awaitUntil(changed, deadlineNs);
-            }
+            clock.awaitUntil(changed, () -> count == 0 || cancellation.isCancelled(), deadlineNs);
         } catch (InterruptedException e) {
             throw Interruption.whileIt("waited for the release of a closed file");
         }

@@ -103,7 +103,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
      */
     public boolean endTruncation() {
         try {
-            writeZeros(new Cancellation());
+            endTruncation(new Cancellation());
             return true;
         } catch (IOException e) {
             LOG.warn("not all weights became zero after a truncation of {}: {}", name(), e.getMessage());
@@ -226,12 +226,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             if (handles.decrementAndGet() > 0 && !writable) {
                 return;
             }
-            try {
-                // Either the zeros could not be written when the file was closed, or a truncate(2) came after that.
-                endTruncation(new Cancellation());
-            } catch (IOException e) {
-                LOG.warn("not all weights became zero after a truncation of {}: {}", name(), e.getMessage());
-            }
+            // Either the zeros could not be written when the file was closed, or a truncate(2) came after that.
+            endTruncation();
         }
     }
 }

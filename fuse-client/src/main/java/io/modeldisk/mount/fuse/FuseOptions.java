@@ -18,7 +18,7 @@ import java.time.Duration;
  * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
  * @param handover what the session gets from the previous process, and keeps for the process after it
- * @param memory allocates the memory that receives requests, of a size in bytes. Datamovers can send from this memory without a copy
+ * @param memory allocates the memory that receives requests, of a size in bytes. Datamovers can send from it without a copy
  */
 public record FuseOptions(String source, int dataRequests, FileAccess access, boolean wholeBlockWrites,
     boolean readOnly,

@@ -93,7 +93,7 @@ class ExchangeImageTest {
         Images.fieldsOf(DirectExchange.class).imaged("pushed", "round", "rollback")
             .notImaged(CONSTANT, "model", "sizeBytes", "clock", "onRollback")
             .notImaged("statistics begin anew", "counters")
-            .notImaged("no call is in progress", "calls")
+            .notImaged("no call is in progress", "free")
             .check();
     }
 }

@@ -76,7 +76,7 @@ class MappedExchangeTest {
         exchange.flush(Cancellation.NONE);
         // The gradient that finds the rollback is discarded. With overlap, this may be the next one, and the one before it too.
         assertThat(model.weight(0)).isBetween((byte) (40 + 5 - sets), (byte) 44);
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
 
     @ParameterizedTest
@@ -94,7 +94,7 @@ class MappedExchangeTest {
         model.fill(40);
         model.goBack();
         exchange.drop(Cancellation.NONE);
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
         for (int n = sets; n < sets + 3; n++) {
             assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
             assertThat(exchange.iterations()).isEqualTo(n);
@@ -136,7 +136,7 @@ class MappedExchangeTest {
         iterate();
         assertThat(model.weight(0)).isEqualTo((byte) 41);
         assertThat(weight(0)).isEqualTo((byte) 41);
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
 
     @ParameterizedTest
@@ -161,7 +161,7 @@ class MappedExchangeTest {
         iterate();
         exchange.flush(Cancellation.NONE);
         assertThat(model.weight(0)).isEqualTo((byte) 41);
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
 
     @Test

@@ -93,7 +93,7 @@ final class OverlapExchangeTest {
 
     /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
-        await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlock.up(SIZE));
+        await(count + " pulls", () -> exchange.counters().pulledBytes.sum() == count * LogicalBlock.up(SIZE));
     }
 
     @ParameterizedTest
@@ -113,8 +113,8 @@ final class OverlapExchangeTest {
         exchange.flush(Cancellation.NONE);
         assertThat(model.weight(0)).isEqualTo((byte) (FIRST + 8));
         assertThat(model.weight(9 << 20)).isEqualTo((byte) (FIRST + 8));
-        assertThat(exchange.counters().iterations()).isEqualTo(8);
-        assertThat(exchange.counters().pushedBytes()).isEqualTo(8L * 3 * BLOCK);
+        assertThat(exchange.counters().iterations.sum()).isEqualTo(8);
+        assertThat(exchange.counters().pushedBytes.sum()).isEqualTo(8L * 3 * BLOCK);
     }
 
     @Test
@@ -164,7 +164,7 @@ final class OverlapExchangeTest {
         write(BLOCK);
         assertThatThrownBy(this::fsync).hasMessageContaining("the previous iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
-        assertThat(exchange.counters().failures()).isEqualTo(1);
+        assertThat(exchange.counters().failures.sum()).isEqualTo(1);
         // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are unchanged.
         assertThat(read(0)).isEqualTo(FIRST);
         fsync();
@@ -277,12 +277,12 @@ final class OverlapExchangeTest {
         for (int k = 1; k <= 12; k++) {
             long pulledBytes = k * LogicalBlock.up(SIZE);
             await("the exchange has ended or its pull is delayed",
-                () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes() == pulledBytes);
+                () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes.sum() == pulledBytes);
             clock.advance(Duration.ofSeconds(1));
             write(0);
             fsync();
         }
-        await("the push has ended", () -> exchange.counters().pushedBytes() == 12 * BLOCK);
+        await("the push has ended", () -> exchange.counters().pushedBytes.sum() == 12 * BLOCK);
         await("the pull is delayed", () -> clock.waitingThreads() > 0);
         clock.advance(Duration.ofMillis(500));
         awaitPulls(12);

@@ -85,15 +85,15 @@ class RollbackTest {
         if (scheme.equals("overlap")) {
             // Otherwise the pull could fail, and only the gradient of the fsync that finds the failure would be discarded.
             await("the weights were pulled at the open and after each fsync",
-                () -> exchange.counters().pulledBytes() == 4L * SIZE);
+                () -> exchange.counters().pulledBytes.sum() == 4L * SIZE);
         }
         model.fill(CHECKPOINT);
         model.goBack();
         iterate(4);
         assertThat(failures).isEqualTo(onRollback.equals("fail") ? 1 : 0);
         assertThat(model.weight(0)).isEqualTo((byte) (CHECKPOINT + pushed));
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
-        assertThat(exchange.counters().roundsTakenBack()).isEqualTo(MemoryModel.ROUNDS_BACK);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
+        assertThat(exchange.counters().roundsTakenBack.sum()).isEqualTo(MemoryModel.ROUNDS_BACK);
     }
 
     @ParameterizedTest
@@ -136,7 +136,7 @@ class RollbackTest {
         fsync();
         assertThat(failures).isEqualTo(1);
         assertThat(read()).isEqualTo(CHECKPOINT);
-        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
 
     @ParameterizedTest

@@ -137,8 +137,8 @@ final class SyncExchangeTest {
         assertThat(model.calls).containsExactly("synchronize");
         exchange.read(1 << 20, 1, request);
         assertThat(request.answer).containsExactly(7);
-        assertThat(exchange.counters().iterations()).isEqualTo(1);
-        assertThat(exchange.counters().pushedBytes()).isEqualTo(3 * BLOCK);
+        assertThat(exchange.counters().iterations.sum()).isEqualTo(1);
+        assertThat(exchange.counters().pushedBytes.sum()).isEqualTo(3 * BLOCK);
     }
 
     @Test
@@ -161,7 +161,7 @@ final class SyncExchangeTest {
         assertThat(request.answer).containsExactly(9);
         assertThat(model.pushes).isEmpty();
         assertThat(model.calls).isEmpty();
-        assertThat(exchange.counters().iterations()).isZero();
+        assertThat(exchange.counters().iterations.sum()).isZero();
     }
 
     @Test
@@ -217,7 +217,7 @@ final class SyncExchangeTest {
 
     /** Waits until this number of pulls has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
-        Await.await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlock.up(SIZE));
+        Await.await(count + " pulls", () -> exchange.counters().pulledBytes.sum() == count * LogicalBlock.up(SIZE));
     }
 
     @Test
@@ -256,7 +256,7 @@ final class SyncExchangeTest {
         last.get(10, TimeUnit.SECONDS);
         assertThat(model.pushes).containsExactly("0+4096");
         assertThat(model.pulls).hasValue(2);
-        assertThat(exchange.counters().iterations()).isEqualTo(1);
+        assertThat(exchange.counters().iterations.sum()).isEqualTo(1);
         readFirstByte();
         assertThat(request.answer).containsExactly(6);
     }

@@ -83,12 +83,7 @@ final class SessionLife {
     private boolean await(BooleanSupplier condition, long timeoutNs) throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeoutNs;
         try (ScopedLock.Held _ = lock.hold()) {
-            while (!condition.getAsBoolean()) {
-                if (!clock.awaitUntil(changed, deadlineNs)) {
-                    return condition.getAsBoolean();
-                }
-            }
-            return true;
+            return clock.awaitUntil(changed, condition, deadlineNs);
         }
     }
 }

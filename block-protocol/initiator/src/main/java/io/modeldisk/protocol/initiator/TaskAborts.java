@@ -80,12 +80,7 @@ final class TaskAborts {
     private boolean awaitAnswer() throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeoutNs;
         try (ScopedLock.Held _ = lock.hold()) {
-            while (!answered) {
-                if (!clock.awaitUntil(answer, deadlineNs)) {
-                    return answered;
-                }
-            }
-            return true;
+            return clock.awaitUntil(answer, () -> answered, deadlineNs);
         }
     }
 }

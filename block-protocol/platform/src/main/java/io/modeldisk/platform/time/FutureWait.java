@@ -26,12 +26,7 @@ public final class FutureWait {
             }
         });
         try (Held _ = lock.hold()) {
-            while (!future.isDone()) {
-                if (!clock.awaitUntil(done, deadlineNs)) {
-                    return future.isDone();
-                }
-            }
-            return true;
+            return clock.awaitUntil(done, future::isDone, deadlineNs);
         }
     }
 }

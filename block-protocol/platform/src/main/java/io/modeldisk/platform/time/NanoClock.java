@@ -2,6 +2,7 @@ package io.modeldisk.platform.time;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.BooleanSupplier;
 
 /**
  * Measures time in nanoseconds since an arbitrary origin, and waits until a deadline. Product code that measures a duration, has
@@ -23,6 +24,20 @@ public interface NanoClock {
      * @return false if the deadline has passed
      */
     boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException;
+
+    /**
+     * Waits on a condition until {@code state} is true or the deadline has passed. The caller holds the lock of the condition.
+     *
+     * @return {@code state}
+     */
+    default boolean awaitUntil(Condition condition, BooleanSupplier state, long deadlineNs)
+        throws InterruptedException {
+        boolean inTime = true;
+        while (!state.getAsBoolean() && inTime) {
+            inTime = awaitUntil(condition, deadlineNs);
+        }
+        return state.getAsBoolean();
+    }
 
     /** Sleeps until {@link #nanoTime()} has reached the deadline. */
     void sleepUntil(long deadlineNs) throws InterruptedException;

@@ -13,6 +13,7 @@ import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.Nodes;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.function.IoConsumer;
 import io.modeldisk.platform.function.IoFunction;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
@@ -168,6 +169,14 @@ final class JnrFileSystem extends FuseStubFS {
         }
     }
 
+    /** Serves a request that returns only whether it has succeeded. */
+    private int act(Supplier<String> what, IoConsumer<Cancellation> work) {
+        return serve(what, cancellation -> {
+            work.accept(cancellation);
+            return 0;
+        });
+    }
+
     private int transfer(Pointer buffer, long sizeBytes, FuseFileInfo info, Cancellation cancellation,
         Transfer transfer)
         throws IOException {
@@ -220,57 +229,50 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int fsync(String path, int onlyData, FuseFileInfo info) {
-        return serve(() -> "fsync of " + name(info), cancellation -> {
-            handle(info).synchronize(cancellation);
-            return 0;
-        });
+        return act(() -> "fsync of " + name(info),
+            cancellation -> handle(info).synchronize(cancellation));
     }
 
     @Override
     public int flush(String path, FuseFileInfo info) {
-        return serve(() -> "close of " + name(info), cancellation -> {
-            handle(info).flush(cancellation);
-            return 0;
-        });
+        return act(() -> "close of " + name(info),
+            cancellation -> handle(info).flush(cancellation));
     }
 
     @Override
     public int poll(String path, FuseFileInfo info, FusePollhandle waiting, Pointer events) {
-        return serve(() -> "poll of " + name(info), cancellation -> {
+        return act(() -> "poll of " + name(info), cancellation -> {
             PollWakeup wakeup = waiting == null || Struct.getMemory(waiting).address() == 0
                 ? null
                 : wakeups.of(waiting);
             events.putInt(0, handle(info).poll(wakeup));
-            return 0;
         });
     }
 
     @Override
     public int open(String path, FuseFileInfo info) {
-        return serve(() -> "open of " + path, cancellation -> {
+        return act(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
             long node = tree.node(path);
             info.fh.set(
                 handles.add(tree.open(node, writable, clock.nanoTime(), cancellation), node, writable, 0) << NODE_BITS
                     | node);
-            return 0;
         });
     }
 
     @Override
     public int release(String path, FuseFileInfo info) {
-        return serve(() -> "release of " + name(info), cancellation -> {
+        return act(() -> "release of " + name(info), cancellation -> {
             FileHandle handle = handles.remove(info.fh.longValue() >> NODE_BITS);
             if (handle != null) {
                 handle.release();
             }
-            return 0;
         });
     }
 
     @Override
     public int getattr(String path, FileStat stat) {
-        return serve(() -> "stat of " + path, cancellation -> {
+        return act(() -> "stat of " + path, cancellation -> {
             FileTree.Attributes attributes = tree.attributes(tree.node(path));
             stat.st_mode.set(attributes.mode());
             stat.st_nlink.set(1);
@@ -283,50 +285,44 @@ final class JnrFileSystem extends FuseStubFS {
                 time.tv_sec.set(attributes.modifiedMs() / 1000);
                 time.tv_nsec.set(attributes.modifiedMs() % 1000 * 1_000_000);
             }
-            return 0;
         });
     }
 
     @Override
     public int readlink(String path, Pointer buffer, long sizeBytes) {
-        return serve(() -> "readlink of " + path, cancellation -> {
+        return act(() -> "readlink of " + path, cancellation -> {
             byte[] target = MemoryFiles.target(tree.link(tree.node(path)).memory(cancellation));
             int length = (int) Math.min(target.length, sizeBytes - 1);
             buffer.put(0, target, 0, length);
             buffer.putByte(length, (byte) 0);
-            return 0;
         });
     }
 
     @Override
     public int opendir(String path, FuseFileInfo info) {
-        return serve(() -> "opendir of " + path, cancellation -> {
-            info.fh.set(tree.node(path));
-            return 0;
-        });
+        return act(() -> "opendir of " + path,
+            cancellation -> info.fh.set(tree.node(path)));
     }
 
     @Override
     public int readdir(String path, Pointer buffer, FuseFillDir filler, long offset, FuseFileInfo info) {
-        return serve(() -> "readdir", cancellation -> {
+        return act(() -> "readdir", cancellation -> {
             filler.apply(buffer, ".", null, 0);
             filler.apply(buffer, "..", null, 0);
             for (Nodes.Entry entry : tree.directory(node(info))) {
                 filler.apply(buffer, entry.name(), null, 0);
             }
-            return 0;
         });
     }
 
     @Override
     public int statfs(String path, Statvfs statistics) {
-        return serve(() -> "statfs of " + path, cancellation -> {
+        return act(() -> "statfs of " + path, cancellation -> {
             statistics.f_bsize.set(BLOCK_BYTES);
             statistics.f_frsize.set(BLOCK_BYTES);
             statistics.f_blocks.set(tree.capacityBlocks());
             statistics.f_files.set(tree.nodes().fileCount());
             statistics.f_namemax.set(FileTree.MAX_NAME_BYTES);
-            return 0;
         });
     }
 
@@ -358,18 +354,14 @@ final class JnrFileSystem extends FuseStubFS {
 
     @Override
     public int truncate(String path, long sizeBytes) {
-        return serve(() -> "truncation of " + path, cancellation -> {
-            tree.truncate(tree.node(path), sizeBytes, false, cancellation);
-            return 0;
-        });
+        return act(() -> "truncation of " + path,
+            cancellation -> tree.truncate(tree.node(path), sizeBytes, false, cancellation));
     }
 
     @Override
     public int ftruncate(String path, long sizeBytes, FuseFileInfo info) {
-        return serve(() -> "truncation of " + name(info), cancellation -> {
-            tree.truncate(node(info), sizeBytes, true, cancellation);
-            return 0;
-        });
+        return act(() -> "truncation of " + name(info),
+            cancellation -> tree.truncate(node(info), sizeBytes, true, cancellation));
     }
 
     @Override
