@@ -1,9 +1,7 @@
 package io.modeldisk.mount;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.BufferedExchange;
 import io.modeldisk.mount.exchange.Exchange;
-import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeSettings;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.file.ControlFile;
@@ -47,13 +45,13 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     private final MountContext context;
     private final Handover handover;
-    private final Exchange exchange;
+    final Exchange exchange;
     private final RemoteModel shards;
     private final ModelFile model;
     private final WeightsFile weights;
     private final VersionWatch versionWatch;
-    private final IterationTrace trace;
-    private final StatusReport report;
+    final IterationTrace trace;
+    final StatusReport report;
     private final List<MountedFile> files;
     private volatile FuseSession session;
 
@@ -211,18 +209,6 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return model.attribute(name);
     }
 
-    ExchangeCounters counters() {
-        return exchange.counters();
-    }
-
-    IterationTrace trace() {
-        return trace;
-    }
-
-    ObjectNode status() {
-        return report.withoutShards();
-    }
-
     @Override
     public long capacityBytes() {
         return model.sizeBytes();
@@ -235,7 +221,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     @Override
     public Errno errno(IOException failure) {
-        counters().failed(failure);
+        exchange.counters().failed(failure);
         return FailureErrno.of(failure);
     }
 

@@ -138,12 +138,12 @@ public final class ModelMount implements AutoCloseable {
 
     /** Returns the contents of {@code status.json} without the status of the shards. Waits for no shard. */
     public ObjectNode status() {
-        return files.status();
+        return files.report.withoutShards();
     }
 
     /** Returns the phases of the last iterations. */
     public IterationTrace trace() {
-        return files.trace();
+        return files.trace;
     }
 
     /**
@@ -158,7 +158,7 @@ public final class ModelMount implements AutoCloseable {
 
     /** Returns the counters of the exchange with the shards. */
     public ExchangeCounters counters() {
-        return files.counters();
+        return files.exchange.counters();
     }
 
     /** Returns a future that completes after an unmount by any process. The caller must still close this object. */

@@ -58,8 +58,7 @@ public final class BufferedExchange implements Exchange {
     private final BackgroundExchange background;
     private final ForegroundExchange foreground;
     private final PreviousExchange previous;
-    private final Rollback rollback;
-    private final GradientDrop gradientDrop;
+    private final DiscardedGradients discarded;
     private final IterationTimes times;
     private Consumer<Cancellation> milestones = request -> {};
 
@@ -79,8 +78,7 @@ public final class BufferedExchange implements Exchange {
             new ExchangeTimes(counters, scheduler, twoSets, settings.trace()), counters, settings.trace().clock());
         this.foreground = new ForegroundExchange(model, background, sets);
         this.previous = new PreviousExchange(sets, background);
-        this.rollback = new Rollback(model, onRollback, counters, sets, background, foreground, learner);
-        this.gradientDrop = new GradientDrop(model, sets, background, foreground);
+        this.discarded = new DiscardedGradients(model, onRollback, counters, sets, background, foreground, learner);
     }
 
     @Override
@@ -167,7 +165,7 @@ public final class BufferedExchange implements Exchange {
                 background.awaitEnd(cancellation);
             }
             if (!sets.active().isReadable()) {
-                rollback.pullWeights(cancellation);
+                discarded.pullWeights(cancellation);
             }
             times.computationBegins(learner.learning);
             milestone(cancellation);
@@ -197,7 +195,7 @@ public final class BufferedExchange implements Exchange {
                 foreground.rememberGradient();
             }
             counters.failed(e);
-            rollback.startOver(e, times, cancellation);
+            discarded.startOver(e, times, cancellation);
             if (learner.mapped) {
                 // The learner continues with the next iteration, as after an fsync that has succeeded.
                 swapIfTwo(cancellation);
@@ -285,7 +283,7 @@ public final class BufferedExchange implements Exchange {
         }
         learner.weightsMissed = true;
         if (!sets.active().isReadable()) {
-            rollback.pullWeights(cancellation);
+            discarded.pullWeights(cancellation);
         }
         cancellation.check();
         learner.weightsMissed = false;
@@ -308,11 +306,11 @@ public final class BufferedExchange implements Exchange {
                 throw new ErrnoException(Errno.ENODATA, "no process has the model open for writing");
             }
             savedStateIsOld();
-            Dropped begun = gradientDrop.giveUpBegun(learner.iteration, cancellation);
+            Dropped begun = discarded.giveUpBegun(learner.iteration, cancellation);
             learner.dropped = learner.dropped.and(begun.and(dropActive()));
             if (learner.mapped && !sets.active().isReadable()) {
                 // A learner that maps the weights cannot wait for them when it reads them.
-                rollback.pullWeights(cancellation);
+                discarded.pullWeights(cancellation);
             }
             learner.checkNotBack();
             learner.round = model.nextRound();
@@ -322,7 +320,7 @@ public final class BufferedExchange implements Exchange {
             return learner.dropped;
         } catch (IOException e) {
             counters.failed(e);
-            rollback.startOver(e, times, cancellation);
+            discarded.startOver(e, times, cancellation);
             return Dropped.NOTHING;
         }
     }
@@ -376,7 +374,7 @@ public final class BufferedExchange implements Exchange {
                 LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
                     + " the mount allocates new buffers");
             }
-            times.learnerLeft();
+            scheduler.computationIsAbandoned();
             sets.replaceLent();
             if (sets.areTwo()) {
                 previous.discard(learner.iteration, counters);

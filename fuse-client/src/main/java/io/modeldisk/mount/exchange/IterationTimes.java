@@ -59,9 +59,4 @@ final class IterationTimes {
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
         counters.ages.addNs(nowNs - pulledAtNs);
     }
-
-    /** Discards the measurement of the current computation, because the learner has left. */
-    void learnerLeft() {
-        scheduler.computationIsAbandoned();
-    }
 }

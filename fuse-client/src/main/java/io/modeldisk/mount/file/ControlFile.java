@@ -69,13 +69,12 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
             .put("version", known == VersionProbe.UNKNOWN ? null : known) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    private final class Handle implements FileHandle {
-        /** Null if the file is open for reading. */
-        private final ModelUse.Opened opened;
+    private final class Handle extends ModelUse.Handle {
         private volatile byte[] text = {};
 
+        /** Creates a handle. {@code opened} is null if the file is open for reading. */
         Handle(ModelUse.Opened opened) {
-            this.opened = opened;
+            super(opened);
         }
 
         @Override
@@ -92,27 +91,6 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
         public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
             throw new ErrnoException(Errno.EINVAL,
                 name() + " has no data to write: store the gradient in mapped/gradient.N, and call fsync");
-        }
-
-        @Override
-        public void synchronize(Cancellation cancellation) throws IOException {
-            if (opened != null) {
-                opened.synchronize(cancellation);
-            }
-        }
-
-        @Override
-        public void flush(Cancellation cancellation) throws IOException {
-            if (opened != null) {
-                opened.flush(cancellation);
-            }
-        }
-
-        @Override
-        public void release() {
-            if (opened != null) {
-                opened.release();
-            }
         }
     }
 }

@@ -71,11 +71,9 @@ public final class ModelFile implements MountedFile {
         return new Handle(use.resume(writable, name()));
     }
 
-    private final class Handle implements FileHandle {
-        private final ModelUse.Opened opened;
-
+    private final class Handle extends ModelUse.Handle {
         Handle(ModelUse.Opened opened) {
-            this.opened = opened;
+            super(opened);
         }
 
         @Override
@@ -109,21 +107,6 @@ public final class ModelFile implements MountedFile {
                 exchange.write(offset, within, request);
             }
             return within;
-        }
-
-        @Override
-        public void synchronize(Cancellation cancellation) throws IOException {
-            opened.synchronize(cancellation);
-        }
-
-        @Override
-        public void flush(Cancellation cancellation) throws IOException {
-            opened.flush(cancellation);
-        }
-
-        @Override
-        public void release() {
-            opened.release();
         }
     }
 }

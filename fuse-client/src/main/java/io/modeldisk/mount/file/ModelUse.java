@@ -2,6 +2,7 @@ package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.function.IoConsumer;
@@ -138,6 +139,37 @@ public final class ModelUse {
             if (writable && learners == 0) {
                 exchange.abandon();
                 leave();
+            }
+        }
+    }
+
+    /** A handle whose fsyncs, closes and release are those of a file that uses the model. */
+    abstract static class Handle implements FileHandle {
+        /** Null if the handle does not use the model. */
+        final Opened opened;
+
+        Handle(Opened opened) {
+            this.opened = opened;
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) throws IOException {
+            if (opened != null) {
+                opened.synchronize(cancellation);
+            }
+        }
+
+        @Override
+        public void flush(Cancellation cancellation) throws IOException {
+            if (opened != null) {
+                opened.flush(cancellation);
+            }
+        }
+
+        @Override
+        public void release() {
+            if (opened != null) {
+                opened.release();
             }
         }
     }

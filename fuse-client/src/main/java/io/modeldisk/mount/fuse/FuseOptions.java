@@ -35,8 +35,9 @@ public record FuseOptions(String source, int dataRequests, FileAccess access, bo
     /** The file system type in the mount table. */
     public static final String TYPE = "fuse.modeldisk";
 
-    /** Returns the source as an option of fusermount3 and libfuse, which separate options by commas. */
-    public String sourceOption() {
-        return "fsname=" + source.replace("\\", "\\\\").replace(",", "\\,");
+    /** Returns the options of fusermount3 and libfuse, which separate options by commas, for a mount by a user. */
+    public String libfuseOptions(int userId, int maxReadBytes) {
+        return "fsname=" + source.replace("\\", "\\\\").replace(",", "\\,") + ",subtype=modeldisk,default_permissions"
+            + (access.isShared(userId) ? ",allow_other" : "") + (readOnly ? ",ro" : "") + ",max_read=" + maxReadBytes;
     }
 }

@@ -1,19 +1,38 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.FutureWait;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** A mounted file system, with the threads that serve it. Thread-safe. */
-public interface FuseSession extends AutoCloseable {
+public abstract class FuseSession implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(FuseSession.class);
+
+    protected final Path directory;
+    protected final FuseOptions options;
+    private final Unmounter unmounter;
+    private boolean closed;
+
+    /** Creates a session that serves this directory. */
+    protected FuseSession(Path directory, FuseOptions options, Unmounter unmounter) {
+        this.directory = directory;
+        this.options = options;
+        this.unmounter = unmounter;
+    }
+
     /** Returns how processes get the memory that is the content of a file, with the reason, as shown in status.json. */
-    String memoryFiles();
+    public abstract String memoryFiles();
 
     /**
      * Returns a future that completes when any process has unmounted the file system, all threads have stopped, and all handles
      * are released.
      */
-    CompletableFuture<Void> ended();
+    public abstract CompletableFuture<Void> ended();
 
     /**
      * Stops to read requests, so that another process can continue. Requests that are in progress get {@code graceful} to end.
@@ -22,19 +41,59 @@ public interface FuseSession extends AutoCloseable {
      *
      * @return false if requests have not ended within the close timeout
      */
-    default boolean freeze(Duration graceful) {
+    public boolean freeze(Duration graceful) {
         throw new UnsupportedOperationException("this session ends with its process");
     }
 
     /** Returns the number of the request in progress that has this cancellation; 0 if there is none. */
-    default long requestNumber(Cancellation cancellation) {
+    public long requestNumber(Cancellation cancellation) {
         return 0;
     }
+
+    /** Cancels the requests in progress and all later ones, so that they end. */
+    protected abstract void cancelAll();
+
+    /** Frees the memory, which no thread of the session uses any more. */
+    protected abstract void free();
 
     /**
      * Unmounts the file system even if files are open, and frees all memory. Waits at most for the close timeout. A second call
      * does nothing.
      */
     @Override
-    void close();
+    public final synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (!ended().isDone()) {
+            cancelAll();
+            unmounter.unmountForGood(directory);
+        }
+        if (awaitLastRequests()) {
+            free();
+        }
+    }
+
+    /** Returns whether the memory of the session may be freed; if not, a thread may still use it, and the log has the reason. */
+    private boolean awaitLastRequests() {
+        CompletableFuture<Void> ended = ended();
+        try {
+            if (FutureWait.isDoneWithin(ended, FuseOptions.CLOSE_TIMEOUT, options.clock())) {
+                ended.join();
+                return true;
+            }
+            LOG.error("{} is unmounted, but a request did not complete within {} ms;"
+                + " the memory of the mount is not freed",
+                directory, FuseOptions.CLOSE_TIMEOUT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LOG.error("the thread was interrupted while it waited for the last requests of {};"
+                + " the memory of the mount is not freed", directory);
+        } catch (CompletionException e) {
+            LOG.error("the open files of {} cannot be released; the memory of the mount is not freed", directory,
+                e.getCause());
+        }
+        return false;
+    }
 }

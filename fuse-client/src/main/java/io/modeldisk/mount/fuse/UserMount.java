@@ -48,9 +48,7 @@ public final class UserMount implements Unmounter {
 
     /** Runs fusermount3. If fusermount3 fails, it writes the reason to standard error and sends no descriptor. */
     private static void runHelper(Path directory, FuseOptions options, int socket) throws IOException {
-        String text = options.sourceOption() + ",subtype=modeldisk,default_permissions"
-            + (options.access().isShared(Processes.effectiveUserId()) ? ",allow_other" : "")
-            + (options.readOnly() ? ",ro" : "") + ",max_read=" + DataRequest.MAX_REQUEST_BYTES;
+        String text = options.libfuseOptions(Processes.effectiveUserId(), DataRequest.MAX_REQUEST_BYTES);
         List<String> environment = Stream.concat(Stream.of(SOCKET_VARIABLE + "=" + socket),
             System.getenv().entrySet().stream().filter(entry -> !entry.getKey().equals(SOCKET_VARIABLE))
                 .map(entry -> entry.getKey() + "=" + entry.getValue()))

@@ -68,7 +68,7 @@ class ExchangeImageTest {
             .notImaged(CONSTANT, "model", "bytes", "onRollback", "milestones")
             .notImaged("statistics begin anew", "counters", "scheduler", "times")
             .notImaged("no exchange is in progress when an image is taken", "background", "foreground", "previous")
-            .notImaged("has no state", "rollback", "gradientDrop", "turn")
+            .notImaged("has no state", "discarded", "turn")
             .check();
         Images.fieldsOf(LearnerState.class).imagedAs(ExchangeImage.Learner.class)
             .notImaged("only for the fsync that an interrupted one has left in this process", "pushing")

@@ -1,7 +1,5 @@
 package io.modeldisk.striping;
 
-import io.modeldisk.protocol.initiator.TransferSizes;
-
 /**
  * The distribution of a model's bytes over its n shards. Block i of the model is on shard i mod n, where the block has the number
  * i / n (rounded down).
@@ -12,11 +10,6 @@ import io.modeldisk.protocol.initiator.TransferSizes;
  *     larger than {@code blockBytes}. Otherwise one command moves at most one block
  */
 record Striping(int blockBytes, int shards, int requestBytes) {
-    /** Creates a distribution with commands of the default size. */
-    Striping(int blockBytes, int shards) {
-        this(blockBytes, shards, TransferSizes.DEFAULTS.requestBytes());
-    }
-
     /** Returns the shard that stores the byte at {@code offset}. */
     int shard(long offset) {
         return (int) (offset / blockBytes % shards);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -15,7 +16,8 @@ class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
 
-    private final PushLedger ledger = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
+    private final PushLedger ledger = new PushLedger(
+        new Striping(BLOCK * PAGE, 2, TransferSizes.DEFAULTS.requestBytes()), (4L * BLOCK + 1) * PAGE, false);
     private final PushLedger.Grant grant = new PushLedger.Grant();
 
     PushLedgerTest() {
@@ -55,7 +57,8 @@ class PushLedgerTest {
 
     @Test
     void underBspALearnerPullsTheRoundBeforeItsFirstRoundUntilItHasPushed() {
-        PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, true);
+        PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1, TransferSizes.DEFAULTS.requestBytes()),
+            4L * BLOCK * PAGE, true);
         whole.reset(0, 5, Long.MAX_VALUE);
         whole.pull(0, 4 * BLOCK, grant);
         assertThat(grant.round).isEqualTo(4);
@@ -217,7 +220,8 @@ class PushLedgerTest {
 
     @Test
     void grantEndsBeforeABlockWithADifferentRound() {
-        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE, false);
+        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1, TransferSizes.DEFAULTS.requestBytes()),
+            4L * BLOCK * PAGE, false);
         single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
         single.ended(4, 8, grant.epoch, true);
@@ -274,7 +278,8 @@ class PushLedgerTest {
 
     /** Returns the ledger of another process, which continues with the saved one. */
     private PushLedger restored() {
-        PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE, false);
+        PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2, TransferSizes.DEFAULTS.requestBytes()),
+            (4L * BLOCK + 1) * PAGE, false);
         other.resume(ledger.image(), new ShardId(0, "h"));
         return other;
     }

@@ -1,6 +1,7 @@
 package io.modeldisk.striping;
 
 import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.test.Images;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -30,7 +31,8 @@ class SessionsImageTest {
         context.conclude();
         List<ShardClient> two = List.of(new ShardClient(context, 0), new ShardClient(context, 1));
         shards.addAll(two);
-        return new LearnerSessions(two, new Striping(4 * PAGE, 2), 17L * PAGE, ConsistencyMode.Kind.SSP, () -> null);
+        return new LearnerSessions(two, new Striping(4 * PAGE, 2, TransferSizes.DEFAULTS.requestBytes()), 17L * PAGE,
+            ConsistencyMode.Kind.SSP, () -> null);
     }
 
     private SessionsImage image() throws IOException {

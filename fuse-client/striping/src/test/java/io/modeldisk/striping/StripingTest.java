@@ -3,6 +3,7 @@ package io.modeldisk.striping;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import java.util.BitSet;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
@@ -28,7 +29,7 @@ class StripingTest {
     @RepeatedTest(50)
     void everyLogicalBlockHasADifferentOffsetOnItsShard(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
-        Striping striping = new Striping(model.blockSizeBytes(), model.shards());
+        Striping striping = new Striping(model.blockSizeBytes(), model.shards(), TransferSizes.DEFAULTS.requestBytes());
         BitSet[] used = new BitSet[model.shards()];
         for (long at = 0; at < padded(model); at += LOGICAL_BLOCK) {
             int shard = striping.shard(at);
@@ -58,7 +59,7 @@ class StripingTest {
     @RepeatedTest(50)
     void oneCommandMovesContiguousBytesOfOneShard(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
-        Striping striping = new Striping(model.blockSizeBytes(), model.shards());
+        Striping striping = new Striping(model.blockSizeBytes(), model.shards(), TransferSizes.DEFAULTS.requestBytes());
         for (long at = 0; at < padded(model); at += LOGICAL_BLOCK) {
             long last = at + striping.contiguousBytes(at) - LOGICAL_BLOCK;
             assertThat(striping.shard(last)).isEqualTo(striping.shard(at));

@@ -225,15 +225,11 @@ final class Dispatcher {
     private boolean start(RequestSlot slot) throws IOException {
         RequestView request = slot.request();
         return switch (request.opcode()) {
-            case Opcode.READ -> handles.handle(request.handle()).startRead(request.offset(), sizeBytes(request), slot);
+            case Opcode.READ -> handles.handle(request.handle()).startRead(request.offset(), request.sizeBytes(), slot);
             case Opcode.WRITE -> !request.isWriteBack()
-                && handles.handle(request.handle()).startWrite(request.offset(), sizeBytes(request), slot);
+                && handles.handle(request.handle()).startWrite(request.offset(), request.sizeBytes(), slot);
             default -> false;
         };
-    }
-
-    private static int sizeBytes(RequestView request) {
-        return Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
     }
 
     private void answer(RequestSlot slot, Errno errno) {
@@ -307,7 +303,7 @@ final class Dispatcher {
     }
 
     private void read(RequestSlot slot, RequestView request) throws IOException {
-        handles.handle(request.handle()).read(request.offset(), sizeBytes(request), slot);
+        handles.handle(request.handle()).read(request.offset(), request.sizeBytes(), slot);
         if (!slot.isReplied()) {
             slot.replyBody();
         }
@@ -344,8 +340,7 @@ final class Dispatcher {
             throw new ErrnoException(Errno.EIO, "pages of a map of " + tree.file(request.node()).name()
                 + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
         }
-        int written = handles.handle(request.handle()).write(request.offset(), sizeBytes(request), slot);
-        slot.body().size(written);
+        slot.body().size(handles.handle(request.handle()).write(request.offset(), request.sizeBytes(), slot));
         slot.replyBody();
     }
 

@@ -6,11 +6,11 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.HandleTable;
 import io.modeldisk.mount.fuse.MemoryFiles;
-import io.modeldisk.mount.fuse.SessionEnd;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -25,13 +25,10 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
-final class KernelSession implements FuseSession {
+final class KernelSession extends FuseSession {
     private static final Logger LOG = LogManager.getLogger(KernelSession.class);
     private static final long POLL_MS = 1;
 
-    private final Path directory;
-    private final FuseOptions options;
-    private final SessionEnd end;
     private final DataMemory memory;
     private final Arena arena = Arena.ofShared();
     private final HandleTable handles;
@@ -51,9 +48,7 @@ final class KernelSession implements FuseSession {
      */
     KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
         boolean passthrough, boolean mayResend) throws IOException {
-        this.directory = directory;
-        this.options = options;
-        this.end = new SessionEnd(directory, options, unmounter);
+        super(directory, options, unmounter);
         // Each thread has a slot while started requests have others.
         int count = Lanes.threads(options.dataRequests()) + FuseOptions.WORKER_THREADS;
         List<RequestSlot> slots = new ArrayList<>(count);
@@ -103,7 +98,7 @@ final class KernelSession implements FuseSession {
         if (handover.resumes()) {
             return (int) handover.state().word(MountState.Word.CAPABILITIES);
         }
-        int capabilities = Handshake.perform(slot, fd, options.wholeBlockWrites());
+        int capabilities = shakeHands(slot, fd, options.wholeBlockWrites());
         if (!mayResend) {
             capabilities &= ~KernelProtocol.HAS_RESEND;
         }
@@ -112,6 +107,38 @@ final class KernelSession implements FuseSession {
             handover.keep(Handover.DEVICE, fd);
         }
         return capabilities;
+    }
+
+    /**
+     * Receives INIT, the first request of a session, which negotiates the version, the capabilities and the request sizes, and
+     * replies to it. Returns the capabilities of the second word that both sides have.
+     */
+    private static int shakeHands(RequestSlot slot, int fd, boolean wholeBlockWrites) throws IOException {
+        long length = slot.receive(fd);
+        RequestView request = slot.request();
+        if (length < 0 || request.opcode() != Opcode.INIT) {
+            throw new IOException("the kernel did not start the FUSE session: "
+                + (length < 0 ? Errno.nameOf(-length) : "its first opcode is " + request.opcode() + ", not INIT"));
+        }
+        if (request.major() != KernelProtocol.MAJOR || request.minor() < KernelProtocol.OLDEST_MINOR) {
+            slot.replyError(Errno.EPROTO);
+            throw new IOException("the kernel has FUSE protocol " + request.major() + "." + request.minor()
+                + ", but modeldisk needs "
+                + KernelProtocol.MAJOR + "." + KernelProtocol.OLDEST_MINOR + " or a later minor version (Linux 3.15)");
+        }
+        int agreed = request.capabilities() & KernelProtocol.CAPABILITIES;
+        boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
+        int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
+        // The kernel splits a write at a limit of bytes and at a limit of pages. Memory that does not start at a page boundary
+        // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
+        // limit of bytes is lower, so that the kernel reaches this limit first and splits between blocks.
+        int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
+        int more = request.moreCapabilities()
+            & (KernelProtocol.PASSTHROUGH | KernelProtocol.ALLOW_MMAP | KernelProtocol.HAS_RESEND);
+        slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed, more,
+            KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);
+        slot.replyBody();
+        return more;
     }
 
     @Override
@@ -165,10 +192,13 @@ final class KernelSession implements FuseSession {
     }
 
     @Override
-    public void close() {
-        end.close(ended, interrupts::interruptAll, () -> {
-            memory.close();
-            arena.close();
-        });
+    protected void cancelAll() {
+        interrupts.interruptAll();
+    }
+
+    @Override
+    protected void free() {
+        memory.close();
+        arena.close();
     }
 }

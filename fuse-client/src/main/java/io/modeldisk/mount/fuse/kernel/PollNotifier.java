@@ -13,7 +13,6 @@ import org.apache.logging.log4j.Logger;
 /** Sends wake-ups for poll(2) and other messages to the kernel until the session ends. Thread-safe. */
 final class PollNotifier {
     private static final Logger LOG = LogManager.getLogger(PollNotifier.class);
-    private static final int MESSAGE_BYTES = ReplyView.HEADER_BYTES + Long.BYTES;
 
     private final int fd;
     private final ReplyView message;
@@ -33,7 +32,6 @@ final class PollNotifier {
         this.vector = arena.allocate(2 * Long.BYTES, Long.BYTES);
         this.state = Errno.newCallState(arena);
         vector.set(JAVA_LONG, 0, out.address());
-        vector.set(JAVA_LONG, Long.BYTES, MESSAGE_BYTES);
     }
 
     /** Returns a wake-up for the open file that has this number in the kernel. */
@@ -51,20 +49,21 @@ final class PollNotifier {
         };
     }
 
-    /** Makes the kernel send again all requests that have no reply. Returns false if it cannot. */
-    synchronized boolean resend() {
-        message.reset();
-        message.header(0, -KernelProtocol.NOTIFY_RESEND, ReplyView.HEADER_BYTES);
-        vector.set(JAVA_LONG, Long.BYTES, ReplyView.HEADER_BYTES);
-        long written = Descriptors.writev(state, fd, vector.address(), 1);
-        vector.set(JAVA_LONG, Long.BYTES, MESSAGE_BYTES);
+    private long send(int code, int bytes) {
+        message.header(0, -code, bytes);
+        vector.set(JAVA_LONG, Long.BYTES, bytes);
+        return Descriptors.writev(state, fd, vector.address(), 1);
+    }
+
+    /** Makes the kernel send again all requests that have no reply. */
+    synchronized void resend() {
+        long written = send(KernelProtocol.NOTIFY_RESEND, ReplyView.HEADER_BYTES);
         if (written < 0) {
             LOG.error(
                 "the kernel did not send again the requests of the previous process ({}): the processes that have made them "
                     + "wait until they are killed",
                 Errno.nameOf(-written));
         }
-        return written >= 0;
     }
 
     /** Wakes the process that waits for the open file with this number, so that it asks again. */
@@ -73,8 +72,7 @@ final class PollNotifier {
             return;
         }
         message.pollWakeup(number);
-        message.header(0, -KernelProtocol.NOTIFY_POLL, MESSAGE_BYTES);
-        long written = Descriptors.writev(state, fd, vector.address(), 1);
+        long written = send(KernelProtocol.NOTIFY_POLL, ReplyView.HEADER_BYTES + message.bodyBytes());
         // ENOENT: the file is no longer open. ENODEV: the directory was unmounted.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             LOG.warn("a process that waits in poll(2) could not be woken: {}", Errno.nameOf(-written));

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.modeldisk.mount.fuse.DataRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
@@ -89,9 +90,9 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_LONG, BODY + 8);
     }
 
-    /** Returns the length, from a READ, WRITE or READDIR request. */
+    /** Returns the length, from a READ, WRITE or READDIR request, at most {@link DataRequest#MAX_REQUEST_BYTES}. */
     int sizeBytes() {
-        return head.get(JAVA_INT, BODY + 16);
+        return Math.min(head.get(JAVA_INT, BODY + 16), DataRequest.MAX_REQUEST_BYTES);
     }
 
     /** Returns the kernel's own number of the open file, from a POLL request. */

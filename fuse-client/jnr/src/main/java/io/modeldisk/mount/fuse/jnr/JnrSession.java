@@ -5,7 +5,6 @@ import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MemoryFiles;
-import io.modeldisk.mount.fuse.SessionEnd;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.threads.ThreadName;
@@ -21,23 +20,18 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /** A session of libfuse 2, which has threads of its own. Owns the memory of the requests. Thread-safe. */
-final class JnrSession implements FuseSession {
+final class JnrSession extends FuseSession {
     private static final Logger LOG = LogManager.getLogger(JnrSession.class);
     private static final POSIX POSIX = POSIXFactory.getNativePOSIX();
     private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
-    private final Path directory;
-    private final FuseOptions options;
-    private final SessionEnd end;
     private final MemoryFiles memories = MemoryFiles.links("jnr-fuse has no FUSE passthrough");
     private final DataMemory memory;
     private final JnrFileSystem fileSystem;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     private JnrSession(Path directory, FuseFileSystem files, FuseOptions options) throws IOException {
-        this.directory = directory;
-        this.options = options;
-        this.end = new SessionEnd(directory, options, Unmounter.ofThisUser());
+        super(directory, options, Unmounter.ofThisUser());
         this.memory = options.memory()
             .apply((long) (options.dataRequests() + JnrFileSystem.TEXT_REQUESTS) * DataRequest.MEMORY_BYTES);
         try {
@@ -102,10 +96,8 @@ final class JnrSession implements FuseSession {
         int maxWriteBytes = options.wholeBlockWrites()
             ? JnrFileSystem.MAX_REQUEST_BYTES * 3 / 4
             : JnrFileSystem.MAX_REQUEST_BYTES;
-        return options.sourceOption() + ",subtype=modeldisk,default_permissions,direct_io,big_writes,nonempty"
-            + ",max_read=" + JnrFileSystem.MAX_REQUEST_BYTES + ",max_write=" + maxWriteBytes
-            + (options.access().isShared(POSIX.geteuid()) ? ",allow_other" : "")
-            + (options.readOnly() ? ",ro" : "");
+        return options.libfuseOptions(POSIX.geteuid(), JnrFileSystem.MAX_REQUEST_BYTES)
+            + ",direct_io,big_writes,nonempty,max_write=" + maxWriteBytes;
     }
 
     @Override
@@ -119,7 +111,12 @@ final class JnrSession implements FuseSession {
     }
 
     @Override
-    public void close() {
-        end.close(ended, fileSystem::cancelAll, memory::close);
+    protected void cancelAll() {
+        fileSystem.cancelAll();
+    }
+
+    @Override
+    protected void free() {
+        memory.close();
     }
 }
