@@ -107,9 +107,9 @@ public final class ModelMount implements AutoCloseable {
     }
 
     private static void ensurePermission(MountPoint mountPoint, MountContext context) throws IOException {
-        if (!context.binding.isAvailable()) {
-            throw new IOException(
-                "cannot mount " + mountPoint.path() + ": " + context.binding.unavailabilityCause());
+        String cause = context.binding.unavailabilityCause();
+        if (!cause.isEmpty()) {
+            throw new IOException("cannot mount " + mountPoint.path() + ": " + cause);
         }
         int userId = Processes.effectiveUserId();
         if (userId != 0 && context.access.userId() != userId) {

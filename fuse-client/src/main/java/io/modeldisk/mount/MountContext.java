@@ -15,8 +15,6 @@ import java.util.Map;
 
 /** The configuration of a {@link ModelMount}, which reads the fields after {@link #conclude}. Not thread-safe. */
 public final class MountContext {
-    private static final int DATA_REQUESTS_LIMIT = 512;
-
     Path directory;
     RemoteModel remoteModel;
     ExchangeScheme exchange = ExchangeScheme.SYNC;
@@ -123,8 +121,6 @@ public final class MountContext {
         require(remoteModel != null, "the remote model of the mount is not set");
         require(!remoteModel.follows() || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange
             + " is for learners: a read-only mount needs exchange=direct, because it has no gradient to push");
-        require(dataRequests > FuseOptions.WORKER_THREADS && dataRequests <= DATA_REQUESTS_LIMIT, "dataRequests="
-            + dataRequests + " must be above " + FuseOptions.WORKER_THREADS + " and at most " + DATA_REQUESTS_LIMIT);
         return this;
     }
 

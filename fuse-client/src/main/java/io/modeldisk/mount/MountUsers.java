@@ -87,7 +87,7 @@ final class MountUsers {
         for (Path process : all()) {
             Optional<MountTable.Entry> there = inTableOf(process);
             if (there.isPresent()) {
-                return Optional.of("process " + process.getFileName() + " (" + name(process)
+                return Optional.of("process " + process.getFileName() + " (" + text(process.resolve("comm")).strip()
                     + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
             }
         }
@@ -109,10 +109,6 @@ final class MountUsers {
             processes.forEach(found::add);
         }
         return found;
-    }
-
-    private static String name(Path process) {
-        return text(process.resolve("comm")).strip();
     }
 
     /** Returns whether a process is alive and runs a command of modeldisk. An embedded mount does not end its process. */

@@ -49,7 +49,8 @@ final class MountFixture {
 
     /** Returns the configuration of a mount. The test is skipped if the binding lacks a library. */
     MountContext context(String exchange) {
-        assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.isAvailable(), binding::unavailabilityCause);
+        assumeTrue(binding.name().equals(FuseBinding.DEFAULT) || binding.unavailabilityCause().isEmpty(),
+            binding::unavailabilityCause);
         return new MountContext().directory(dir).source(SOURCE).remoteModel(model)
             .exchange(EnumNames.parse(ExchangeScheme.class, "exchange", exchange)).binding(binding);
     }

@@ -83,7 +83,12 @@ final class BackgroundExchange implements AutoCloseable {
                     ? "an exchange cannot start after close()"
                     : "an exchange cannot start before the previous exchange has ended");
             }
-            startWorkers();
+            if (!workersStarted) {
+                workersStarted = true;
+                for (int i = 0; i < WORKERS; i++) {
+                    ThreadName.EXCHANGE.builder(i).start(new Worker());
+                }
+            }
             job = next;
             jobEnded = false;
             if (next.pushes()) {
@@ -99,15 +104,6 @@ final class BackgroundExchange implements AutoCloseable {
             failure = null;
             failureTaken = false;
             work.signalAll();
-        }
-    }
-
-    private void startWorkers() {
-        if (!workersStarted) {
-            workersStarted = true;
-            for (int i = 0; i < WORKERS; i++) {
-                ThreadName.EXCHANGE.builder(i).start(new Worker());
-            }
         }
     }
 

@@ -233,7 +233,7 @@ public final class BufferedExchange implements Exchange {
         swapIfTwo(cancellation);
         BufferSet ended = sets.other();
         ended.lend();
-        ExchangeJob job = ExchangeJob.exchange(ended, learner.iteration, sets.active().version());
+        ExchangeJob job = new ExchangeJob(ended, learner.iteration, sets.active().version(), null);
         nextIteration();
         // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
         // round after the pushed round.

@@ -9,7 +9,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Discards gradients: the gradient of an fsync that has failed or was interrupted, which the learner drops ({@link Exchange#drop}),
+ * Discards gradients: that of an fsync that has failed or was interrupted, which the learner drops ({@link Exchange#drop}),
  * and those of a learner after a shard has gone back to earlier weights or has forgotten it ({@link OnRollback}). Not
  * thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
  */

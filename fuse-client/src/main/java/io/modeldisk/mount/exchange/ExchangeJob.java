@@ -9,11 +9,6 @@ package io.modeldisk.mount.exchange;
  * @param copy a second lent set that receives the same weights, or null
  */
 record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet copy) {
-    /** Returns a job that pushes the gradient of an iteration and pulls weights. */
-    static ExchangeJob exchange(BufferSet set, long iteration, long versionInUse) {
-        return new ExchangeJob(set, iteration, versionInUse, null);
-    }
-
     /**
      * Returns a job that pulls weights into {@code set}. If {@code copy} is not null, the job also copies the weights into
      * {@code copy}.

@@ -43,7 +43,7 @@ final class ForegroundExchange {
             active.allocate(model, false);
             sets.lend(cancellation);
             background.start(pushes
-                ? ExchangeJob.exchange(active, iteration, active.version())
+                ? new ExchangeJob(active, iteration, active.version(), null)
                 : ExchangeJob.pull(active, null));
             left = true;
             leftPushes = pushes;

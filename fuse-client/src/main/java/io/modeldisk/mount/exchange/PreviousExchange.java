@@ -37,7 +37,7 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
 
     private void start(long iteration) {
         sets.other().lend();
-        background.start(ExchangeJob.exchange(sets.other(), Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
+        background.start(new ExchangeJob(sets.other(), Math.max(1, iteration - 1), VersionProbe.UNKNOWN, null));
     }
 
     /** Starts the exchange again that another process of the mount has not ended, unless the learner drops its gradient. */

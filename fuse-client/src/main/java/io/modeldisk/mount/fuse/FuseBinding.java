@@ -32,11 +32,6 @@ public interface FuseBinding {
     /** Returns the name of the binding, such as {@code kernel}. */
     String name();
 
-    /** Returns whether this process can mount. */
-    default boolean isAvailable() {
-        return unavailabilityCause().isEmpty();
-    }
-
     /** Returns the reason why this process cannot mount, with a remedy. Returns an empty string if it can mount. */
     String unavailabilityCause();
 

@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.mount.handover.MountState;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
 import org.apache.logging.log4j.LogManager;
@@ -13,6 +14,28 @@ import org.apache.logging.log4j.Logger;
 public final class HandleTable {
     private static final Logger LOG = LogManager.getLogger(HandleTable.class);
     private static final int FIRST_CAPACITY = 64;
+
+    /** A file that was open when another process took the mount over, and whose content that process does not have. */
+    public record Lost(String reason) implements FileHandle {
+        private ErrnoException lost() {
+            return new ErrnoException(Errno.ESTALE, reason);
+        }
+
+        @Override
+        public void read(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+            throw lost();
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
+            throw lost();
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) throws ErrnoException {
+            throw lost();
+        }
+    }
 
     // Each change replaces the array, because lookups are frequent and changes are rare.
     private volatile FileHandle[] handles = new FileHandle[FIRST_CAPACITY];

@@ -60,7 +60,9 @@ final class TaskAborts {
             if (responses.task(initiatorTaskTag) == null) {
                 return true;
             }
-            begin();
+            try (ScopedLock.Held _ = lock.hold()) {
+                answered = over;
+            }
             aborting = initiatorTaskTag;
             datamover.sendControl(new TaskManagementRequestPdu(Pdu.newHeader()).begin(IscsiSession.CONTROL_TAG,
                 TaskManagementRequestPdu.ABORT_TASK, request.lunField(), initiatorTaskTag), null);
@@ -68,12 +70,6 @@ final class TaskAborts {
         } finally {
             aborting = Pdu.RESERVED_TAG;
             turn.unlock();
-        }
-    }
-
-    private void begin() {
-        try (ScopedLock.Held _ = lock.hold()) {
-            answered = over;
         }
     }
 

@@ -8,7 +8,6 @@ import io.modeldisk.mount.fuse.FileTree;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.HandleTable;
-import io.modeldisk.mount.fuse.LostHandle;
 import io.modeldisk.mount.fuse.MemoryFiles;
 import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.MountedFile;
@@ -101,7 +100,7 @@ final class Dispatcher {
             return tree.file(node).resume(writable);
         } catch (IOException e) {
             LOG.warn("an open file cannot be used after the restart: {}", e.getMessage());
-            return new LostHandle(e.getMessage());
+            return new HandleTable.Lost(e.getMessage());
         }
     }
 

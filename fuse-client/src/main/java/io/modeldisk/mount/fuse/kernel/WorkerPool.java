@@ -247,7 +247,10 @@ final class WorkerPool {
                 try {
                     addThread();
                 } catch (Throwable e) {
-                    logNoThread(e);
+                    if (!loggedNoThread) {
+                        loggedNoThread = true;
+                        LOG.error("cannot start another thread; further requests wait until a request completes", e);
+                    }
                 }
             }
         }
@@ -293,13 +296,6 @@ final class WorkerPool {
     /** Returns whether all threads have ended and all started requests too. */
     synchronized boolean haveStopped() {
         return threads == 0 && slots.isComplete();
-    }
-
-    private void logNoThread(Throwable e) {
-        if (!loggedNoThread) {
-            loggedNoThread = true;
-            LOG.error("cannot start another thread; further requests wait until a request completes", e);
-        }
     }
 
     private synchronized void addThread() {
