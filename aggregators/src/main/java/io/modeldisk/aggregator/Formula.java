@@ -1,7 +1,7 @@
 package io.modeldisk.aggregator;
 
 /**
- * The formula that an aggregator computes for each weight, so that another processor can compute the same. All arithmetic is
+ * The formula that an aggregator computes for each weight, so another processor can compute the same. All arithmetic is
  * of float32. A product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round
  * comes from {@link Aggregator#learningRate()}.
  *

@@ -14,7 +14,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
     static final String DESCRIPTION = "weight-decay (default %s), clip-value, the largest absolute value of an element of the"
         + " gradient, clip-norm, the largest L2 norm of the gradient of a block";
 
-    /** PyTorch's clip_grad_norm_ adds the same number to the norm, so that a norm of 0 is no division by 0. */
+    /** PyTorch's clip_grad_norm_ adds the same number to the norm, so a norm of 0 is no division by 0. */
     private static final double NORM_EPSILON = 1e-6;
 
     /**

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * The learning rate of an aggregator: the rate of its specification, or a later change of this rate, times the factor of a
- * schedule. A change holds from a certain round on, so that all blocks of all shards use a rate for the same rounds.
+ * schedule. A change holds from a certain round on, so all blocks of all shards use a rate for the same rounds.
  * Thread-safe. Reads allocate no memory.
  */
 public final class LearningRate {

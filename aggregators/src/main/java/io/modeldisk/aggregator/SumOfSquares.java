@@ -13,7 +13,7 @@ import jdk.incubator.vector.VectorSpecies;
  * The sum of the squares of float32 values, in float64. The square of a float32 is exact in float64, and no sum is infinite if
  * the values are finite.
  *
- * <p>The order of the additions is fixed, so that vectors of every width and a GPU get the same bits. Value i of a logical block
+ * <p>The order of the additions is fixed, so vectors of every width and a GPU get the same bits. Value i of a logical block
  * belongs to lane i mod 16. In each logical block, a lane adds its 64 squares in ascending order. These sums are added to the
  * sums s[0] to s[15] of the lanes of the whole range, logical block after logical block. At the end, there are 4 numbers
  * {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is {@code ((t[0] + t[1]) + t[2]) + t[3]}.

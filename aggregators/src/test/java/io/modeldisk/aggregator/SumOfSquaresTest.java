@@ -18,7 +18,7 @@ class SumOfSquaresTest {
     private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int LANES = 16;
     private static final int MOST_BLOCKS = 9;
-    /** Enough calls for the JIT compiler, so that its vectors compute the last sums. */
+    /** Enough calls for the JIT compiler, so its vectors compute the last sums. */
     private static final int CALLS = 20_000;
 
     @Test
@@ -73,7 +73,7 @@ class SumOfSquaresTest {
         }
     }
 
-    /** Returns values of many sizes, so that a sum in another order has other bits. */
+    /** Returns values of many sizes, so a sum in another order has other bits. */
     private static MemorySegment randomValues(Random random, int blocks) {
         MemorySegment values = Arena.ofAuto().allocate((long) blocks * BLOCK, 64);
         for (int i = 0; i < blocks * BLOCK / Float.BYTES; i++) {

@@ -38,7 +38,7 @@ final class MountFixture {
         model = new MemoryModel(sizeBytes);
         try {
             base = Files.createTempDirectory("modeldisk mount").toRealPath();
-            // Other users may enter this directory, so that only the mount can refuse them.
+            // Other users may enter this directory, so only the mount can refuse them.
             Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
             dir = Files.createDirectory(base.resolve("m"));
         } catch (IOException e) {

@@ -115,7 +115,7 @@ public final class ParameterServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server for a planned end. If the shard takes checkpoints, takes a last one, so that no push is lost that the
+     * Stops the server for a planned end. If the shard takes checkpoints, takes a last one, so no push is lost that the
      * shard has acknowledged. Waits as long as this or another shard makes progress with this checkpoint. A shard that
      * must go back is closed without this method.
      */

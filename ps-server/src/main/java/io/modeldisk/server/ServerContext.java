@@ -87,7 +87,7 @@ public final class ServerContext {
     public long lowestEpoch;
     /**
      * The number of spare blocks, which is also the maximum number of pins. A read pins a block while the data of the block is
-     * sent, so that the data does not change. A write to a pinned block first copies the block to a spare block. If all pins are
+     * sent, so the data does not change. A write to a pinned block first copies the block to a spare block. If all pins are
      * in use, a read copies its data instead.
      */
     int spareBlocks = 64;

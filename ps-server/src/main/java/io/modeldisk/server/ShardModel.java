@@ -226,7 +226,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
                 learner.label(), context.lease.toMillis());
         }
         if (learners().takeReplaced() || !expired.isEmpty() || unsettled) {
-            // If an aggregator fails, the flag stays set, so that the next call tries all blocks again.
+            // If an aggregator fails, the flag stays set, so the next call tries all blocks again.
             unsettled = true;
             learnersChanged();
             unsettled = false;

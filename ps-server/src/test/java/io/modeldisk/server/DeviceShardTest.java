@@ -94,7 +94,7 @@ class DeviceShardTest {
             return new Shard(ShardModel.open(context), new ArrayList<>());
         }
 
-        /** Begins a write. {@link #finish} ends it, so that a write that waits for another learner does not stop the test. */
+        /** Begins a write. {@link #finish} ends it, so a write that waits for another learner does not stop the test. */
         void write(int lun, FakeTask task) throws ScsiException {
             if (!unit(model, lun).write(task)) {
                 unfinished.add(() -> complete(unit(model, lun), task));

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Breaks the connections of learners to two shards a thousand times at random points. The learning rate is a power of two and
- * gradients are small integers, so that float32 sums are exact in any order, and the values are exact in the 16-bit types too.
+ * gradients are small integers, so float32 sums are exact in any order, and the values are exact in the 16-bit types too.
  * Learners with different types share the rounds.
  */
 @Timeout(100)

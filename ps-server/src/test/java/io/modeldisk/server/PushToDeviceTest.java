@@ -121,7 +121,7 @@ class PushToDeviceTest {
         assertThat(Emulator.live()).isZero();
     }
 
-    /** Each learner pushes a value of its own, so that a gradient that another one overwrites too early is seen. */
+    /** Each learner pushes a value of its own, so a gradient that another one overwrites too early is seen. */
     @Test
     void learnersThatDisappearInTheMiddleOfAPushLeaveWholeGradientsAndNoMemory() throws Exception {
         Emulator.gpuDirect(true, false, false);

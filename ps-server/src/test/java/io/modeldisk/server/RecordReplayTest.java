@@ -390,7 +390,7 @@ class RecordReplayTest {
         private static FakeTask task(Push push) {
             float[] values = new float[push.pages];
             for (int i = 0; i < values.length; i++) {
-                // Each learner, round and page has its own power of two, so that the sum shows how often each was applied.
+                // Each learner, round and page has its own power of two, so the sum shows how often each was applied.
                 values[i] = 1 << 2 * (push.learner * ROUNDS + (int) push.round - 1);
             }
             return new FakeTask(nexus(push.learner), (long) push.page * PAGE, push.pages * PAGE).fillEach(values)

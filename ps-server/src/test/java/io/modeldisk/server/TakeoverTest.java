@@ -56,7 +56,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Several processes of one shard, in one process: learners train at the primary, and at a backup after it has taken over.
- * Gradients are small integers, so that float32 sums are exact in any order.
+ * Gradients are small integers, so float32 sums are exact in any order.
  */
 @Timeout(120)
 class TakeoverTest {
@@ -333,7 +333,7 @@ class TakeoverTest {
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
         address = new NetworkPath(first.server.localAddress());
         FakeRole role = new FakeRole("a");
-        // The backup ends, so that no later connection to it tells the coordinator.
+        // The backup ends, so no later connection to it tells the coordinator.
         role.loseAnswerToAdditionOf("b", second::kill);
         ReplicaMembers members = new ReplicaMembers(role);
         members.begin();

@@ -12,7 +12,7 @@ public final class Await {
 
     private static final long SHORTEST_PAUSE_NS = 1_000_000;
     private static final long LONGEST_PAUSE_NS = 5_000_000;
-    /** A pause is this part of the time that has passed, so that a long wait takes little processor time from the others. */
+    /** A pause is this part of the time that has passed, so a long wait takes little processor time from the others. */
     private static final int PAUSE_PART = 16;
     /** A pause after a check that takes long, such as a command, is as long as the check, but not longer than this. */
     private static final long LONGEST_PAUSE_AFTER_CHECK_NS = 500_000_000;

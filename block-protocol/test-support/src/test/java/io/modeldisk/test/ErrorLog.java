@@ -9,7 +9,7 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Records the first error that is logged, so that a test can fail. A logged error is a bug, even if the server continues.
+ * Records the first error that is logged, so a test can fail. A logged error is a bug, even if the server continues.
  * Thread-safe.
  */
 public final class ErrorLog {

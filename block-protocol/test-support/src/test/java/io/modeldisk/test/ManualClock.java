@@ -35,7 +35,7 @@ public final class ManualClock implements NanoClock {
         waiting.incrementAndGet();
         try {
             if (nowNs.get() - deadlineNs < 0) {
-                // Waits only once, so that the caller checks its state even if no signal came. A second wait could miss a signal
+                // Waits only once, so the caller checks its state even if no signal came. A second wait could miss a signal
                 // that came at the end of the first wait.
                 condition.awaitNanos(POLL_NS);
             }

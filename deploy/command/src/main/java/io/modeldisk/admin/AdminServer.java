@@ -32,7 +32,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An HTTP server for operators: {@code /healthz}, {@code /status}, {@code /metrics} and the pages that it was started with. It
- * answers only GET and HEAD, so that no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections. Each
+ * answers only GET and HEAD, so no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections. Each
  * ends with its answer, when its request does not arrive within {@value #REQUEST_SECONDS} s, or when the client does not receive
  * the answer within {@value #RESPONSE_SECONDS} s, so clients that are slow or silent do not keep others out for long.
  * Thread-safe.

@@ -12,7 +12,7 @@ import java.util.Base64;
 public final class AdminToken {
     private static final int MIN_LENGTH = 16;
 
-    /** Only a digest is kept, so that all comparisons are of the same length. */
+    /** Only a digest is kept, so all comparisons are of the same length. */
     private final byte[] digest;
 
     private AdminToken(String token) {

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A question whose answer may take for ever. Requests at the same time share one answer, so that there is at most one thread that
+ * A question whose answer may take for ever. Requests at the same time share one answer, so there is at most one thread that
  * asks. Thread-safe.
  */
 final class Question<T> {

@@ -104,7 +104,7 @@ public final class Main {
         return spec;
     }
 
-    /** Runs a command. Only a command that runs starts the log, so that help needs less time. */
+    /** Runs a command. Only a command that runs starts the log, so help needs less time. */
     private static int execute(ParseResult parsed) {
         Integer help = CommandLine.executeHelpRequest(parsed);
         if (help != null) {

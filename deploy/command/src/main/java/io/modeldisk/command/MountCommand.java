@@ -251,7 +251,7 @@ final class MountCommand implements Callable<Integer> {
                 readOnly ? ", read-only" : "", scheme, remote.dtype(),
                 datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                 server.suffix());
-            // In the background, the ready line comes last, so that the script sees that nothing has failed.
+            // In the background, the ready line comes last, so the script sees that nothing has failed.
             System.out.flush();
             try (PrintStream output = terminal == null
                 ? null

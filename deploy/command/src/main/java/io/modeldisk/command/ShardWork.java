@@ -50,7 +50,7 @@ final class ShardWork implements ServiceNotices.Work {
             startNs = clock.nanoTime();
         }
         if (clock.nanoTime() - startNs > START.toNanos()) {
-            throw new IOException("the shard starts again for more than " + DurationText.format(START));
+            throw new IOException("the shard has tried to start again for more than " + DurationText.format(START));
         }
         return "starts again";
     }

@@ -23,7 +23,7 @@ final class Gradient {
 
     /** Keeps the sum of all gradients of a test below 2^24. */
     static final int FLOAT32_VALUES = 1 << 15;
-    /** Keeps each value below 2^8, so that bfloat16 has it. */
+    /** Keeps each value below 2^8, so bfloat16 has it. */
     static final int BFLOAT16_VALUES = 43;
 
     final int number;

@@ -43,7 +43,7 @@ final class RandomJob implements AutoCloseable {
     private final List<ParameterServer> servers = new ArrayList<>();
     private final List<NetworkPath> paths = new ArrayList<>();
     private final List<RandomLearner> learners = new ArrayList<>();
-    /** One thread, so that a path is cut first and mended then, also if both are due at once. */
+    /** One thread, so a path is cut first and mended then, also if both are due at once. */
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger breaksLeft = new AtomicInteger();

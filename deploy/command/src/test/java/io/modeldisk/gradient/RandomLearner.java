@@ -68,7 +68,7 @@ final class RandomLearner implements AutoCloseable {
         trace.add(way + (overlaps ? " overlap" : " sync"));
     }
 
-    /** Joins the job. All learners join before the first one trains, so that all have the same rounds. */
+    /** Joins the job. All learners join before the first one trains, so all have the same rounds. */
     void join() throws IOException {
         if (file.way == Way.MAPPED) {
             exchange.prepareMapped(Cancellation.NONE);

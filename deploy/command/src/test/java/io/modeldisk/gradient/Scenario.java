@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  * @param interrupts whether calls are cancelled
  * @param cuts whether connections are lost
  * @param reconnectTimeout the time that a call tries to reach a lost shard
- * @param parts whether a gradient is only a part of the model, so that the blocks have different rounds
+ * @param parts whether a gradient is only a part of the model, so the blocks have different rounds
  * @param nonFiniteShare the share of the gradients that are not finite
  * @param dtype the type of the gradients, float32 or bfloat16
  */

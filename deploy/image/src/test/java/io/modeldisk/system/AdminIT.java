@@ -132,7 +132,7 @@ final class AdminIT {
         assertThat(metrics).containsPattern("modeldisk_mount_shards_reachable\\{[^}]*} 0.0");
     }
 
-    /** The last checkpoint of shard 0 waits for shard 1, which is stopped, so that the stop takes some seconds. */
+    /** The last checkpoint of shard 0 waits for shard 1, which is stopped, so the stop takes some seconds. */
     @Test
     @Tag("mount")
     void shardThatStopsIsNotHealthyAndStillAnswers() throws Exception {

@@ -95,7 +95,7 @@ final class ArchitectureTest {
         .resideInAnyPackage(INITIATOR, STRIPING, MOUNT).should().dependOnClassesThat()
         .resideInAnyPackage(ENGINE, SERVER, FAULT);
 
-    /** A shard is only what these interfaces say, so that what survives can be read without the server. */
+    /** A shard is only what these interfaces say, so what survives can be read without the server. */
     @ArchTest
     static final ArchRule ONLY_RECORDS_ARE_BELOW_THE_INTERFACE_OF_A_SHARD = noClasses().that()
         .resideInAPackage("io.modeldisk.fault.shard").should().dependOnClassesThat()
@@ -219,7 +219,7 @@ final class ArchitectureTest {
         .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
         .resideInAPackage("io.grpc..");
 
-    /** The baseline of the benchmarks must set the same socket options as the protocol, so that the comparison is fair. */
+    /** The baseline of the benchmarks must set the same socket options as the protocol, so the comparison is fair. */
     @ArchTest
     static final ArchRule BASELINE_SETS_THE_SOCKET_OPTIONS_OF_THE_PRODUCT = classes().that()
         .belongToAnyOf(BaselineClient.class, BaselineServer.class).should()

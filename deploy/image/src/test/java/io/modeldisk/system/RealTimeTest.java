@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Checks that product code reads the time and waits only through {@code io.modeldisk.platform.time.NanoClock}, so that tests
+ * Checks that product code reads the time and waits only through {@code io.modeldisk.platform.time.NanoClock}, so tests
  * can set the time. The lists in this class name the exceptions.
  */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)

@@ -88,7 +88,7 @@ final class RestartIT {
             running.get(shard).awaitLine("ready: ");
         }
         awaitIterations(learners.getFirst(), 1);
-        // The learners need three seconds until then, so that none of them passes it before the file is there.
+        // The learners need three seconds until then, so none of them passes it before the file is there.
         int iterations = learners.stream().mapToInt(RestartIT::iteration).max().orElseThrow() + 150;
         Files.move(sandbox.file("all", Integer.toString(iterations)), last);
         for (int i = 0; i < LEARNERS; i++) {

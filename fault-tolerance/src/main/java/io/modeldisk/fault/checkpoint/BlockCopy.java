@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory for a copy of a block, so that the block can change before the copy is on disk. Has one owner at a time. */
+/** Memory for a copy of a block, so the block can change before the copy is on disk. Has one owner at a time. */
 final class BlockCopy {
     private final MemorySegment weights;
     private final MemorySegment state;

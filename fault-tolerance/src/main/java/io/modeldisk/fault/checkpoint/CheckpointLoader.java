@@ -25,7 +25,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Loads the newest undamaged checkpoint into the blocks of a shard. Verifies the blocks of all shards, so that all shards choose
+ * Loads the newest undamaged checkpoint into the blocks of a shard. Verifies the blocks of all shards, so all shards choose
  * the same checkpoint. The number of shards may differ from the number of shards that wrote the checkpoint.
  */
 public final class CheckpointLoader {
@@ -298,7 +298,8 @@ public final class CheckpointLoader {
         ByteBuffer found = ByteBuffer.allocate(head.length);
         readFully(channel, name, found, 0);
         if (!Arrays.equals(found.array(), head)) {
-            throw new DamagedCheckpointException("the header of " + name + " is not as this model writes it");
+            throw new DamagedCheckpointException(
+                "the header of " + name + " differs from the header that this model writes");
         }
     }
 

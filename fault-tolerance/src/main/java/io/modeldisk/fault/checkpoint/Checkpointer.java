@@ -299,7 +299,7 @@ public final class Checkpointer implements AutoCloseable {
      * Waits, in bsp, until all other shards have started from the same checkpoint as this shard. Must be called before
      * {@link #start}.
      *
-     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     * @throws StartAgainException if another shard has started from another checkpoint, so this shard must load a checkpoint
      *     again
      */
     public void awaitOtherShards() throws IOException, InterruptedException {
@@ -312,7 +312,7 @@ public final class Checkpointer implements AutoCloseable {
      * Returns whether, in bsp, all other shards have started from the same checkpoint as this shard. Must be called before
      * {@link #start}.
      *
-     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     * @throws StartAgainException if another shard has started from another checkpoint, so this shard must load a checkpoint
      *     again
      */
     public boolean otherShardsHaveStarted() throws IOException {

@@ -131,7 +131,7 @@ final class PartWriter implements AutoCloseable {
 
     /**
      * Shows to the shards that wait for this checkpoint, at most once a second, that this shard makes progress. Waits for the
-     * disk, so that no progress is shown on a disk that hangs. The number takes the place of the file's head until
+     * disk, so no progress is shown on a disk that hangs. The number takes the place of the file's head until
      * {@link #finish}.
      */
     void showProgress() throws IOException {

@@ -47,7 +47,7 @@ final class PlannedStop {
     private volatile boolean stopping;
     private volatile long sinceNs;
     private volatile long lastAdvanceNs;
-    /** True if shard 0 has stopped before, so that nobody requests a checkpoint. Used only by the thread that stops. */
+    /** True if shard 0 has stopped before, so nobody requests a checkpoint. Used only by the thread that stops. */
     private boolean alone;
 
     // Used only by the thread of the checkpoints.

@@ -102,7 +102,7 @@ final class ShardStarts {
      * Agrees with the starts of the other shards, as far as possible.
      *
      * @param has whether the weights of this shard are those of the checkpoint with this number
-     * @return the start of another shard with which this shard cannot agree, so that this shard must start again; null if there
+     * @return the start of another shard with which this shard cannot agree, so this shard must start again; null if there
      *     is none
      */
     StartAgainException firstDisagreement(LongPredicate has) throws IOException {

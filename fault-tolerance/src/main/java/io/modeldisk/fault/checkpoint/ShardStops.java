@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The shards that stop. Each of them has a file in the shared directory, so that all shards that stop together save the same
+ * The shards that stop. Each of them has a file in the shared directory, so all shards that stop together save the same
  * round, and so that a shard that starts knows whether its checkpoint has all its updates.
  */
 final class ShardStops {
@@ -60,7 +60,7 @@ final class ShardStops {
         state.write(file(shard), new Stop(id, true, checkpoint, history));
     }
 
-    /** Returns whether shard 0 has stopped, so that no more checkpoints are taken. */
+    /** Returns whether shard 0 has stopped, so no more checkpoints are taken. */
     boolean isFirstStopped() throws IOException {
         Stop first = read(0);
         return first != null && first.stopped();

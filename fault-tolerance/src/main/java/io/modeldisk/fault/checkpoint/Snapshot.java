@@ -91,7 +91,7 @@ final class Snapshot implements ChangeListener {
         return !saved[block.index()] && failure == null && !stopped && rounds.applyAsLong(block.index()) >= round;
     }
 
-    /** Records that a block is saved. Returns false if this has failed, so that the snapshot has failed. */
+    /** Records that a block is saved. Returns false if this has failed, so the snapshot has failed. */
     private boolean isRecorded(ShardBlock block) {
         try {
             whenSaved.saved(block);

@@ -313,7 +313,7 @@ final class StateDirectory {
         if (!PrivateFiles.isDirectory(folder)) {
             return;
         }
-        // The folder is renamed first, so that no process mistakes a folder without some of its files for a checkpoint.
+        // The folder is renamed first, so no process mistakes a folder without some of its files for a checkpoint.
         Path doomed = folder;
         if (!folder.toString().endsWith(DELETED)) {
             doomed = folder.resolveSibling(folder.getFileName() + "."

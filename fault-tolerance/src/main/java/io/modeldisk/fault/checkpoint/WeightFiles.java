@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * The division of the weights of a model into safetensors files, in the layout of Hugging Face for large models. The same tensors
- * always give the same files, so that several shards can write them together. Immutable.
+ * always give the same files, so several shards can write them together. Immutable.
  */
 final class WeightFiles {
     /** The name of the file that maps the tensors to files. */

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The contents of the znode {@code leader} of a shard, which is the fence: it is changed only by versioned writes, so that of two
+ * The contents of the znode {@code leader} of a shard, which is the fence: it is changed only by versioned writes, so of two
  * processes that want to become primary only one succeeds.
  *
  * @param epoch the number of the primary, from 1; each takeover increases it

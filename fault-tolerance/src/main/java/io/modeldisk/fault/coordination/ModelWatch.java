@@ -92,7 +92,7 @@ public final class ModelWatch implements AutoCloseable {
                 listener.changed(Integer.parseInt(path.group(1)),
                     Records.read(data.getPath(), data.getData(), Leader.class));
             } catch (IOException e) {
-                LOG.warn("a change of the coordinator is ignored: {}", e.getMessage());
+                LOG.warn("a change of the model's data at the coordinator is ignored: {}", e.getMessage());
             }
         }
     }

@@ -20,13 +20,13 @@ import org.apache.zookeeper.ZooKeeper;
  * {@link RoleState}.
  *
  * <ul>
- * <li>The znode {@link Leader} names the primary. It is changed only by versioned writes, so that one of several candidates
+ * <li>The znode {@link Leader} names the primary. It is changed only by versioned writes, so one of several candidates
  * succeeds.
  * <li>A process takes over if the primary's ephemeral znode is gone and the process is in sync. If no process in sync is alive
  * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only they have.
  * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed, so
  * nobody takes over while it serves.
- * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so that a
+ * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so a
  * takeover which has begun meanwhile fails.
  * <li>A primary hands over by an offer, which the successor accepts when it can serve. Until then the primary keeps its epoch and
  * its data, and the successor stays in sync, so the updates survive the end of either process at each step:
@@ -179,7 +179,8 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private void trouble(Exception failure) {
         String text = CoordinatorClient.isAway(failure) ? "it does not answer" : failure.getMessage();
         if (!text.equals(lastTrouble) && state() != RoleState.CLOSED) {
-            LOG.warn("the coordinator {} is asked again about {}: {}", client.servers(), place, text);
+            LOG.warn("the coordinator {} did not accept a request about {}, which is repeated: {}", client.servers(),
+                place, text);
             lastTrouble = text;
         }
     }
@@ -443,7 +444,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
 
     /**
      * Begins the next epoch of this primary, in which no other process is in sync. The primary calls this method before it goes
-     * back to older weights, so that no other process can continue with the newer ones. Afterwards {@link #hadAllUpdates} is
+     * back to older weights, so no other process can continue with the newer ones. Afterwards {@link #hadAllUpdates} is
      * false. Only the primary may call this method.
      *
      * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
@@ -492,7 +493,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     }
 
     /**
-     * Gives the role back. A primary that stops in order leaves the set of replicas in sync, so that the next primary need not
+     * Gives the role back. A primary that stops in order leaves the set of replicas in sync, so the next primary need not
      * wait for it.
      */
     @Override

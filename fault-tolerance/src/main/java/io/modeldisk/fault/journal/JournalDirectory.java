@@ -186,7 +186,7 @@ public final class JournalDirectory implements AutoCloseable {
         }
     }
 
-    /** Deletes a segment, so that the deletion survives a failure of power. */
+    /** Deletes a segment, so the deletion survives a failure of power. */
     void delete(Path segment) throws IOException {
         Files.deleteIfExists(segment);
         sync();

@@ -22,7 +22,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Appends batches of records to the segments of a journal and waits until they are on disk. A new segment begins with each
- * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so that older segments can be deleted after a checkpoint, and when a
+ * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so older segments can be deleted after a checkpoint, and when a
  * segment is large.
  *
  * <p>After a failed write or fsync, nobody knows what is on disk: Linux may forget the data of a failed fsync, so the rest of the
@@ -276,7 +276,7 @@ public final class JournalSink implements RecordSink {
     public void cut(long position) throws IOException {
         Segment oldest = oldest();
         while (oldest != null && oldest.lastPosition() < position) {
-            // The oldest segment is deleted first, and its deletion reaches the disk first, so that no hole can appear.
+            // The oldest segment is deleted first, and its deletion reaches the disk first, so no hole can appear.
             directory.delete(oldest.file());
             LOG.debug("deleted {}", oldest.file());
             synchronized (this) {
@@ -296,7 +296,7 @@ public final class JournalSink implements RecordSink {
         return completeBytes + writtenBytes;
     }
 
-    /** The size at which the shard requests a checkpoint, so that the journal can be cut. */
+    /** The size at which the shard requests a checkpoint, so the journal can be cut. */
     public long limitBytes() {
         return limitBytes;
     }
@@ -326,7 +326,7 @@ public final class JournalSink implements RecordSink {
         return lastSyncNs;
     }
 
-    /** Marks the end of the journal, so that damage of the last batch is found too, and ends the use of the directory. */
+    /** Marks the end of the journal, so damage of the last batch is found too, and ends the use of the directory. */
     @Override
     public void close() {
         try (directory) {

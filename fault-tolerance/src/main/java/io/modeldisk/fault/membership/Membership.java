@@ -112,7 +112,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Returns whether two keys belong to the same learner, so that only one of them may be a learner at a time. */
+    /** Returns whether two keys belong to the same learner, so only one of them may be a learner at a time. */
     protected boolean isSameLearner(K one, K other) {
         return one.equals(other);
     }
@@ -181,7 +181,7 @@ public class Membership<K, M extends Member<K>> {
         return place;
     }
 
-    /** Fixes the partitions of all opened rounds, so that a change of the learners affects only later rounds. */
+    /** Fixes the partitions of all opened rounds, so a change of the learners affects only later rounds. */
     private void fixPartitions() {
         if (roster.formed()) {
             partitions.fix(lastOpenedRound, inOrder);
@@ -494,6 +494,6 @@ public class Membership<K, M extends Member<K>> {
     private M withNumber(MembershipChange<K> change) {
         return inOrder.stream().filter(member -> member.number() == change.number()).findFirst()
             .orElseThrow(() -> new IllegalArgumentException(
-                "no learner has the number " + change.number() + " of the change " + change.kind()));
+                "there is no learner with number " + change.number() + " for the change " + change.kind()));
     }
 }

@@ -118,7 +118,7 @@ final class SafetensorsFile implements ModelSource {
         update(digest, file, channel, 0, dataStart);
         long lastSample = fileBytes - SAMPLE_BYTES;
         for (int i = 0; i < SAMPLES; i++) {
-            // The division comes first, so that the multiplication does not overflow.
+            // The division comes first, so the multiplication does not overflow.
             update(digest, file, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
         }
         update(digest, file, channel, lastSample, SAMPLE_BYTES);

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 
 /**
  * Records that lie one after another in memory, and that become durable together. The first record is at {@link #offset()}, which
- * is a multiple of 4096. From the end of the records to the next multiple of 4096, the memory contains zeros, so that a sink can
+ * is a multiple of 4096. From the end of the records to the next multiple of 4096, the memory contains zeros, so a sink can
  * write whole pages. The object is reused for a later batch when all sinks have finished this batch.
  */
 public final class RecordBatch {

@@ -85,7 +85,7 @@ final class RecordBuffer {
     /**
      * Waits until all bodies are copied, and completes the checksums. No record may be added any more.
      *
-     * @throws IllegalStateException if the body of a record could not be copied, so that no sink may keep the records
+     * @throws IllegalStateException if the body of a record could not be copied, so no sink may keep the records
      */
     RecordBatch seal() {
         unfinished.decrementAndGet();

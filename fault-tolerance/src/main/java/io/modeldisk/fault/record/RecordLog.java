@@ -22,7 +22,7 @@ import java.util.function.Consumer;
  * {@link io.modeldisk.fault.membership.Membership}, so the records are in the order of the changes. The committer acquires
  * neither of these locks.
  *
- * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so that it never waits
+ * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so it never waits
  * under a lock. Only small records that belong to no write, and records of blocks in a checkpoint, have no reservation. An eighth
  * of the buffer is kept for them. If they need more, they wait under the lock. Records of blocks in a checkpoint leave the
  * reserved room to the writes, and a part of the rest to the small records, so if a sink fails, no write waits under a lock for
@@ -241,7 +241,7 @@ public final class RecordLog implements AutoCloseable {
      * calls {@link #release} after the write was accepted, refused or made to wait for another reason.
      *
      * @return false if the task waits; it is resumed when there may be room
-     * @throws ScsiException if a sink has failed, so that no change can be kept
+     * @throws ScsiException if a sink has failed, so no change can be kept
      */
     public boolean reserve(IoTask task) throws ScsiException {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -450,7 +450,7 @@ public final class RecordLog implements AutoCloseable {
     /**
      * A sink has failed. Waits for a delay. Called by the committer.
      *
-     * @return false if the log is closed, so that no other attempt may be made
+     * @return false if the log is closed, so no other attempt may be made
      */
     boolean failed(String reason, Duration delay) {
         List<IoTask> writes;

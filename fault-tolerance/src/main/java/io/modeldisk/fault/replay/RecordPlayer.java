@@ -170,7 +170,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
         started[block.index()] = true;
     }
 
-    /** Checks that the records of all blocks had an effect, so that the records reach the end of the checkpoint. */
+    /** Checks that the records of all blocks had an effect, so the records reach the end of the checkpoint. */
     @Override
     public void end() throws DamagedRecordException {
         for (int i = 0; checkpoint != 0 && i < started.length; i++) {

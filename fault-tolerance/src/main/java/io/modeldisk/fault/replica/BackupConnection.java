@@ -27,7 +27,7 @@ import org.apache.logging.log4j.Logger;
 final class BackupConnection implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackupConnection.class);
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(250);
-    /** The images of blocks that are not durable yet need at most this part of a buffer, so that pushes have room. */
+    /** The images of blocks that are not durable yet need at most this part of a buffer, so pushes have room. */
     private static final int IMAGES_PART = 8;
 
     /** The states of a backup. */
@@ -90,7 +90,7 @@ final class BackupConnection implements AutoCloseable {
         } catch (InterruptedException e) {
             // close() ends the thread.
         }
-        // The stream of a backup in sync stays open, so that the log can send the last records. The sink closes it.
+        // The stream of a backup in sync stays open, so the log can send the last records. The sink closes it.
         if (currentState() != State.IN_SYNC) {
             disconnect("the primary has stopped");
             backups.forget(this);

@@ -46,7 +46,7 @@ public final class BackupUnit implements LogicalUnit {
         return identity;
     }
 
-    /** A storage array controller, so that Linux and other initiators make no disk of this unit. */
+    /** A storage array controller, so Linux and other initiators make no disk of this unit. */
     @Override
     public int deviceType() {
         return STORAGE_ARRAY_CONTROLLER;

@@ -170,7 +170,7 @@ class PartitionTest {
         private final Map<String, Long> nextRound = new HashMap<>();
         /** For each round and rank, the number of the membership that got this rank. */
         private final TreeMap<Long, Map<Integer, Long>> holders = new TreeMap<>();
-        /** For each round, the returned partition with rank 0 instead of the learner's rank, so that tests can compare it. */
+        /** For each round, the returned partition with rank 0 instead of the learner's rank, so tests can compare it. */
         private final TreeMap<Long, Partition> partitions = new TreeMap<>();
         private long lastRound;
         /** Repeats all changes of the membership. */

@@ -157,7 +157,7 @@ class BackupStreamTest {
             NanoClock.SYSTEM, LIMIT.toNanos());
     }
 
-    /** Appends the image of each block without data, so that the backup keeps its blocks. */
+    /** Appends the image of each block without data, so the backup keeps its blocks. */
     private long keepBlocks() {
         long last = 0;
         for (int i = 0; i < BLOCKS; i++) {

@@ -122,7 +122,7 @@ final class BufferSet implements AutoCloseable {
     /**
      * Makes the exchange free the memory when it gives the set back, unless other processes use a buffer.
      *
-     * @return false if the set is not lent any more, so that it is not abandoned
+     * @return false if the set is not lent any more, so it is not abandoned
      */
     synchronized boolean abandon() {
         abandoned = lent;

@@ -238,7 +238,7 @@ public final class BufferedExchange implements Exchange {
         // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
         // round after the pushed round.
         learner.round = model.nextRound() + (learner.pushing ? 1 : 0);
-        // Called before the exchange starts, so that the scheduler can predict the end of this computation.
+        // Called before the exchange starts, so the scheduler can predict the end of this computation.
         times.computationBegins(learner.learning);
         milestone(cancellation);
         background.start(job);
@@ -274,7 +274,7 @@ public final class BufferedExchange implements Exchange {
     /**
      * Checks that a learner that maps the weights had them. If not, pulls them.
      *
-     * @throws IOException if the learner did not have them, so that its gradient is discarded
+     * @throws IOException if the learner did not have them, so its gradient is discarded
      */
     private void checkWeights(Cancellation cancellation) throws IOException {
         boolean had = sets.active().isReadable() && !learner.weightsMissed;

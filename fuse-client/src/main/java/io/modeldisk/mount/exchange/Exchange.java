@@ -67,7 +67,7 @@ public interface Exchange extends AutoCloseable {
 
     /**
      * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. What the shards have
-     * accepted counts. The rest counts as pushed without a gradient, so that the next gradient has the next round in all blocks.
+     * accepted counts. The rest counts as pushed without a gradient, so the next gradient has the next round in all blocks.
      * If the call fails, it can be repeated.
      *
      * @throws IOException if a shard does not respond, there is no learner, or the exchange has no gradient of its own
@@ -106,7 +106,7 @@ public interface Exchange extends AutoCloseable {
     default void onMilestone(Consumer<Cancellation> handler) {}
 
     /**
-     * Stops the pushes and pulls in the background, so that the state can be saved. The caller serves no request any more.
+     * Stops the pushes and pulls in the background, so the state can be saved. The caller serves no request any more.
      *
      * @return false if it has not stopped within some seconds
      */

@@ -64,7 +64,7 @@ final class ExchangeProgress {
 
     /** The sizes of the pieces of a push. */
     enum Cut {
-        /** Small pieces, so that a pull can run during the push and follow the push with a delay of one piece. */
+        /** Small pieces, so a pull can run during the push and follow the push with a delay of one piece. */
         FINE(64, 256 << 10),
         /** Large pieces, for a push that completes before the pull begins. Each piece keeps many requests in flight. */
         COARSE(32, 1 << 20);

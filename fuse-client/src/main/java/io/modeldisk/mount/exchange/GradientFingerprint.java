@@ -7,11 +7,11 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * A number that tells two gradients apart: a hash of the bytes and places of the logical blocks that were written. It is taken
- * only when an fsync fails, so that it costs a successful fsync nothing.
+ * only when an fsync fails, so it costs a successful fsync nothing.
  */
 final class GradientFingerprint {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
-    // Odd numbers with many bits, so that a multiplication spreads each bit of the data over the upper bits.
+    // Odd numbers with many bits, so a multiplication spreads each bit of the data over the upper bits.
     private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
     private static final long OTHER_FACTOR = 0xC2B2_AE3D_27D4_EB4FL;
 

@@ -15,11 +15,11 @@ final class LearnerState {
     volatile long iteration = 1;
     /** The round of the gradient that the learner computes now; 0 without a learner. */
     volatile long round;
-    /** True if the last fsync has not ended its iteration, so that the next fsync repeats it. */
+    /** True if the last fsync has not ended its iteration, so the next fsync repeats it. */
     boolean unfinished;
     /** True if the fsync, or the one that it repeats, has a gradient to push. */
     boolean pushing;
-    /** True if an interrupted fsync has pulled weights that the learner did not have, so that its repetition fails. */
+    /** True if an interrupted fsync has pulled weights that the learner did not have, so its repetition fails. */
     boolean weightsMissed;
     /** The bytes that the drops since the last fsync have given up. The repetition of an interrupted drop reports them again. */
     Dropped dropped = Dropped.NOTHING;

@@ -11,7 +11,7 @@ import java.io.IOException;
 /**
  * The gradient in the buffer of a {@link BufferSet}, from its first write until its exchange has succeeded: the logical blocks
  * that the learner has written, those that the shards have accepted, and what becomes of the others. Until then, the buffer
- * keeps the gradient, so that a repeated fsync can be compared with the one that has begun to push it.
+ * keeps the gradient, so a repeated fsync can be compared with the one that has begun to push it.
  *
  * <pre>
  *   written ── pushBegins, judge ──> begun ── exchanged ──> ended ── forget ──> none
@@ -116,7 +116,7 @@ final class OutgoingGradient {
         return dirty.bytes() - pushed.bytes();
     }
 
-    /** Returns whether a part of the gradient may have reached the shards, so that the rest belongs to the same round. */
+    /** Returns whether a part of the gradient may have reached the shards, so the rest belongs to the same round. */
     boolean isBegun() {
         return begun;
     }
@@ -327,7 +327,7 @@ final class OutgoingGradient {
         fingerprint = 0;
     }
 
-    /** Records that the bytes of the whole buffer are old, so that the next write clears what it does not cover. */
+    /** Records that the bytes of the whole buffer are old, so the next write clears what it does not cover. */
     void isOld() {
         old.mark(0, bytes);
     }

@@ -43,7 +43,7 @@ public enum Attribute {
     /** The request to drop a gradient. */
     DROP("drop", "",
         "Only for `setfattr`, on `model` or `mapped/control`, with any value: gives up the gradient of an fsync that has failed"
-            + " or was interrupted. What the shards have accepted of it counts, and the rest is left out, so that the next"
+            + " or was interrupted. What the shards have accepted of it counts, and the rest is left out, so the next"
             + " gradient has the next round in all blocks.");
 
     private final String attributeName;

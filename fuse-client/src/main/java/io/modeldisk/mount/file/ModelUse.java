@@ -25,7 +25,7 @@ public final class ModelUse {
     private final Exchange exchange;
     private final LearnerPartition partition;
     private final PendingReleases releases;
-    // A thread holds this lock while the mount joins or leaves, so that an open waits until the previous learner has left.
+    // A thread holds this lock while the mount joins or leaves, so an open waits until the previous learner has left.
     private final CancellableLock lock = new CancellableLock();
     // The number of open handles. Guarded by {@code lock}.
     private int handles;

@@ -66,6 +66,6 @@ public abstract class DataRequest {
 
     /** Runs the ending of a request that was started, and replies to the request. Throws no exception. */
     public void end(Ending ending) {
-        throw new UnsupportedOperationException("this binding starts no requests");
+        throw new UnsupportedOperationException("this binding has no requests that end later");
     }
 }

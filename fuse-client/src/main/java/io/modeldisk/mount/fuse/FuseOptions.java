@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param dataRequests the maximum number of data requests that are served at the same time. Further data requests wait without a
  *     thread
  * @param access the owner and the permissions of the files
- * @param wholeBlockWrites whether write requests are made smaller, so that the kernel splits a long aligned write between logical
+ * @param wholeBlockWrites whether write requests are made smaller, so the kernel splits a long aligned write between logical
  *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
  * @param readOnly whether the kernel refuses all changes of the files (EROFS)
  * @param clock the clock that measures the timeouts
@@ -26,7 +26,7 @@ public record FuseOptions(String source, int dataRequests, FileAccess access, bo
     /** The number of threads that read requests: 3 are as fast as a file system in C (measured). */
     public static final int WORKER_THREADS = 3;
 
-    /** The default is above the kernel's limit of 24 background requests, so that asynchronous I/O leaves threads free. */
+    /** The default is above the kernel's limit of 24 background requests, so asynchronous I/O leaves threads free. */
     public static final int DEFAULT_DATA_REQUESTS = 32;
 
     /** The maximum time until the threads of a closed session have stopped: longer than a cancelled request needs to complete. */

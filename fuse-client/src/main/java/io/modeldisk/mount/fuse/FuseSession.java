@@ -35,7 +35,7 @@ public abstract class FuseSession implements AutoCloseable {
     public abstract CompletableFuture<Void> ended();
 
     /**
-     * Stops to read requests, so that another process can continue. Requests that are in progress get {@code graceful} to end.
+     * Stops to read requests, so another process can continue. Requests that are in progress get {@code graceful} to end.
      * Then they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail with EINTR. The
      * mount stays.
      *
@@ -50,7 +50,7 @@ public abstract class FuseSession implements AutoCloseable {
         return 0;
     }
 
-    /** Cancels the requests in progress and all later ones, so that they end. */
+    /** Cancels the requests in progress and all later ones, so they end. */
     protected abstract void cancelAll();
 
     /** Frees the memory, which no thread of the session uses any more. */

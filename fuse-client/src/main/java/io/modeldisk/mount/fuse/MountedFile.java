@@ -32,7 +32,7 @@ public interface MountedFile {
         MEMORY,
         /**
          * The content of an open file never changes, although another open may get another content. Each lookup of the file gets
-         * an inode of its own, so that the pages in the page cache are of one content.
+         * an inode of its own, so the pages in the page cache are of one content.
          */
         CONSTANT_WHILE_OPEN
     }

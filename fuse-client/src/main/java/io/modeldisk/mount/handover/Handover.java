@@ -101,7 +101,7 @@ public final class Handover implements AutoCloseable {
      * @param facts a line for each further fact that both processes must share
      * @param imageBytes the maximum size of an image
      * @param obstacle why this process cannot continue even if all facts are the same; null if there is no such reason
-     * @return the reason why this process cannot continue the mount of the previous process, so that it must be removed; null if
+     * @return the reason why this process cannot continue the mount of the previous process, so it must be removed; null if
      *     there is none
      */
     public String open(String learner, Path directory, String facts, long imageBytes, String obstacle)

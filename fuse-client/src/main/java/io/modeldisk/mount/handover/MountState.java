@@ -172,7 +172,7 @@ public final class MountState implements AutoCloseable {
         LONG.setRelease(memory, (long) IN_ORDER, 1L);
     }
 
-    /** Returns, once, whether the previous process has stopped in order, so that its last image has all its state. */
+    /** Returns, once, whether the previous process has stopped in order, so its last image has all its state. */
     boolean takeOrder() {
         return (long) LONG.getAndSet(memory, (long) IN_ORDER, 0L) != 0;
     }
@@ -181,7 +181,7 @@ public final class MountState implements AutoCloseable {
      * Records an open file.
      *
      * @param request the number of the request that has opened the file
-     * @return false if there is no room, so that the file is not open any more after a restart
+     * @return false if there is no room, so the file is not open any more after a restart
      */
     public boolean opened(long number, long node, boolean writable, long request) {
         if (number < 0 || number >= FILES) {

@@ -61,7 +61,7 @@ abstract class FileHead {
     /**
      * Returns the head of a safetensors file. Its entry {@code __metadata__} has the metadata of the file with the initial
      * weights, the name of the model, the consistency mode, the round, and the lowest and highest version of a block. The head
-     * has whole pages, so that the weights begin at a page. Source: <a
+     * has whole pages, so the weights begin at a page. Source: <a
      * href="https://github.com/huggingface/safetensors#format">the format's description</a>.
      */
     static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors, Map<String, String> initial) {
@@ -69,7 +69,7 @@ abstract class FileHead {
         byte[] list = NamedTensor.toJson(tensors, ValueType.FLOAT32);
         ReadVersion longest = new ReadVersion(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 0, 0, 0, true);
         int longestMetadata = json(mapper, metadata(mapper, facts, initial, longest)).length;
-        // Both texts are objects. Together they are one object, so that a brace of each is replaced by a comma.
+        // Both texts are objects. Together they are one object, so a brace of each is replaced by a comma.
         int bytes = (Long.BYTES + longestMetadata + list.length - 1 + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
         return new FileHead() {
             @Override

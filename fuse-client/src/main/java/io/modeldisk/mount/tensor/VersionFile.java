@@ -40,7 +40,7 @@ public final class VersionFile implements MountedFile {
     /** The whole blocks that contain the weights. */
     private final long rangeStart;
     private final long rangeBytes;
-    /** One open at a time reads the weights, so that the next one finds them. */
+    /** One open at a time reads the weights, so the next one finds them. */
     private final CancellableLock opening = new CancellableLock();
     /** The open inodes, by their number. Guarded by the monitor of this object. */
     private final Map<Long, Inode> inodes = new HashMap<>();

@@ -9,7 +9,7 @@ import java.io.IOException;
 
 /**
  * Limits the memory of all files that are open with a version of the weights to {@value #MODELS} times the size of the model and
- * a little more, so that programs that forget to close files cannot use up the memory of the machine. Thread-safe.
+ * a little more, so programs that forget to close files cannot use up the memory of the machine. Thread-safe.
  */
 public final class VersionMemory {
     /** The limit, in sizes of the model. */

@@ -8,7 +8,7 @@ public enum Phase {
     STALL,
     /** The push of the gradient. */
     PUSH,
-    /** The delay of the pull by the scheduler, so that the weights are fresh when the learner uses them. */
+    /** The delay of the pull by the scheduler, so the weights are fresh when the learner uses them. */
     BUBBLE,
     /** The pull of the weights. */
     PULL;

@@ -319,7 +319,7 @@ class WholeGradientTest {
         assertThat(model.pulls).as("pulls after a drop that has changed nothing").hasValue(pulls);
     }
 
-    /** Pushes a part of a gradient, so that the last fsync fails. */
+    /** Pushes a part of a gradient, so the last fsync fails. */
     private void beginAGradientThatFails(String scheme, boolean mapped) throws IOException {
         gradient(mapped, 1, 1);
         model.failPushAfter(1);

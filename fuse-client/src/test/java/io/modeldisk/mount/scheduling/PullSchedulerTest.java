@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the scheduler with simulated learners and simulated time, so that every run gives the same numbers. */
+/** Tests the scheduler with simulated learners and simulated time, so every run gives the same numbers. */
 final class PullSchedulerTest {
     private static final long MS = 1_000_000;
     private static final int ITERATIONS = 2_000;

@@ -24,7 +24,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
-    /** True if the learner continues with a round that the shards do not know yet, so that they wait for its earlier rounds. */
+    /** True if the learner continues with a round that the shards do not know yet, so they wait for its earlier rounds. */
     private volatile boolean skipsRounds;
 
     /**
@@ -138,7 +138,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         boolean back = lost.wentBack();
         if (back || lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                // In bsp, all shards go back together. Each of them is asked now, so that the learner is told once.
+                // In bsp, all shards go back together. Each of them is asked now, so the learner is told once.
                 if (shard.membership() != lost && (back || shard.membership().session() == null)) {
                     shard.membership().join(0);
                     back |= shard.membership().wentBack();
@@ -184,7 +184,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     /**
-     * Starts the new memberships at the round that the learner has reached, so that a gradient keeps the same round on all
+     * Starts the new memberships at the round that the learner has reached, so a gradient keeps the same round on all
      * shards. Otherwise a shard that was restarted would begin at round 1, far behind the other shards, and a learner that joins
      * later and the learners that are there could wait for each other, each on another shard.
      *
@@ -241,7 +241,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         for (int i = 0; i < shards.size(); i++) {
             rejoin(i);
         }
-        // Before the shards agree, so that a call of goOn meanwhile is not forgotten.
+        // Before the shards agree, so a call of goOn meanwhile is not forgotten.
         skipsRounds = false;
         try {
             agree(ledger.nextRound(0));

@@ -262,7 +262,7 @@ public interface RemoteModel extends AutoCloseable {
      * Waits until the version of the model differs from a known version. The version is the lowest number of updates among all
      * blocks. Tries again for a limited time if a connection is lost. Calls of several threads wait for each other.
      *
-     * @param known the known version; {@link AwaitCommand#NONE} if there is none, so that the call does not wait
+     * @param known the known version; {@link AwaitCommand#NONE} if there is none, so the call does not wait
      * @return the sum of the counters of all shards; if the version was the same for some seconds, these counters have it too
      */
     ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException;

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 
 /**
- * The push of a range of which an earlier call has left logical blocks: these blocks are pushed first, so that they do not wait
+ * The push of a range of which an earlier call has left logical blocks: these blocks are pushed first, so they do not wait
  * for the new blocks. If the call fails, the blocks that were pushed keep their round when the call is repeated.
  */
 final class RepeatedPush {

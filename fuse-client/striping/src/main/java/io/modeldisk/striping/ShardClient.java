@@ -176,7 +176,7 @@ final class ShardClient implements AutoCloseable {
     }
 
     /**
-     * Closes the connections with a process that does not serve the shard any more, so that no call waits for this process. Does
+     * Closes the connections with a process that does not serve the shard any more, so no call waits for this process. Does
      * not block.
      */
     void moved() {

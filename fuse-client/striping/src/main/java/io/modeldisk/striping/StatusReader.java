@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Reads facts and status from each shard of a model. Each shard has a session of its own, so that a shard that does not
+ * Reads facts and status from each shard of a model. Each shard has a session of its own, so a shard that does not
  * respond delays no other. A {@link StripedModel} needs all shards; this class needs none. Thread-safe; calls for the same shard
  * wait for each other.
  */

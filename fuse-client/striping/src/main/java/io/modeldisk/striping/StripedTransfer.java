@@ -26,7 +26,7 @@ import org.apache.logging.log4j.Logger;
  * receiving threads of the sessions report the results. A call that was {@linkplain #start started} is detached from its thread
  * when all parts are in flight; see {@link CallState}. The object is used again for later calls.
  *
- * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
+ * <p>A part of a push that is sent again keeps its round, so the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
  */
 final class StripedTransfer {

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class StartedCallsTest {
     private static final int BLOCK = 16384;
     private static final int CALL_BYTES = 6 * BLOCK;
-    /** The parts of all calls fit into the queues of the shards, so that all calls can be in flight. */
+    /** The parts of all calls fit into the queues of the shards, so all calls can be in flight. */
     private static final int CALLS = 4;
     private static final int ALL_BYTES = CALLS * CALL_BYTES;
 

@@ -101,7 +101,7 @@ public final class Block implements ShardBlock {
 
     /**
      * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
-     * copies the weights to a spare slot first, so that the readers keep their data. Calls the listener of
+     * copies the weights to a spare slot first, so the readers keep their data. Calls the listener of
      * {@link BlockStore#watch} before.
      */
     @Override

@@ -3,7 +3,7 @@ package io.modeldisk.server.block;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The versions of all blocks in one array, so that a scan is fast. The version of a block is the number of its updates, including
+ * The versions of all blocks in one array, so a scan is fast. The version of a block is the number of its updates, including
  * the updates before the checkpoint from which the shard started. A version is changed under the lock of its block. Without the
  * lock, a read may return a slightly older version.
  */
@@ -33,7 +33,7 @@ public final class BlockVersions {
     }
 
     void increment(int block) {
-        // Volatile, so that this thread reads the watched block after it has written the version: see watchLowest().
+        // Volatile, so this thread reads the watched block after it has written the version: see watchLowest().
         versions.set(block, versions.getPlain(block) + 1);
         if (block == watched) {
             reached.run();

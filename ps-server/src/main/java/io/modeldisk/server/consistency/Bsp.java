@@ -48,7 +48,7 @@ public final class Bsp implements Consistency {
     /** The memory of the sums; null if they are on a device. */
     private final DataMemory sums;
     private final RoundBlock[] rounds;
-    /** The open round of each block, in one array, so that a scan is fast. */
+    /** The open round of each block, in one array, so a scan is fast. */
     private final AtomicLongArray openRounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     /** The last round whose pushes do not wait. */
@@ -98,7 +98,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // Complete rounds before the join round of the learner are closed here, so that the learner can push its first
+                // Complete rounds before the join round of the learner are closed here, so the learner can push its first
                 // round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
@@ -234,7 +234,7 @@ public final class Bsp implements Consistency {
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // The round is recorded as opened before it closes, so that no newcomer joins at a closed round. Until
+            // The round is recorded as opened before it closes, so no newcomer joins at a closed round. Until
             // then, a newcomer may join at the round, so the rule is checked again.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
@@ -307,7 +307,7 @@ public final class Bsp implements Consistency {
                     woken = block.parked().detachBefore(woken);
                 }
             } catch (RuntimeException | Error e) {
-                // The loop continues, so that a failed aggregation of this block does not delay the rounds of other blocks.
+                // The loop continues, so a failed aggregation of this block does not delay the rounds of other blocks.
                 failure = e;
             }
             parking.resumeAll(woken);

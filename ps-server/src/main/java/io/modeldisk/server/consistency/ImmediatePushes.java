@@ -100,7 +100,7 @@ abstract class ImmediatePushes implements Consistency {
     @Override
     public final void replay(RecordHeader record, Learner learner) throws DamagedRecordException {
         if (record.kind() != RecordKind.PUSH) {
-            throw new DamagedRecordException(record + " does not belong to a shard without rounds that close");
+            throw new DamagedRecordException(record + " is not a push, but only pushes are recorded under asp and ssp");
         }
         Block block = store.block(record.block());
         if (!record.has(RecordHeader.WITHOUT_DATA)) {

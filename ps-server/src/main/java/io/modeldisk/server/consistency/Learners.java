@@ -131,7 +131,7 @@ public final class Learners extends Membership<Nexus, Learner> {
         }
     }
 
-    /** Every user may log in with the names of observers, so that no user would own such a learner. */
+    /** Every user may log in with the names of observers, so no user would own such a learner. */
     private static void checkNotObserver(Nexus nexus) throws ScsiException {
         if (nexus.user() != null && nexus.initiatorName().startsWith(ChapSecrets.OBSERVER_INITIATOR)) {
             throw nameInUse(nexus, "initiator names that begin with " + ChapSecrets.OBSERVER_INITIATOR

@@ -11,7 +11,7 @@ import java.util.List;
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();
     private final List<IoTask> synchronizations = new ArrayList<>();
-    // Read without the lock, so that the usual case, in which no write waits, is fast.
+    // Read without the lock, so the usual case, in which no write waits, is fast.
     private volatile int count;
 
     /** Adds a waiting write. Does nothing if the write was added before. */

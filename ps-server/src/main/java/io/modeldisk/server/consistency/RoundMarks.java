@@ -11,7 +11,7 @@ import java.util.Arrays;
  * The logical blocks that a learner has pushed in its last round, for each block. The marks of a block are guarded by the lock of
  * the block. The marks need 24 bytes per block, or more if a block has more than 64 logical blocks.
  *
- * <p>Marks belong to a round. Marks of an earlier round are ignored, so that the marks need no reset when a round closes.
+ * <p>Marks belong to a round. Marks of an earlier round are ignored, so the marks need no reset when a round closes.
  */
 public final class RoundMarks {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

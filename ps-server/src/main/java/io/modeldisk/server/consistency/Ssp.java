@@ -18,7 +18,7 @@ import java.util.List;
  * push is at most <i>s + 1</i> rounds ahead of the slowest learner.
  *
  * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started
- * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, learners that have not joined
+ * rounds, so no pull waits for rounds that the newcomer could not push. While the job forms, learners that have not joined
  * yet count as learners that have pushed nothing. A learner that has started a round of a block has finished all earlier rounds
  * of the block, even if it has left out parts of them.
  *

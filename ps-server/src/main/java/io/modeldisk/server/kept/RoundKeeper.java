@@ -154,7 +154,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
             copies = new KeptCopies(blocks, blockSizeBytes, copyCount);
         } catch (OutOfMemoryError e) {
             LOG.warn(
-                "there is no memory to keep rounds for readers, so that reads of one round fail when learners are faster:"
+                "too little memory to keep rounds for readers: a read of one round fails if learners close the next round first:"
                     + " {}",
                 e.getMessage());
             copies = new KeptCopies(blocks, blockSizeBytes, 0);

@@ -8,7 +8,7 @@ import java.util.TreeSet;
 
 /**
  * The processes of a shard that are in sync with the primary, as the coordinator knows them. If the coordinator does not confirm
- * a change, this object keeps the former members, so that the caller tries again. An addition that was not confirmed may have
+ * a change, this object keeps the former members, so the caller tries again. An addition that was not confirmed may have
  * reached the coordinator all the same, if only the answer was lost. Thread-safe.
  */
 public final class ReplicaMembers implements BackupMembers {

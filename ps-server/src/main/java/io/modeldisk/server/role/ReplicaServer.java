@@ -270,7 +270,7 @@ public final class ReplicaServer {
         }
     }
 
-    /** Begins the next epoch, so that this process is launched again. */
+    /** Begins the next epoch, so this process is launched again. */
     private void goBack(long epoch) throws InterruptedException {
         gate.become(AccessState.TRANSITIONING);
         while (holds(epoch)) {
@@ -328,7 +328,7 @@ public final class ReplicaServer {
     private boolean tryHandOver(long epoch, Backups backups, ReplicaMembers members) {
         String to = members.successor();
         if (to == null) {
-            LOG.info("no backup is in sync, so that this primary cannot hand over");
+            LOG.info("this primary cannot hand over, because no backup is in sync");
             return false;
         }
         gate.become(AccessState.TRANSITIONING);
@@ -348,7 +348,8 @@ public final class ReplicaServer {
                     + " ms; its log has the reason");
             }
         } catch (IOException e) {
-            LOG.warn("this primary did not hand over{}: {}", holds(epoch) ? ", and serves on" : "", e.getMessage());
+            LOG.warn("this primary did not hand over{}: {}", holds(epoch) ? " and continues to serve" : "",
+                e.getMessage());
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {

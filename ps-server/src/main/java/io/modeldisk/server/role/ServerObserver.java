@@ -17,7 +17,7 @@ public interface ServerObserver {
     void opened(ParameterServer server);
 
     /**
-     * The process closes the server after this call, so that nobody may use the server's shard any more.
+     * The process closes the server after this call, so nobody may use the server's shard any more.
      *
      * @param reason the reason, as a clause such as "the shard stops"
      */

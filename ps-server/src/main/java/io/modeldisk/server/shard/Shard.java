@@ -198,7 +198,7 @@ public abstract class Shard {
             return "this process is a backup; another process serves the shard";
         }
         if (!mayServe()) {
-            return "the coordinator does not answer, so that another process may serve the shard";
+            return "the coordinator does not answer, so another process may serve the shard";
         }
         RecordLog log = records;
         String failure = log == null ? null : log.status().failure();
@@ -240,7 +240,7 @@ public abstract class Shard {
     }
 
     /**
-     * Changes the learning rate. No update of a block is in progress during the change, so that each update has the same rate
+     * Changes the learning rate. No update of a block is in progress during the change, so each update has the same rate
      * again when its record is replayed.
      *
      * @throws ScsiException if the shard cannot keep a record of the change, which may have an effect nevertheless

@@ -311,7 +311,7 @@ public final class TrainUnit extends ShardUnit {
             shard().startRound()));
     }
 
-    /** Waits until the learners are durable, so that a shard that starts again gives the same answers. */
+    /** Waits until the learners are durable, so a shard that starts again gives the same answers. */
     private void awaitRecords() throws ScsiException {
         if (shard().records() != null) {
             shard().records().awaitLearnersDurable();

@@ -54,7 +54,7 @@ class BspStressTest {
     }
 
     /**
-     * Pushes and pulls as one learner until {@code goOn} returns false. Every value of every gradient is 1, so that every weight
+     * Pushes and pulls as one learner until {@code goOn} returns false. Every value of every gradient is 1, so every weight
      * after round k is k.
      */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {

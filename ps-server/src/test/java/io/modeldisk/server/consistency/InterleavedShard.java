@@ -40,7 +40,7 @@ public abstract class InterleavedShard {
             NEXUS[i] = FakeTask.nexus("learner" + i);
             MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
             for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
-                // The gradient of each learner is a different power of 16, so that a sum shows which learners have pushed.
+                // The gradient of each learner is a different power of 16, so a sum shows which learners have pushed.
                 MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
             }
         }
@@ -143,7 +143,7 @@ public abstract class InterleavedShard {
     }
 
     /**
-     * Adds only the first and the last value of a gradient. Other threads may run between the two additions, so that the test can
+     * Adds only the first and the last value of a gradient. Other threads may run between the two additions, so the test can
      * detect a torn read.
      */
     private static final class EndsAggregator implements Aggregator {

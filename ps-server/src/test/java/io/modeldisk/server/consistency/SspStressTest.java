@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs each learner in its own thread. Every value of every gradient is 1, so that each weight is the number of its applied
+ * Runs each learner in its own thread. Every value of every gradient is 1, so each weight is the number of its applied
  * pushes.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

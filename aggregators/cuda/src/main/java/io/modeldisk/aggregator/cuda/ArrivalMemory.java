@@ -80,7 +80,7 @@ final class ArrivalMemory implements AutoCloseable {
         return bytes == 0 ? 0 : bytes + PAGE_BYTES;
     }
 
-    /** Returns a segment whose bytes cannot be accessed, so that a mistake is an exception and not the end of the process. */
+    /** Returns a segment whose bytes cannot be accessed, so a mistake is an exception and not the end of the process. */
     @SuppressWarnings("restricted")
     private static MemorySegment inaccessible(long address, long bytes) {
         try (Arena closed = Arena.ofShared()) {

@@ -231,7 +231,7 @@ public final class Batch {
     }
 
     /**
-     * Copies the descriptors of the ranges to the device on another stream than that of {@link #launch}, so that the copy does
+     * Copies the descriptors of the ranges to the device on another stream than that of {@link #launch}, so the copy does
      * not delay the kernels. The caller orders the launch behind this copy. No range can be added any more.
      */
     public void stage(CudaStream stream) {

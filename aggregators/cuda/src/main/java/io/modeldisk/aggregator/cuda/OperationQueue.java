@@ -132,7 +132,7 @@ final class OperationQueue {
     }
 
     /**
-     * Describes the operation with a reserved ticket, so that the device can begin it.
+     * Describes the operation with a reserved ticket, so the device can begin it.
      *
      * @param source where the gradient begins in the memory for pushes, or {@link #COPIED}
      */
@@ -253,7 +253,7 @@ final class OperationQueue {
             boolean late = nowNs - sinceNs > WAIT_NS && nowNs - advancedNs > WAIT_NS;
             // After a stop of the process, the thread of the device needs a moment to look at the device.
             if (late && overdue) {
-                fail(new DeviceException("the thread of the device hangs", null));
+                fail(new DeviceException("the thread that submits work to the device does not respond", null));
             }
             overdue = late;
         }

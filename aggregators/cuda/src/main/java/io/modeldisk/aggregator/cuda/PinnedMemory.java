@@ -22,7 +22,7 @@ public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource 
             throw new CudaException("cuMemHostAlloc", result, " of " + lengthBytes + " bytes");
         }
         CudaResource pinning = new CudaResource(device, "cuMemFreeHost", () -> JCudaDriver.cuMemFreeHost(pointer));
-        // A buffer has at most 2 GiB, so that only its address is used.
+        // A buffer has at most 2 GiB, so only its address is used.
         MemorySegment start = MemorySegment.ofBuffer(pointer.getByteBuffer(0, 1));
         return new PinnedMemory(pointer, start.reinterpret(lengthBytes), pinning);
     }

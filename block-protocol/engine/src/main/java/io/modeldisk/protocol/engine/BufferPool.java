@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
  * after the write has all its chunks.
  *
  * <p>The chunks of the first slots of all sessions that may still log in are promised to these sessions. No write and no further
- * slot gets one of them, so that writes of a few sessions cannot keep out other sessions.
+ * slot gets one of them, so writes of a few sessions cannot keep out other sessions.
  *
  * <p>Thread-safe.
  */

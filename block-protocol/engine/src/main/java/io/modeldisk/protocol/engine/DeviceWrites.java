@@ -14,7 +14,7 @@ public interface DeviceWrites {
     void registered(String way);
 
     /**
-     * Notifies the target that no datamover reaches the memory, so that the engine does not use it.
+     * Notifies the target that no datamover reaches the memory, so the engine does not use it.
      *
      * @throws IOException if the target insists on this memory; the message has the reason
      */

@@ -94,13 +94,13 @@ public interface IoTask {
     /** Returns the position in the log of records that this command waits for; 0 if it has not waited for the log. */
     long logPosition();
 
-    /** Sets the position in the log that a taken command waits for, so that the logical unit knows it after the wait. */
+    /** Sets the position in the log that a taken command waits for, so the logical unit knows it after the wait. */
     void logPosition(long position);
 
     /** Returns the ticket of the device that this command waits for; 0 if it has not waited for the device. */
     long deviceTicket();
 
-    /** Sets the ticket of the device that a taken command waits for, so that the logical unit knows it after the wait. */
+    /** Sets the ticket of the device that a taken command waits for, so the logical unit knows it after the wait. */
     void deviceTicket(long ticket);
 
     /** Returns whether the logical unit has taken the command, which then waits only until its effect lasts. */

@@ -5,7 +5,7 @@ import java.util.Set;
 
 /**
  * An I_T nexus: one initiator port and one target (RFC 7143 section 4.4.1). The same initiator name and ISID identify the same
- * nexus, so that the target recognises a learner that reconnects.
+ * nexus, so the target recognises a learner that reconnects.
  *
  * @param initiatorName the iSCSI name of the initiator
  * @param isid the 6-byte initiator session identifier, in the low 48 bits

@@ -192,7 +192,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             "the login text does not contain the key TargetName");
     }
 
-    /** Checks the names after authentication, so that only an authenticated initiator can find out which names are valid. */
+    /** Checks the names after authentication, so only an authenticated initiator can find out which names are valid. */
     private void authorize() throws LoginException {
         security.authorize(initiatorName);
         LoginException.require(discovery || target.name().equals(IscsiName.normalized(targetName)),

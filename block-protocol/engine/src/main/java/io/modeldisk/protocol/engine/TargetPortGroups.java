@@ -69,7 +69,7 @@ public final class TargetPortGroups {
         watchers.forEach(Runnable::run);
     }
 
-    /** Returns whether several processes may serve the target, so that initiators get reports of the groups. */
+    /** Returns whether several processes may serve the target, so initiators get reports of the groups. */
     boolean areReported() {
         return count > 1;
     }

@@ -100,7 +100,7 @@ class DigestTest extends ServedTarget {
         assertThat(reply).as("the response to a PDU with a damaged header").isNull();
     }
 
-    /** Sends a PDU with one wrong bit in its data, so that the data does not match the digest. */
+    /** Sends a PDU with one wrong bit in its data, so the data does not match the digest. */
     private void sendDamaged(ByteBuffer header, byte[] data) throws IOException {
         header.putInt(4, data.length);
         byte[] pdu = raw.encode(header, data);

@@ -148,7 +148,7 @@ public final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    /** Logs in like {@link #loggedIn}, but sends no SCSI command, so that the unit attention of LUN 0 stays pending. */
+    /** Logs in like {@link #loggedIn}, but sends no SCSI command, so the unit attention of LUN 0 stays pending. */
     static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];

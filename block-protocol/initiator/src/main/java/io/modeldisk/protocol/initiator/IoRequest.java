@@ -97,7 +97,7 @@ public final class IoRequest implements InitiatorTask {
      *
      * @param type the type of the gradient, which determines the logical unit
      * @param round the round of the gradient; 0 for none
-     * @param finite whether the caller has searched the gradient and found no NaN and no infinity, so that the shard need not
+     * @param finite whether the caller has searched the gradient and found no NaN and no infinity, so the shard need not
      *     search it
      */
     public IoRequest push(

@@ -80,7 +80,7 @@ public final class IscsiSession implements AutoCloseable {
         ThreadName.SESSION_WATCHDOG.builder(context.portalText()).start(this::watch);
     }
 
-    /** Closes the connection if the target stalls, so that no thread waits for the target forever. */
+    /** Closes the connection if the target stalls, so no thread waits for the target forever. */
     private void watch() {
         SessionWatchdog watchdog = new SessionWatchdog(numbers.requests(), context.commandTimeout.toNanos());
         long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeout.toNanos() / WATCHES_PER_TIMEOUT + 1);
@@ -207,7 +207,7 @@ public final class IscsiSession implements AutoCloseable {
         return request;
     }
 
-    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they check {@code stop} again. */
+    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so they check {@code stop} again. */
     public void wakeAcquirers() {
         numbers.wakeAll();
     }

@@ -4,7 +4,7 @@ import java.security.SecureRandom;
 
 /**
  * Initiator session identifiers (RFC 7143 section 11.12.5) of the random format. Two processes with the same initiator name have
- * different identifiers, so that a session of one process does not replace a session of the other.
+ * different identifiers, so a session of one process does not replace a session of the other.
  */
 public final class Isid {
     /** The format: the first two bits are 10b, and the initiator chooses the other bits at random. */

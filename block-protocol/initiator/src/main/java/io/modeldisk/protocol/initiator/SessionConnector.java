@@ -46,7 +46,7 @@ final class SessionConnector {
         }
     }
 
-    /** Closes the connection at the connect timeout, so that a target that does not respond cannot block the login forever. */
+    /** Closes the connection at the connect timeout, so a target that does not respond cannot block the login forever. */
     private static void closeUnlessInterrupted(SessionContext context, InitiatorDatamover datamover) {
         try {
             context.clock.sleepUntil(context.clock.nanoTime() + context.connectTimeout.toNanos());

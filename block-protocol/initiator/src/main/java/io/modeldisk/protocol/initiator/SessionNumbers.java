@@ -116,7 +116,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         room.signal();
     }
 
-    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so that they check {@code stop} again. */
+    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so they check {@code stop} again. */
     void wakeAll() {
         try (ScopedLock.Held _ = lock.hold()) {
             room.signalAll();

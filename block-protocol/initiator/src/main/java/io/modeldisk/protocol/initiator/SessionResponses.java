@@ -145,7 +145,7 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
         }
     }
 
-    /** Fails the aborted command on the receiving thread, so that later data for this command is dropped. */
+    /** Fails the aborted command on the receiving thread, so later data for this command is dropped. */
     private void endAborted() {
         IoRequest request = (IoRequest) task(aborts.abortingTag());
         if (request != null) {

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.initiator;
 /**
  * Detects a stalled target. A target has stalled if, for the command timeout, it has not received the data of a PDU that is being
  * sent, has not responded to a command, or has accepted no command although a thread waits to send one. The watchdog compares the
- * state of the session at two checks, so that the threads that send and receive need not store times. Not thread-safe.
+ * state of the session at two checks, so the threads that send and receive need not store times. Not thread-safe.
  */
 final class SessionWatchdog {
     private final long limitNs;

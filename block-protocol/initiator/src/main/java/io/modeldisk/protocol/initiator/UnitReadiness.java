@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** Clears the pending unit attentions of a logical unit after a login, so that later commands do not receive them. */
+/** Clears the pending unit attentions of a logical unit after a login, so later commands do not receive them. */
 public final class UnitReadiness {
     /** The maximum number of attempts. A session always has fewer than 8 pending unit attentions for one logical unit. */
     private static final int MAX_ATTENTIONS = 8;

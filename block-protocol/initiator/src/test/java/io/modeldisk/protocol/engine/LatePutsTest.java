@@ -80,7 +80,7 @@ class LatePutsTest {
                 long at = (long) request.slot() * longest;
                 MemorySegment moved = memory.segment(at, bytes);
                 if (i % 4 == 0) {
-                    // The write stores the same bytes again, so that a concurrent read sees no difference.
+                    // The write stores the same bytes again, so a concurrent read sees no difference.
                     moved.copyFrom(expected);
                     request.write(0, block, blocks, memory, at, bytes);
                 } else {

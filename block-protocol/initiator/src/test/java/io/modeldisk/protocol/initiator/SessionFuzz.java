@@ -101,7 +101,7 @@ public final class SessionFuzz {
                 String digest = (mode & DIGESTS) != 0 ? "CRC32C" : "None";
                 target.acceptLogin("InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=8192",
                     "MaxRecvDataSegmentLength=8192", "HeaderDigest=" + digest, "DataDigest=" + digest);
-                // The target sends the input after it has received the commands, so that the input can affect the commands.
+                // The target sends the input after it has received the commands, so the input can affect the commands.
                 target.receive();
                 target.receive();
             } else {

@@ -42,7 +42,7 @@ public interface TargetPortal extends AutoCloseable {
     default void prepare(DataMemory memory) throws IOException {}
 
     /**
-     * Registers memory of a device, so that the data of writes can be fetched into it.
+     * Registers memory of a device, so the data of writes can be fetched into it.
      *
      * @return how the connections reach the memory, such as {@code dma-buf}; null if this kind of connection cannot reach it
      * @throws IOException if the RDMA device cannot register the memory. The message has the reasons

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  *
  * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE
  * instead of FINITE: the initiator has left the gradient out because of a NaN or an infinity. An initiator sets the bit in one
- * command for each such gradient, so that the shard counts gradients. A command with 0 logical blocks and this bit only counts.
+ * command for each such gradient, so the shard counts gradients. A command with 0 logical blocks and this bit only counts.
  *
  * <p>The command returns 4 bytes: the number of logical blocks of the range that have no gradient in the round, big-endian. A
  * command that is sent again returns the same number.

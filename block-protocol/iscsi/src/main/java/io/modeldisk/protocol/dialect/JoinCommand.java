@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * shard, and the round after which the shard has started. All numbers are big-endian.
  *
  * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
- * can join. Then the learner joins all shards at the latest of these rounds, so that it starts with the same round on all shards.
+ * can join. Then the learner joins all shards at the latest of these rounds, so it starts with the same round on all shards.
  */
 public final class JoinCommand {
     /** The operation code. */

@@ -96,7 +96,7 @@ public enum Metric {
 
     // Metrics of a backup, as its primary sees it.
     BACKUP_IN_SYNC(Scope.BACKUP, "inSync", Unit.NONE, Kind.FLAG,
-        "whether the backup has all durable records, so that it can become the primary"),
+        "whether the backup has all durable records, so it can become the primary"),
     BACKUP_AWAY(Scope.BACKUP, "away", Unit.NONE, Kind.FLAG, "why the primary has no connection to the backup"),
     BACKUP_BEHIND_RECORDS(Scope.BACKUP, "recordsBehind", Unit.RECORDS, Kind.GAUGE,
         "records that the backup has not applied yet"),

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command PARTITION of the train unit. PARTITION returns the part of the training data that belongs to the
- * nexus in a round. A learner sends PARTITION only to shard 0, so that all learners get the parts of the same partition.
+ * nexus in a round. A learner sends PARTITION only to shard 0, so all learners get the parts of the same partition.
  *
  * <p>In the CDB, byte 0 is C3h, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The
  * command returns 16 bytes: the rank (4 bytes), the number of parts (4 bytes) and the epoch (8 bytes). All numbers are

@@ -52,7 +52,7 @@ public enum RoundSense {
             + " consistency, learners); start both with the same options"),
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot hand over. */
-    NO_BACKUP(0x89, "no backup of the shard is in sync, so that the primary cannot hand over (see `modeldisk status`)"),
+    NO_BACKUP(0x89, "the primary cannot hand over, because no backup of the shard is in sync (see `modeldisk status`)"),
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: another learner has the initiator name. */
     NAME_IN_USE(0x8F,

@@ -30,7 +30,7 @@ public final class TextParameters {
      */
     public static TextParameters parse(ByteBuffer text) throws LoginException {
         TextParameters parameters = new TextParameters();
-        // In this charset, each byte is one character, so that lengths are in bytes.
+        // In this charset, each byte is one character, so lengths are in bytes.
         for (String pair : StandardCharsets.ISO_8859_1.decode(text).toString().split("\0")) {
             if (!pair.isEmpty()) {
                 parameters.addPair(pair);

@@ -20,7 +20,7 @@ import java.util.List;
  */
 public final class DataMemory implements AutoCloseable {
     /**
-     * The size in bytes of every slab except the last. The size is a multiple of every block size, so that no block lies in two
+     * The size in bytes of every slab except the last. The size is a multiple of every block size, so no block lies in two
      * slabs.
      */
     public static final int SLAB_BYTES = 1 << 30;
@@ -221,7 +221,7 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * Creates one buffer over each slab, for the use of one thread. The thread sets position and limit, so that no other
+     * Creates one buffer over each slab, for the use of one thread. The thread sets position and limit, so no other
      * objects are needed later.
      */
     public ByteBuffer[] newViews() {

@@ -20,7 +20,7 @@ public final class DataInPdu extends ResponsePdu {
         return this;
     }
 
-    /** Adds the status of the command, so that no SCSI Response follows. */
+    /** Adds the status of the command, so no SCSI Response follows. */
     public DataInPdu withStatus(int status, long residual) {
         header.put(1, (byte) (header.get(1) | FLAG_STATUS)).put(STATUS, (byte) status);
         ScsiResponsePdu.setResidual(header, residual);

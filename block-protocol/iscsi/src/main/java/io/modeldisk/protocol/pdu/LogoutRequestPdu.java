@@ -10,7 +10,7 @@ public final class LogoutRequestPdu extends RequestPdu {
     /** Reason: close the connection. */
     public static final int CLOSE_CONNECTION = 1;
 
-    /** Reason: remove the connection, so that another connection can continue its tasks. */
+    /** Reason: remove the connection, so another connection can continue its tasks. */
     public static final int RECOVER_CONNECTION = 2;
 
     private static final int CID = 20;

@@ -64,7 +64,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         for (int slot = 0; slot < SLOTS; slot++) {
             DataTransfer transfer = new DataTransfer(slot, pieces, PIECE_BYTES, MAX_PIECES);
             for (int i = 0; i < MAX_PIECES; i++) {
-                // The order is reversed, so that consecutive pieces are not adjacent in memory.
+                // The order is reversed, so consecutive pieces are not adjacent in memory.
                 transfer.pieces().piece(i, (long) (slot * MAX_PIECES + MAX_PIECES - 1 - i) * PIECE_BYTES);
             }
             free.add(transfer);

@@ -325,7 +325,7 @@ public final class QueuePair implements AutoCloseable {
         }
         polling = true;
         lock.unlock();
-        // If the poll fails, the count stays at -1, and the other threads are woken, so that one of them polls.
+        // If the poll fails, the count stays at -1, and the other threads are woken, so one of them polls.
         int count = -1;
         try {
             count = verbs.completions().poll(idleCheck);

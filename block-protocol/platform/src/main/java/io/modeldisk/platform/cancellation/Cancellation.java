@@ -79,7 +79,7 @@ public final class Cancellation {
         }
     }
 
-    /** Clears the cancelled state, so that another call can use this object. */
+    /** Clears the cancelled state, so another call can use this object. */
     public synchronized void reset() {
         cancelled = false;
         kept = false;

@@ -27,16 +27,16 @@ public final class DurableFiles {
         sync(parent);
     }
 
-    /** Writes the entries of a directory to disk, so that a new name survives a failure of power. */
+    /** Writes the entries of a directory to disk, so a new name survives a failure of power. */
     public static void sync(Path directory) throws IOException {
         try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }
 
-    /** Writes a file, so that it exists under its name only with all its contents on disk. Does not write the name to disk. */
+    /** Writes a file, so it exists under its name only with all its contents on disk. Does not write the name to disk. */
     public static void write(Path file, byte[] contents) throws IOException {
-        // The name begins with a dot, so that no process mistakes the unfinished file for another one.
+        // The name begins with a dot, so no process mistakes the unfinished file for another one.
         Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
             ThreadLocalRandom.current().nextLong()));
         try (FileChannel channel = PrivateFiles.open(building, StandardOpenOption.WRITE,

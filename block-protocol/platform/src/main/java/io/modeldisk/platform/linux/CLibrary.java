@@ -15,7 +15,7 @@ import java.util.Collections;
 import java.util.Optional;
 
 /**
- * Calls functions of the C library. A failed call returns minus its error number, so that no exception is created on the data
+ * Calls functions of the C library. A failed call returns minus its error number, so no exception is created on the data
  * path.
  *
  * <p>All functions here take integers and addresses. On 64-bit Linux, the calling conventions pass these in general-purpose

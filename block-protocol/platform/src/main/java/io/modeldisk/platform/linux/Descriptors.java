@@ -18,7 +18,7 @@ public final class Descriptors {
     private static final int F_SETFD = 2;
     private static final int FD_CLOEXEC = 1;
 
-    // Addresses are passed as numbers, so that no object is allocated on the data path.
+    // Addresses are passed as numbers, so no object is allocated on the data path.
     private static final CLibrary.Function READV = CLibrary.function("readv");
     private static final CLibrary.Function WRITEV = CLibrary.function("writev");
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Writes the changes of a file from memory to disk, one range after the other (sync_file_range(2)), so that the caller sees
+ * Writes the changes of a file from memory to disk, one range after the other (sync_file_range(2)), so the caller sees
  * progress. fsync(2) may take minutes for a large file and shows none. The caller still calls fsync(2), which reports errors and
  * writes what the file system does not write range by range.
  */

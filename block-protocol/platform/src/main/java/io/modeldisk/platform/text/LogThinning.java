@@ -1,6 +1,6 @@
 package io.modeldisk.platform.text;
 
-/** Thins the log lines of an event that a peer can repeat without limit, so that the peer cannot fill the log. */
+/** Thins the log lines of an event that a peer can repeat without limit, so the peer cannot fill the log. */
 public final class LogThinning {
     private LogThinning() {}
 

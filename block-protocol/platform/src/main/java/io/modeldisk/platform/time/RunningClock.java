@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 
 /**
  * Measures the time during which this process runs. The clock stops while the process is suspended (SIGSTOP, a paused virtual
- * machine, a starved container). The timeouts that detect dead peers use this clock, so that a pause of this process does not
+ * machine, a starved container). The timeouts that detect dead peers use this clock, so a pause of this process does not
  * make a live peer appear dead.
  *
  * <p>A periodic thread, such as a {@link PeriodicThread}, calls {@link #tick}. Between two calls, the clock advances by at most

@@ -68,7 +68,7 @@ public final class BaselineServer implements AutoCloseable {
         }
     }
 
-    /** Serves one connection. Logs a failure of the connection and throws no exception, so that the next connection is served. */
+    /** Serves one connection. Logs a failure of the connection and throws no exception, so the next connection is served. */
     private void serveQuietly(SocketChannel channel) {
         try {
             serve(channel);

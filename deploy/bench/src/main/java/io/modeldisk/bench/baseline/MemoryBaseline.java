@@ -26,7 +26,7 @@ public final class MemoryBaseline implements AutoCloseable {
     private final boolean aggregates;
 
     /**
-     * Allocates a model and the aggregator's state. The model and the state each have at most one slab, so that no request
+     * Allocates a model and the aggregator's state. The model and the state each have at most one slab, so no request
      * crosses a slab boundary.
      *
      * @param bufferBytes the size of the memory for pushed or pulled data

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The initial weights of a benchmark's model. Each weight is the number of its logical block, so that a check detects weights
+ * The initial weights of a benchmark's model. Each weight is the number of its logical block, so a check detects weights
  * from a wrong address.
  */
 public final class Pattern {

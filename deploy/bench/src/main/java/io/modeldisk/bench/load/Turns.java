@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Measures several variants in turn, so that other load on the machine affects all variants equally. */
+/** Measures several variants in turn, so other load on the machine affects all variants equally. */
 public final class Turns {
     private static final double MOST_GROWTH = 50;
 

@@ -87,7 +87,7 @@ public final class ManySessions {
             for (int i = 0; i < sessions; i++) {
                 SessionMover mover = opened.add(new SessionMover(shard, Route.Preference.TCP,
                     (long) QUEUE_DEPTH * requestBytes, 0, false, "-" + i));
-                // The session logs in here, so that the measurement does not include logins.
+                // The session logs in here, so the measurement does not include logins.
                 mover.move(pull.withRequests(1));
                 movers.add(mover);
             }

@@ -250,7 +250,7 @@ public final class ProtocolBench {
         }
     }
 
-    /** Sends small and large requests in both directions, so that the JVMs compile the code before the measurement. */
+    /** Sends small and large requests in both directions, so the JVMs compile the code before the measurement. */
     private void warmUp(Map<String, Requester> requesters) throws IOException {
         for (Map.Entry<String, Requester> each : requesters.entrySet()) {
             Progress.show("warming up: " + each.getKey());
@@ -298,7 +298,7 @@ public final class ProtocolBench {
                         warmUp(plan.runMs(Measure.FAN_IN),
                             (direction, bytes) -> ClosedLoop.run(each, direction, bytes, 1));
                     }
-                    // The clients log in here, so that the measurement does not include logins.
+                    // The clients log in here, so the measurement does not include logins.
                     ClosedLoop.run(each, Direction.PUSH, plan.sizesOf(Measure.FAN_IN).getFirst(), 1);
                 }
                 for (Direction direction : ONE_WAY) {

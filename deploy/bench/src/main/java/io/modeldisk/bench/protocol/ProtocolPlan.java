@@ -91,7 +91,7 @@ public record ProtocolPlan(
             Arguments.require(count >= 2 || !measures.contains(Measure.MESH),
                 "--clients 1 is too few nodes for a mesh");
         }
-        // The gradient is in one slab, so that no request crosses a slab boundary.
+        // The gradient is in one slab, so no request crosses a slab boundary.
         Arguments.require(gradientBytes <= DataMemory.SLAB_BYTES,
             "--gradient-size " + gradientBytes + " must be at most 1 GiB");
         Arguments.require(running == null || Set.of(Measure.THROUGHPUT, Measure.LATENCY).containsAll(measures),

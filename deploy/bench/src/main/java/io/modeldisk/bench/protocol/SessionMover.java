@@ -23,7 +23,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * A mover that uses one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
- * All pushed gradients are zero, so that an aggregator such as sgd does not change the weights.
+ * All pushed gradients are zero, so an aggregator such as sgd does not change the weights.
  */
 public final class SessionMover implements Requester {
     static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";

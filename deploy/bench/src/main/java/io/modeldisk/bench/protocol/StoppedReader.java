@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A session that stops reading and then requests weights, so that the shard's socket for this session stays full. */
+/** A session that stops reading and then requests weights, so the shard's socket for this session stays full. */
 final class StoppedReader implements AutoCloseable {
     /** The maximum number of bytes in one command. The data of two commands is larger than the socket buffers. */
     static final int REQUEST_BYTES = 8 << 20;
@@ -81,7 +81,7 @@ final class StoppedReader implements AutoCloseable {
         return request;
     }
 
-    /** Blocks the session's receiving thread, so that the session stops reading. */
+    /** Blocks the session's receiving thread, so the session stops reading. */
     private void holdUp() {
         stopped.countDown();
         try {

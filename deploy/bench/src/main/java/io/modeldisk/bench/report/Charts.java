@@ -25,7 +25,7 @@ public final class Charts {
 
     private static final int HEIGHT = 340;
     private static final double HEADROOM = 1.08;
-    /** The plot leaves a margin, so that the lowest number of the y axis stays visible. */
+    /** The plot leaves a margin, so the lowest number of the y axis stays visible. */
     private static final double PLOT_CONTENT = 0.98;
     /** An axis is logarithmic if the largest figure is so many times the smallest one. */
     private static final double MANY_TIMES = 20;

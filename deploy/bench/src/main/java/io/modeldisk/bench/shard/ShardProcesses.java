@@ -136,7 +136,7 @@ public final class ShardProcesses implements AutoCloseable {
      */
     @Override
     public void close() {
-        // The backups end before the primaries, so that none becomes a primary.
+        // The backups end before the primaries, so none becomes a primary.
         backups.forEach(ChildProcess::close);
         shards.forEach(ChildProcess::close);
         try {

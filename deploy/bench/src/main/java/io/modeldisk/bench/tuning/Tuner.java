@@ -108,7 +108,7 @@ public final class Tuner {
             DataMemory memory = opened.add(model.allocate(bytes));
             return _ -> exchange.run(model, memory);
         } finally {
-            // Added after the memory, so that the model is closed first.
+            // Added after the memory, so the model is closed first.
             opened.add(model);
         }
     }

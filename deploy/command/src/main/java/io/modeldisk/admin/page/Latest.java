@@ -11,7 +11,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * The last value of a source that may take long to answer. Each look begins a read on a thread of its own, unless one is in
- * progress, and returns what earlier reads have found. After a read that took long, the next one waits, so that a shard spends at
+ * progress, and returns what earlier reads have found. After a read that took long, the next one waits, so a shard spends at
  * most a part of its time on its status. Thread-safe.
  *
  * @param <T> the type of the value

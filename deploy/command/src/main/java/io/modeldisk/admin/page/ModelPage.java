@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 
 /**
  * The page of a model, its scripts and style, and the JSON that the scripts read. The page contains no data: the scripts set all
- * texts of the model as text, so that no name can be HTML. Everything comes from this server. Thread-safe.
+ * texts of the model as text, so no name can be HTML. Everything comes from this server. Thread-safe.
  *
  * @param overview returns what the page shows, at the time of each request
  */

@@ -337,7 +337,7 @@ final class Dispatcher {
     private void write(RequestSlot slot, RequestView request) throws IOException {
         if (request.isWriteBack() && !tree.file(request.node()).is(Trait.WRITABLE_BY_MAP)) {
             throw new ErrnoException(Errno.EIO, "pages of a map of " + tree.file(request.node()).name()
-                + " are no gradient: write the gradient with write(2), or map mapped/gradient.N");
+                + " cannot be written back as a gradient: write the gradient with write(2), or map mapped/gradient.N");
         }
         slot.body().size(handles.handle(request.handle()).write(request.offset(), request.sizeBytes(), slot));
         slot.replyBody();
@@ -396,7 +396,7 @@ final class Dispatcher {
             handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()),
                 request.node(), writable, unique);
         }
-        // If the content is constant, it may be in the page cache, so that processes can map the file on every kernel.
+        // If the content is constant, it may be in the page cache, so processes can map the file on every kernel.
         slot.body().open(handle, file.is(Trait.CONSTANT_WHILE_OPEN) ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
         if (slot.isRefused()) {

@@ -138,7 +138,7 @@ final class Interrupts {
         slots.forEach(RequestSlot::cancel);
     }
 
-    /** Returns whether a request that did not succeed is left without a reply, so that another process serves it again. */
+    /** Returns whether a request that did not succeed is left without a reply, so another process serves it again. */
     boolean isLeft(RequestSlot slot) {
         return frozen && resends && slot.cancellation().isCancelled();
     }

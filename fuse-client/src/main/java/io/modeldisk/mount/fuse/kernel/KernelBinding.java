@@ -96,7 +96,7 @@ public final class KernelBinding implements FuseBinding {
         try {
             return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
         } catch (IOException | RuntimeException e) {
-            // The descriptor is closed before the unmount, so that the unmount does not wait for a reply of this session.
+            // The descriptor is closed before the unmount, so the unmount does not wait for a reply of this session.
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;

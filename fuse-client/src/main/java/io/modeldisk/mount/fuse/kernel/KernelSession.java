@@ -76,7 +76,7 @@ final class KernelSession extends FuseSession {
             this.resends = (capabilities & KernelProtocol.HAS_RESEND) != 0;
             if (options.handover().resumes() && !resends) {
                 LOG.warn(
-                    "before Linux 6.9, the kernel does not send again requests that were in progress: if the previous process"
+                    "before Linux 6.9, the kernel does not resend requests that were in progress: if the previous process"
                         + " was killed, the processes that have made such requests wait until they are killed");
             } else if (options.handover().resumes()) {
                 // Before the first request is read: the kernel would send it again while it is served.
@@ -131,7 +131,7 @@ final class KernelSession extends FuseSession {
         int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
         // The kernel splits a write at a limit of bytes and at a limit of pages. Memory that does not start at a page boundary
         // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
-        // limit of bytes is lower, so that the kernel reaches this limit first and splits between blocks.
+        // limit of bytes is lower, so the kernel reaches this limit first and splits between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
         int more = request.moreCapabilities()
             & (KernelProtocol.PASSTHROUGH | KernelProtocol.ALLOW_MMAP | KernelProtocol.HAS_RESEND);

@@ -60,13 +60,13 @@ final class PollNotifier {
         long written = send(KernelProtocol.NOTIFY_RESEND, ReplyView.HEADER_BYTES);
         if (written < 0) {
             LOG.error(
-                "the kernel did not send again the requests of the previous process ({}): the processes that have made them "
+                "the kernel did not resend the requests of the previous process ({}): the processes that have made them "
                     + "wait until they are killed",
                 Errno.nameOf(-written));
         }
     }
 
-    /** Wakes the process that waits for the open file with this number, so that it asks again. */
+    /** Wakes the process that waits for the open file with this number, so it asks again. */
     synchronized void wake(long number) {
         if (closed) {
             return;

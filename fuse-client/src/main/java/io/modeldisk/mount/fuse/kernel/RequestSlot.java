@@ -145,7 +145,7 @@ final class RequestSlot extends DataRequest {
         if (unique != interruptedUnique || !cancellation.abandon()) {
             return;
         }
-        // Before the reply, so that the next request of the process already waits for this one.
+        // Before the reply, so the next request of the process already waits for this one.
         abandoned = true;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ReplyView.HEADER_BYTES, Long.BYTES);

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * A request in memory, as the kernel wrote it: {@code struct fuse_in_header} and the first fields of its body (linux/fuse.h). The
- * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so that the data of a write starts on a page.
+ * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so the data of a write starts on a page.
  */
 record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
     /** The length of the header and of the fields of a WRITE request, without its data. */
@@ -115,7 +115,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_INT, BODY + 24);
     }
 
-    /** Returns whether this request changes a file, so that its order among other changes of the file matters. */
+    /** Returns whether this request changes a file, so its order among other changes of the file matters. */
     boolean isChange() {
         return switch (opcode()) {
             case Opcode.WRITE, Opcode.FSYNC, Opcode.SETATTR, Opcode.SETXATTR -> true;

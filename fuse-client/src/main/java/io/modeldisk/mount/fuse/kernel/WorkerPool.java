@@ -19,7 +19,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read and serve requests. When all threads wait, the reserve thread adds another thread, so that attribute
+ * The threads that read and serve requests. When all threads wait, the reserve thread adds another thread, so attribute
  * requests and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops
  * when enough other threads read again.
  *

@@ -34,7 +34,7 @@ final class FrameStream {
     }
 
     /**
-     * Stops sending, so that the peer sees the end of the stream. Receiving continues until the peer closes the connection or
+     * Stops sending, so the peer sees the end of the stream. Receiving continues until the peer closes the connection or
      * {@code withinNs} has passed.
      */
     void finish(long withinNs) {

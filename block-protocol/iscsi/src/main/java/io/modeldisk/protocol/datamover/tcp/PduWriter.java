@@ -29,7 +29,7 @@ final class PduWriter {
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
-    /** The lock is fair, so that a thread that sends many PDUs does not delay a single PDU of another thread. */
+    /** The lock is fair, so a thread that sends many PDUs does not delay a single PDU of another thread. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private final Held writing = this::unlock;
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
@@ -88,7 +88,7 @@ final class PduWriter {
     }
 
     /**
-     * Holds back a PDU that has no data, so that the PDU is written together with the next PDU. The caller holds {@code lock}.
+     * Holds back a PDU that has no data, so the PDU is written together with the next PDU. The caller holds {@code lock}.
      */
     void hold(Pdu pdu) throws IOException {
         if (held.remaining() < Pdu.BHS_BYTES + WireDigest.BYTES) {

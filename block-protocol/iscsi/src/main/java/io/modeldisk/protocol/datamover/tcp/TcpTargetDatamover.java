@@ -46,7 +46,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final DataOutPdu dataOut = new DataOutPdu(received);
     /**
-     * The buffer for the data of control PDUs. The buffer is small before the login, so that a peer that cannot log in costs
+     * The buffer for the data of control PDUs. The buffer is small before the login, so a peer that cannot log in costs
      * little memory.
      */
     private ByteBuffer control = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.ownDataSegmentBytes());

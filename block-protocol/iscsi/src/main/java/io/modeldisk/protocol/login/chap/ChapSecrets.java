@@ -83,7 +83,7 @@ public final class ChapSecrets {
     private final String selfName;
     private final ChapSecret self;
     private final Map<String, Peer> peers;
-    /** Replaces an unknown user, so that the login of an unknown user fails in the same way as a login with a wrong secret. */
+    /** Replaces an unknown user, so the login of an unknown user fails in the same way as a login with a wrong secret. */
     private final Peer nobody;
 
     /** The words of the line {@code zookeeper}; null if there is none. */

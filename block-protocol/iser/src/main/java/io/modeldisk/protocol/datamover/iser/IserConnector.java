@@ -30,7 +30,7 @@ public final class IserConnector {
     private final RdmaDomains domains = new RdmaDomains();
     private final boolean asksForInvalidation;
 
-    /** Creates a connector that does not ask targets to invalidate memory keys, so that registrations stay valid. */
+    /** Creates a connector that does not ask targets to invalidate memory keys, so registrations stay valid. */
     public IserConnector() {
         this(false);
     }

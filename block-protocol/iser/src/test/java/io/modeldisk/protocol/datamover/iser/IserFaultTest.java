@@ -68,7 +68,7 @@ class IserFaultTest extends IserFixture {
     }
 
     /**
-     * The target puts the memory key of the command into the response, so that the initiator's device invalidates the memory key.
+     * The target puts the memory key of the command into the response, so the initiator's device invalidates the memory key.
      * The device refuses, because a user process has registered the memory, and then the command fails. The failure therefore
      * proves that the response contained the memory key.
      */

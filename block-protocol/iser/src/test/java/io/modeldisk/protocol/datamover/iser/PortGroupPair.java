@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Scanner;
 
 /**
- * Serves one memory as two target port groups, so that deploy/softroce/multipath can test the multipath of Linux. Both groups
+ * Serves one memory as two target port groups, so deploy/softroce/multipath can test the multipath of Linux. Both groups
  * are in this process and share the memory: this program tests the protocol, not the takeover of a shard by another process.
  *
  * <p>The arguments are a host and the ports of the groups 1 and 2. Each line of the standard input is the number of the group
