@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
@@ -66,11 +67,13 @@ public final class BaselineClient implements Requester {
     public long move(Load load, boolean aggregates) throws IOException {
         long begun = System.nanoTime();
         new BaselineRequest(load.direction(), false, aggregates, load.requestBytes(), load.requests()).send(channel);
-        List<Callable<Void>> tasks = switch (load.direction()) {
-            case PUSH -> List.of(() -> push(load));
-            case PULL -> List.of(() -> pull(load));
-            case BOTH -> List.of(() -> push(load), () -> pull(load));
-        };
+        List<Callable<Void>> tasks = new ArrayList<>();
+        if (load.direction().pushes()) {
+            tasks.add(() -> push(load));
+        }
+        if (load.direction().pulls()) {
+            tasks.add(() -> pull(load));
+        }
         ClosedLoop.together(tasks);
         if (load.direction().pushes()) {
             checkReceived(load);
