@@ -8,39 +8,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests a learner that shards forget, and shards that go back to earlier weights. */
 @Timeout(60)
-class ForgottenLearnerTest {
-    private static final int BLOCK = 16384;
-    private static final int MIB = 1 << 20;
-
-    private final DataMemory memory = DataMemory.allocate(8 * MIB);
-    private FakeShards shards;
-    private StripedModel model;
-
-    @AfterEach
-    void end() {
-        model.close();
-        shards.close();
-        memory.close();
-    }
-
-    private static StripedModelContext context(ModelAddress address) {
-        return new StripedModelContext(address).learner("tester")
-            .sessions(session -> session.commandTimeout(Duration.ofSeconds(5)))
-            .reconnectTimeout(Duration.ofMillis(500));
-    }
-
+class ForgottenLearnerTest extends ShardsFixture {
     private void serve(long bytes) throws IOException {
         shards = FakeShards.of(bytes, BLOCK, 2);
         model = StripedModel.connect(context(shards.address()));

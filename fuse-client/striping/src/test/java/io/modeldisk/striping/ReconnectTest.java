@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.ManualClock;
 import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
@@ -15,29 +14,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests how a model reconnects to a shard after a restart and after a silent outage of the network. */
 @Timeout(60)
-class ReconnectTest {
-    private static final int BLOCK = 16384;
-    private static final int MIB = 1 << 20;
-
-    private final DataMemory memory = DataMemory.allocate(MIB);
-    private FakeShards shards;
-    private StripedModel model;
-
-    @AfterEach
-    void end() {
-        if (model != null) {
-            model.close();
-        }
-        shards.close();
-        memory.close();
-    }
-
+class ReconnectTest extends ShardsFixture {
     private void serve(long bytes, int block, int count) throws IOException {
         shards = FakeShards.of(bytes, block, count);
         model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));

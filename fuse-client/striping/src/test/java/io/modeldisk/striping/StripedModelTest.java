@@ -14,7 +14,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.TransferSizes;
-import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +31,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,31 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a model whose shards are servers in the same process. */
 @Timeout(60)
-class StripedModelTest {
-    private static final int BLOCK = 16384;
-    private static final int MIB = 1 << 20;
-
-    private final DataMemory memory = DataMemory.allocate(8 * MIB);
-    private FakeShards shards;
-    private StripedModel model;
-
-    @AfterEach
-    void end() {
-        if (model != null) {
-            model.close();
-        }
-        if (shards != null) {
-            shards.close();
-        }
-        memory.close();
-    }
-
-    private static StripedModelContext context(ModelAddress address) {
-        return new StripedModelContext(address).learner("tester")
-            .sessions(session -> session.commandTimeout(Duration.ofSeconds(5)))
-            .reconnectTimeout(Duration.ofMillis(500));
-    }
-
+class StripedModelTest extends ShardsFixture {
     private void serve(long bytes, int block, int count) throws IOException {
         shards = FakeShards.of(bytes, block, count);
         model = StripedModel.connect(context(shards.address()));
