@@ -4,7 +4,6 @@ import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ReplicateCommand;
@@ -12,9 +11,6 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.striping.ModelAddress;
-import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -24,9 +20,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -41,8 +34,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(120)
 final class PortGroupIT {
     private static final int SIZE_BYTES = 1 << 20;
-    private static final Pattern STANDBY = Pattern
-        .compile("standby: shard 0/1 of model m waits on 127\\.0\\.0\\.1:(\\d+).*");
     private static final Pattern COORDINATOR = Pattern.compile("ready: .*?(127\\.0\\.0\\.1:\\d+).*");
 
     private static final Pattern BACKUP = Pattern
@@ -69,35 +60,6 @@ final class PortGroupIT {
         return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", SIZE_BYTES, "--aggregator",
             "sum", "--coordinator", coordinator, "--coordinator-session", "1s", "--replace-after", "1s", "--port-group",
             group + "/2"), Stream.of(more)).toArray());
-    }
-
-    @Test
-    void pushToAWaitingProcessSucceedsAfterThisProcessHasTakenOver() throws Exception {
-        Running zookeeper = Command.coordinator(sandbox, "127.0.0.1:0");
-        String coordinator = group(COORDINATOR, zookeeper.awaitLine("ready: "));
-        Running first = serve(coordinator, 1);
-        Command.port(first);
-        Running second = serve(coordinator, 2);
-        String waiting = group(STANDBY, second.awaitLine("standby: "));
-
-        try (DataMemory memory = DataMemory.allocate(SIZE_BYTES);
-            ExecutorService executor = Executors.newSingleThreadExecutor();
-            StripedModel model = StripedModel.connect(
-                new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:" + waiting + "/m"))
-                    .reconnectTimeout(Duration.ofSeconds(60)))) {
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 7);
-            Future<?> push = executor.submit(() -> {
-                model.join();
-                model.push(0, memory, 0, SIZE_BYTES, Cancellation.NONE);
-                return null;
-            });
-            first.signal("KILL");
-            assertThat(Command.port(second)).isEqualTo(Integer.parseInt(waiting));
-            push.get(60, TimeUnit.SECONDS);
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 0);
-            model.pull(0, memory, 0, SIZE_BYTES, Cancellation.NONE);
-            assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(7);
-        }
     }
 
     /** A session of an initiator with one process. Closes after each use, because the process may close its sessions. */
