@@ -76,7 +76,7 @@ final class PartitionIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"bsp, sync", "bsp, overlap", "asp, direct", "asp, overlap"})
+    @CsvSource({"bsp, sync", "bsp, overlap", "asp, direct"})
     void remainingLearnersDivideAllDataFromTheSameRoundWhenAMountIsKilled(String consistency, String scheme)
         throws Exception {
         Programs.requireMounting();
