@@ -71,7 +71,7 @@ final class ShmIT {
     }
 
     @Test
-    void statusOfAMountShowsWhyTheMountUsesTcp() throws Exception {
+    void mountOfAShardWithoutSharedMemoryUsesTcpAndShowsWhyUnlessItNeedsSharedMemory() throws Exception {
         Programs.requireMounting();
         sandbox.directory("run");
         Running shard = serve("tcp", "127.0.0.1:0");
@@ -80,31 +80,9 @@ final class ShmIT {
         assertThat(mount.awaitLine("ready: ")).contains("datamover tcp, learner ").hasSizeLessThan(200);
         assertThat(sandbox.run(Sandbox.modeldisk("status", sandbox.path("d"))).succeeded())
             .contains("datamover tcp (shared memory is not possible: ");
-    }
-
-    @Test
-    void mountFailsIfTheRequestedSharedMemoryIsUnavailable() throws Exception {
-        Programs.requireMounting();
-        sandbox.directory("run");
-        Running shard = serve("tcp", "127.0.0.1:0");
-        Shards shards = new Shards("m", List.of(Command.port(shard)));
-        Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), "--datamover", "shm", sockets()[0],
+        Running refused = Command.mount(sandbox, shards, sandbox.directory("e"), "--datamover", "shm", sockets()[0],
             sockets()[1]);
-        assertThat(mount.awaitEnd()).isNotZero();
-        assertThat(mount.output()).contains("does not respond over shared memory at ", "--datamover shm");
-    }
-
-    @Test
-    void secondShardThatUsesTheSameSocketFailsAndReportsTheOwner() throws Exception {
-        Running first = serve("tcp,shm", "127.0.0.1:0");
-        int port = Command.port(first);
-        Running second = serve("shm", "127.0.0.1:" + port);
-        assertThat(second.awaitEnd()).isNotZero();
-        assertThat(second.output()).contains("is in use by process ");
-        first.signal("KILL");
-        first.awaitEnd();
-        Running third = serve("shm", "127.0.0.1:" + port);
-        assertThat(third.awaitLine("ready: ")).contains("shard 0/1 of model m");
-        assertThat(sandbox.path("run").resolve("m-" + port + ".sock")).exists();
+        assertThat(refused.awaitEnd()).isNotZero();
+        assertThat(refused.output()).contains("does not respond over shared memory at ", "--datamover shm");
     }
 }
