@@ -48,14 +48,4 @@ final class TuneIT {
         assertThat(logOfShard("--tuning", file)).contains("transfer sizes: of " + file);
         assertThat(logOfShard()).contains("transfer sizes: built in");
     }
-
-    @Test
-    void serveRefusesATuningFileOfAnotherVersion() throws Exception {
-        Path file = sandbox.file("foreign.json", "{\"format\": \"modeldisk tuning\", \"version\": 9}");
-        Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1m", "--tuning", file));
-
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("has version 9, but this modeldisk reads version 1",
-            "write a new file with `modeldisk tune`");
-    }
 }
