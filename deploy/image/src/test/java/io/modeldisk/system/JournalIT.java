@@ -30,7 +30,7 @@ final class JournalIT {
      * Pushes rounds of which each value is the round number. With bsp, checks the weights before each push. Prints the number of
      * each round.
      */
-    private static final String TRAIN = """
+    static final String TRAIN = """
         import os, sys
         import numpy as np
         path, first, last, bsp = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == 'bsp'
@@ -124,39 +124,23 @@ final class JournalIT {
             running = serveBoth(shards, options);
             Command.ready("m", running);
         }
+        kill(List.of(running.get(1)));
+        Command.port(serve(1, shards.ports().get(1), options));
         assertThat(a.awaitEnd()).as(a.output()).isZero();
         assertThat(b.awaitEnd()).as(b.output()).isZero();
         weights(shards, "a", expected);
+        assertThat(running.getFirst().output()).doesNotContain("goes back");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains("durability journal");
     }
 
     @Test
-    void bspGoesOnWithoutLossAfterTheMachineHasCrashed() throws Exception {
+    void bspGoesOnWithoutLossAfterTheMachineHasCrashedAndOneShardWasKilled() throws Exception {
         trainingGoesOn("bsp", ROUNDS * (ROUNDS + 1) / 2);
     }
 
     @Test
-    void aspContinuesWithoutLossAfterTheMachineHasCrashed() throws Exception {
+    void aspContinuesWithoutLossAfterTheMachineHasCrashedAndOneShardWasKilled() throws Exception {
         trainingGoesOn("asp", ROUNDS * (ROUNDS + 1));
-    }
-
-    @Test
-    void bspGoesOnAfterOneShardWasKilledWithoutGoingBack() throws Exception {
-        require();
-        disk();
-        Object[] options = {"--durability", "journal", "--consistency", "bsp", "--checkpoint-every", "3s"};
-        List<Running> running = serveBoth(null, options);
-        Shards shards = Command.ready("m", running);
-        Running a = learner(shards, "a", 1, ROUNDS, "bsp");
-        for (int round = ROUNDS / 4; round < ROUNDS; round += ROUNDS / 4) {
-            a.awaitLine("round " + round);
-            kill(List.of(running.get(1)));
-            running.set(1, serve(1, shards.ports().get(1), options));
-            Command.port(running.get(1));
-        }
-        assertThat(a.awaitEnd()).as(a.output()).isZero();
-        weights(shards, "a", ROUNDS * (ROUNDS + 1) / 2f);
-        assertThat(running.getFirst().output()).doesNotContain("goes back");
     }
 
     @Test
