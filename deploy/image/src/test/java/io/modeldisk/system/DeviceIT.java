@@ -23,21 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class DeviceIT {
     private static final String SIZE = "1MiB";
 
-    /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
-    private static final String TRAIN = """
-        import os, sys
-        import numpy as np
-        path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-        fd = os.open(path, os.O_RDWR)
-        size = os.fstat(fd).st_size
-        for number in range(first, last + 1):
-            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
-            expected = number * (number - 1) // 2
-            assert (weights == expected).all(), (number, expected, weights.min(), weights.max())
-            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
-            os.fsync(fd)
-        """;
-
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
@@ -53,7 +38,12 @@ final class DeviceIT {
     }
 
     private void train(Path mount, int first, int last) throws Exception {
-        sandbox.run("python3", "-c", TRAIN, mount.resolve("model").toString(), "" + first, "" + last).succeeded();
+        sandbox.run(learner(mount, first, last)).succeeded();
+    }
+
+    private static String[] learner(Path mount, int first, int last) {
+        return new String[]{"python3", "-c", JournalIT.TRAIN, mount.resolve("model").toString(), "" + first, "" + last,
+            "bsp"};
     }
 
     @Tag("mount")
@@ -88,13 +78,12 @@ final class DeviceIT {
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
         Object[] options = {"--state", sandbox.path("state"), "--durability", "journal"};
-        Running shard = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "4000"), 0, options);
+        Running shard = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "2000"), 0, options);
         int port = Command.port(shard);
         Path mount = sandbox.directory("d");
         sandbox.run(modeldisk("mount", new Shards("m", List.of(port)).address(), mount, "--reconnect", "60s"))
             .succeeded();
-        Running learner = sandbox.start("learner", "python3", "-c", TRAIN, mount.resolve("model").toString(), "1",
-            "200");
+        Running learner = sandbox.start("learner", learner(mount, 1, 100));
         assertThat(shard.awaitEnd()).isEqualTo(1);
         assertThat(shard.output()).contains("the device cuda:0 (emulated 0) has failed: cu", "; this process ends");
         assertThat(learner.process().isAlive()).isTrue();
@@ -111,7 +100,7 @@ final class DeviceIT {
         String coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ")
             .replaceFirst(".* on ([^,]*),.*", "$1");
         Object[] options = {"--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"};
-        Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "4000"), 0, options);
+        Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "2000"), 0, options);
         primary.awaitLine("ready: ");
         Running backup = serve(Map.of(), 0, options);
         String url = "modeldisk+zk://" + coordinator + "/m";
@@ -119,8 +108,7 @@ final class DeviceIT {
             () -> sandbox.run(modeldisk("status", url)).output().contains(" is in sync"));
         Path mount = sandbox.directory("d");
         sandbox.run(modeldisk("mount", url, mount, "--reconnect", "60s")).succeeded();
-        Running learner = sandbox.start("learner", "python3", "-c", TRAIN, mount.resolve("model").toString(), "1",
-            "200");
+        Running learner = sandbox.start("learner", learner(mount, 1, 100));
         assertThat(primary.awaitEnd()).isEqualTo(1);
         assertThat(learner.process().isAlive()).isTrue();
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
