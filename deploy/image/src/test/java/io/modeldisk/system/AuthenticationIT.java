@@ -47,8 +47,9 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void libiscsiLogsInWithOneWayAndWithMutualChap() throws Exception {
+    void libiscsiAndQemuLogInWithOneWayAndLibiscsiWithMutualChap() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
         assertThat(sandbox.run("iscsi-inq", url(shards, SECRET, "")).succeeded()).contains("modeldisk raw");
         String mutual = "?target_user=shards&target_password=" + SHARDS_SECRET;
@@ -56,33 +57,6 @@ final class AuthenticationIT {
         String list = sandbox.run("iscsi-ls", "-s", "iscsi://learner%" + SECRET + "@127.0.0.1:"
             + shards.ports().getFirst()).succeeded();
         assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(4);
-    }
-
-    @Test
-    @Tag("peer")
-    void libiscsiWithAWrongOrMissingSecretIsRefused() throws Exception {
-        Programs.require("iscsi-inq", "libiscsi-bin");
-        Shards shards = serve();
-        for (Result result : new Result[]{
-            sandbox.run("iscsi-inq", url(shards, "notTheSecretOfIts", "")),
-            sandbox.run("iscsi-inq", shards.unit(1)),
-            sandbox.run("iscsi-ls", shards.portal()),
-            sandbox.run("iscsi-ls", "iscsi://nobody%" + SECRET + "@127.0.0.1:" + shards.ports().getFirst())}) {
-            assertThat(result.status()).as(result::toString).isNotZero();
-            assertThat(result.output()).contains("Authentication failure").doesNotContain("modeldisk raw", "Target:");
-        }
-        Result impostor = sandbox.run("iscsi-inq",
-            url(shards, SECRET, "?target_user=shards&target_password=whatAnImpostorHas"));
-        assertThat(impostor.status()).isNotZero();
-        assertThat(impostor.output()).contains("Invalid CHAP_R response from the target");
-    }
-
-    @Test
-    @Tag("peer")
-    void qemuReadsBackItsWritesAfterALoginWithChap() throws Exception {
-        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
-        Shards shards = serve();
-        assertThat(sandbox.run("qemu-img", "info", url(shards, SECRET, "")).succeeded()).contains("file format: raw");
         String output = sandbox.run(chap(SECRET), "qemu-io", "-f", "raw", "-c", "write -P 0x11 0 1M",
             "-c", "read -P 0x11 0 1M", shards.unit(1)).succeeded();
         assertThat(output).contains("wrote 1048576/1048576", "read 1048576/1048576")
@@ -91,13 +65,24 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void qemuWithAWrongSecretIsRefused() throws Exception {
+    void libiscsiAndQemuWithAWrongOrMissingSecretAreRefused() throws Exception {
+        Programs.require("iscsi-inq", "libiscsi-bin");
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
-        Result wrong = sandbox.run(chap("notTheSecretOfIts"), "qemu-io", "-f", "raw", "-c", "read 0 4k",
-            shards.unit(1));
-        assertThat(wrong.status()).as(wrong::toString).isNotZero();
-        assertThat(wrong.output()).contains("Authentication failure").doesNotContain("read 4096");
+        for (Result result : new Result[]{
+            sandbox.run("iscsi-inq", url(shards, "notTheSecretOfIts", "")),
+            sandbox.run("iscsi-inq", shards.unit(1)),
+            sandbox.run(chap("notTheSecretOfIts"), "qemu-io", "-f", "raw", "-c", "read 0 4k", shards.unit(1)),
+            sandbox.run("iscsi-ls", shards.portal()),
+            sandbox.run("iscsi-ls", "iscsi://nobody%" + SECRET + "@127.0.0.1:" + shards.ports().getFirst())}) {
+            assertThat(result.status()).as(result::toString).isNotZero();
+            assertThat(result.output()).contains("Authentication failure").doesNotContain("modeldisk raw", "Target:",
+                "read 4096");
+        }
+        Result impostor = sandbox.run("iscsi-inq",
+            url(shards, SECRET, "?target_user=shards&target_password=whatAnImpostorHas"));
+        assertThat(impostor.status()).isNotZero();
+        assertThat(impostor.output()).contains("Invalid CHAP_R response from the target");
     }
 
     @Test
@@ -116,7 +101,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void statusCommandLogsInWithMutualChap() throws Exception {
+    void statusCommandLogsInWithMutualChapAndReportsAMissingOrWrongSecret() throws Exception {
         Shards shards = serve();
         Path mine = secrets("mine", "self learner " + SECRET + "\npeer shards " + SHARDS_SECRET + "\n");
         assertThat(sandbox.run(modeldisk("status", shards.address(), "--secrets", mine)).succeeded())
@@ -125,11 +110,6 @@ final class AuthenticationIT {
             sandbox.run(Map.of("MODELDISK_STATUS_SECRETS", mine.toString()), modeldisk("status", shards.address()))
                 .succeeded())
             .contains("model m: 64 MiB");
-    }
-
-    @Test
-    void statusCommandReportsAMissingOrWrongSecret() throws Exception {
-        Shards shards = serve();
         Result none = sandbox.run(modeldisk("status", shards.address()));
         assertThat(none.status()).isEqualTo(1);
         assertThat(none.output()).contains("authentication failed; the target requires a secret (--secrets FILE)");
