@@ -52,13 +52,6 @@ final class LifecycleIT {
     }
 
     @Test
-    void statusShowsTheSizeOfTheModelAndTheNumberOfShards() throws Exception {
-        Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
-        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
-            .contains("model m: 1 MiB in 4 blocks of 256 KiB on 2 shards");
-    }
-
-    @Test
     void statusRefusesADirectoryOnWhichNothingIsMounted() throws Exception {
         Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
         assertThat(result.status()).isNotZero();
@@ -92,7 +85,7 @@ final class LifecycleIT {
         assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         assertThat(sandbox.mounts()).isEmpty();
-        await("the process of the mount exits", () -> sandbox.processes().isEmpty());
+        assertThat(sandbox.processes()).as("processes of the mount after unmount has returned").isEmpty();
     }
 
     @Test
@@ -112,8 +105,10 @@ final class LifecycleIT {
             assertThat(open.map(LifecycleIT::target)
                 .filter(target -> target.startsWith(caller))).containsOnly(caller.resolve("mount.log"));
         }
+        sandbox.shell("printf 1234 > \"$1\"/model", directory);
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         await("the process of the mount exits", () -> sandbox.processes().isEmpty());
+        assertThat(caller.resolve("mount.log")).content().contains("closed the model without a successful fsync");
     }
 
     /** Returns the file of a descriptor in /proc; the descriptor itself if it was closed meanwhile. */
@@ -134,17 +129,6 @@ final class LifecycleIT {
         Result result = sandbox.run(Map.of("JAVA_HOME", sandbox.path("jdk").toString()),
             modeldisk("mount", "modeldisk://127.0.0.1:1/m", sandbox.directory("d")));
         assertThat(result.status()).as(result::toString).isEqualTo(3);
-    }
-
-    @Test
-    @Tag("mount")
-    void backgroundMountLogsToTheGivenFile() throws Exception {
-        Programs.requireMounting();
-        Path log = sandbox.path("mount.log");
-        sandbox.run(modeldisk("mount", launch().address(), sandbox.directory("d"), "--log", log)).succeeded();
-        sandbox.shell("printf 1234 > \"$1\"/model", sandbox.path("d"));
-        await("the mount logs that a write without fsync was dropped",
-            () -> Files.exists(log) && Files.readString(log).contains("closed the model without a successful fsync"));
     }
 
     @ParameterizedTest
@@ -219,17 +203,6 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void unmountReturnsWhenTheProcessOfTheMountHasEnded() throws Exception {
-        Programs.requireMounting();
-        Path directory = sandbox.directory("d");
-        sandbox.run(modeldisk("mount", launch().address(), directory)).succeeded();
-        ProcessHandle mount = sandbox.processes().getFirst();
-        sandbox.run(modeldisk("unmount", directory)).succeeded();
-        assertThat(sandbox.processes()).doesNotContain(mount);
-    }
-
-    @Test
-    @Tag("mount")
     void unmountNamesAProcessThatKeepsTheMountInItsMountNamespace() throws Exception {
         Programs.requireMounting();
         Programs.require("unshare", "util-linux");
@@ -251,27 +224,12 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void directoryOfAKilledMountCanBeUnmountedAndMountedAgain() throws Exception {
-        Programs.requireMounting();
-        Path directory = sandbox.directory("d");
-        Shards shards = launch();
-        Running mount = Command.mount(sandbox, shards, directory);
-        mount.awaitLine("ready: ");
-        mount.signal("KILL");
-        mount.awaitEnd();
-        sandbox.run(modeldisk("unmount", directory)).succeeded();
-        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
-        assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
-    }
-
-    @Test
-    @Tag("mount")
     void readFailsAndUnmountSucceedsAfterTheShardIsKilled() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
-        Running mount = Command.mount(sandbox, shards, directory);
+        Running mount = Command.mount(sandbox, shards, directory, "--reconnect", "1s");
         mount.awaitLine("ready: ");
         shard.signal("KILL");
         shard.awaitEnd();
