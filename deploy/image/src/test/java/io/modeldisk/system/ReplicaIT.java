@@ -16,15 +16,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests shards with backups: a coordinator, two shards with two processes each, two mounts and two learners, all in separate
  * processes. Gradients are small whole numbers, so the final weights are exact and do not depend on the order of the pushes.
  */
 @Tag("mount")
-@Timeout(300)
+@Timeout(600)
 final class ReplicaIT {
     private static final int SIZE_BYTES = (1 << 20) + 8192;
     private static final int SHARDS = 2;
@@ -172,10 +170,9 @@ final class ReplicaIT {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"bsp", "asp"})
-    void trainingGoesOnWithoutAnErrorWhenAPrimaryIsKilled(String mode) throws Exception {
-        start(mode);
+    @Test
+    void trainingGoesOnWithoutAnErrorWhenAPrimaryIsKilledInAsp() throws Exception {
+        start("asp");
         awaitRounds(10);
         primary(1).signal("KILL");
         awaitRounds(10);
@@ -183,48 +180,47 @@ final class ReplicaIT {
     }
 
     @Test
-    void primaryThatWasPausedForLongerThanItsSessionServesNobody() throws Exception {
+    void trainingGoesOnWithoutAnErrorWhileProcessesArePausedReplacedStoppedAndKilled() throws Exception {
         start("bsp");
+        assertOtherOptionsRefused();
         awaitRounds(5);
+        // A primary that was paused for longer than its session serves nobody.
         Running paused = primary(0);
         paused.signal("STOP");
         awaitRounds(10);
         paused.signal("CONT");
         awaitBackup(0);
         assertThat(primary(0)).isNotSameAs(paused);
-        awaitRounds(5);
-        assertFinalWeights();
-    }
 
-    @Test
-    void handoverChangesThePrimaryWithoutAnError() throws Exception {
-        start("bsp");
-        awaitRounds(5);
-        Running before = primary(1);
+        Running first = primary(1);
         Result handover = sandbox.run(modeldisk("handover", url(), "--shard", 1));
         assertThat(handover.status()).as(handover.output()).isZero();
         assertThat(handover.output()).containsPattern("epoch \\d+: another process is the primary of shard 1\n");
         awaitRounds(5);
-        assertThat(primary(1)).isNotSameAs(before);
+        Running second = primary(1);
+        assertThat(second).isNotSameAs(first);
         awaitBackup(1);
-        primary(1).signal("TERM");
+
+        // Both processes of the shard end, one after the other.
+        second.signal("TERM");
         awaitRounds(5);
-        assertThat(primary(1)).isSameAs(before);
+        assertThat(primary(1)).isSameAs(first);
+        Running third = serve(1);
+        processes.get(1).add(third);
+        awaitBackup(1);
+        first.signal("KILL");
+        awaitRounds(5);
+        assertThat(primary(1)).isSameAs(third);
         assertFinalWeights();
     }
 
-    @Test
-    void shardSurvivesTheDeathOfBothProcessesOneAfterTheOther() throws Exception {
-        start("bsp");
-        for (int i = 0; i < 2; i++) {
-            awaitRounds(5);
-            primary(0).signal("KILL");
-            awaitRounds(5);
-            processes.getFirst().add(serve(0));
-            awaitBackup(0);
-        }
-        awaitRounds(5);
-        assertFinalWeights();
+    private void assertOtherOptionsRefused() throws Exception {
+        Result other = sandbox
+            .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
+                SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners",
+                LEARNERS, "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"));
+        assertThat(other.status()).isNotZero();
+        assertThat(other.output()).contains("aggregator");
     }
 
     @Test
@@ -247,18 +243,5 @@ final class ReplicaIT {
         String newest = status().lines().filter(line -> line.startsWith("the newest checkpoint is")).findFirst()
             .orElseThrow();
         assertWeights(Long.parseLong(newest.replaceFirst(".* of round (\\d+),.*", "$1")));
-    }
-
-    @Test
-    void backupWithOtherOptionsIsRefused() throws Exception {
-        start("bsp");
-        Result other = sandbox
-            .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
-                SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners",
-                LEARNERS,
-                "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"));
-        assertThat(other.status()).isNotZero();
-        assertThat(other.output()).contains("aggregator");
-        assertFinalWeights();
     }
 }
