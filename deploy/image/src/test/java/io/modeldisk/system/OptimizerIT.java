@@ -55,8 +55,7 @@ final class OptimizerIT {
     private final Sandbox sandbox = new Sandbox();
 
     @ParameterizedTest
-    @CsvSource({"bsp, sync, 0, cpu", "bsp, overlap, 1, cpu", "asp, direct, 0, cpu", "bsp, overlap, 1, gpu",
-        "asp, direct, 0, gpu"})
+    @CsvSource({"bsp, sync, 0, cpu", "bsp, overlap, 1, cpu", "asp, direct, 0, cpu", "bsp, overlap, 1, gpu"})
     void weightsAreThoseOfTheOptimizerAlsoAfterAChangeOfTheLearningRate(
         String consistency, String scheme, String delay, String processor) throws Exception {
         if (processor.equals("gpu")) {
