@@ -23,7 +23,7 @@ final class TrainingTakeoverIT {
     private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "examples/digits");
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
-    private static final int ITERATIONS = 800;
+    private static final int ITERATIONS = 400;
     /** With one thread, numpy adds in the same order in every run. */
     private static final Map<String, String> ONE_THREAD = Map.of("OPENBLAS_NUM_THREADS", "1", "PYTHONDONTWRITEBYTECODE",
         "1");
