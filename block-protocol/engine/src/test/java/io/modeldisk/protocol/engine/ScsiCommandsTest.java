@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HexFormat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -102,14 +103,13 @@ class ScsiCommandsTest {
         assertThat(ByteBuffer.wrap(read(255, 0x12, 1, 0xB0, 0, 255).data()).getInt(8)).isEqualTo(2048);
     }
 
-    @Test
-    void inquiryOfAnUnknownVpdPageIsRefused() throws IOException {
-        assertThat(read(255, 0x12, 1, 0xB9, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
-    }
-
-    @Test
-    void inquiryWithAPageCodeButWithoutEvpdIsRefused() throws IOException {
-        assertThat(read(255, 0x12, 0, 0x80, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
+    @ParameterizedTest
+    @CsvSource({"an unknown VPD page, 12 01 B9 00 FF", "a VPD page without EVPD, 12 00 80 00 FF",
+        "an unknown mode page, 1A 00 01 00 FF", "an unknown service action, 9E 11 00 00 00 00 00 00 00 00 00 00 00 20",
+        "a too small allocation length, A0 00 00 00 00 00 00 00 00 08"})
+    void commandWithAnInvalidFieldIsRefused(String field, String cdb) throws IOException {
+        byte[] bytes = Arrays.copyOf(HexFormat.ofDelimiter(" ").parseHex(cdb), 16);
+        assertThat(raw.run(READ, bytes, 255, EMPTY).senseCode()).as(field).isEqualTo(INVALID_FIELD);
     }
 
     @Test
@@ -129,11 +129,6 @@ class ScsiCommandsTest {
     @Test
     void readCapacity16IsCutToTheAllocationLength() throws IOException {
         assertThat(read(32, 0x9E, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12).data()).hasSize(12);
-    }
-
-    @Test
-    void commandWithAnUnknownServiceActionIsRefused() throws IOException {
-        assertThat(read(32, 0x9E, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
@@ -162,21 +157,11 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void modeSenseOfAnUnknownPageIsRefused() throws IOException {
-        assertThat(read(255, 0x1A, 0, 0x01, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
-    }
-
-    @Test
     void reportLunsListsTheLogicalUnits() throws IOException {
         byte[] data = read(64, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64).data();
         assertThat(data).hasSize(16);
         assertThat(ByteBuffer.wrap(data).getInt(0)).isEqualTo(8);
         assertThat(ByteBuffer.wrap(data).getLong(8)).isZero();
-    }
-
-    @Test
-    void reportLunsWithATooSmallAllocationLengthIsRefused() throws IOException {
-        assertThat(read(8, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 8).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of write data that is sent as immediate, unsolicited or solicited data, and tests of errors in this data. */
@@ -115,41 +116,24 @@ class TargetWriteTest extends ServedTarget {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    /**
-     * Asserts that a faulty Data-Out fails its command with {@code sense}, leaves the medium unchanged, and does not end the
-     * session.
-     */
-    private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
+    /** The medium stays unchanged, and the session does not end. */
+    @ParameterizedTest
+    @CsvSource({"a wrong offset, 0, 1, 1, " + SenseCodes.PROTOCOL_SERVICE_CRC_ERROR,
+        "a wrong DataSN, 1, 0, 1, " + SenseCodes.PROTOCOL_SERVICE_CRC_ERROR,
+        "more data than the R2T requested, 0, 0, 5, " + SenseCodes.INCORRECT_AMOUNT_OF_DATA,
+        "too little data in the final Data-Out, 0, 0, 1, " + SenseCodes.INCORRECT_AMOUNT_OF_DATA})
+    void solicitedDataOutWithAFaultFailsTheCommand(String fault, int dataSn, int offset, int blocks, int sense)
+        throws IOException {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.targetTransferTag(), dataSn, offset, random(length, 7), true);
+        raw.dataOut(tag, r2t.targetTransferTag(), dataSn, offset * BLOCK, random(blocks * BLOCK, 7), true);
         End end = raw.end(tag);
         assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
-        assertThat(end.senseCode()).isEqualTo(sense);
+        assertThat(end.senseCode()).as(fault).isEqualTo(sense);
         assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
         byte[] data = random(BLOCK, 8);
         assertThat(raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, data).status()).isZero();
-    }
-
-    @Test
-    void dataOutAtAWrongOffsetFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR, 0, BLOCK, BLOCK);
-    }
-
-    @Test
-    void dataOutWithMoreDataThanTheR2tRequestedFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, 5 * BLOCK);
-    }
-
-    @Test
-    void dataOutWithAWrongDataSnFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR, 1, 0, BLOCK);
-    }
-
-    @Test
-    void finalDataOutWithTooLittleDataFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, BLOCK);
     }
 
     @ParameterizedTest
