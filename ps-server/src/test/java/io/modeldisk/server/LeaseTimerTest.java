@@ -13,6 +13,7 @@ import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class LeaseTimerTest {
@@ -23,18 +24,34 @@ class LeaseTimerTest {
 
     private final ManualClock clock = new ManualClock();
     private boolean mayServe = true;
+    @AutoClose
+    private ShardModel shard;
+    private LeaseTimer timer;
 
-    private ShardModel open(Aggregator aggregator) throws IOException {
-        return ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(4096).consistency("bsp")
-            .learners(2).lease(LEASE).aggregator("test", aggregator).mayServe(() -> mayServe).clock(clock));
+    private void open(Aggregator aggregator) throws IOException {
+        shard = ShardModel
+            .open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(4096).consistency("bsp")
+                .learners(2).lease(LEASE).aggregator("test", aggregator).mayServe(() -> mayServe).clock(clock));
+        timer = new LeaseTimer(shard, clock);
     }
 
-    private static void join(ShardModel shard, Nexus nexus) {
+    private void join(Nexus nexus) {
         shard.target().nexusEstablished(nexus);
         shard.learners().join(nexus);
     }
 
-    private void run(LeaseTimer timer, Duration time) {
+    /** Opens a shard whose learner has lost its connection. */
+    private void loseTheLearner() throws IOException {
+        open(new SumAggregator());
+        join(LEARNER);
+        shard.target().nexusLost(LEARNER, false);
+    }
+
+    private boolean isLearner() {
+        return shard.learners().member(LEARNER) != null;
+    }
+
+    private void run(Duration time) {
         for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(PERIOD)) {
             clock.advance(PERIOD);
             timer.tick();
@@ -43,64 +60,50 @@ class LeaseTimerTest {
 
     @Test
     void learnerWithoutAConnectionIsRemovedWhenItsLeaseExpires() throws IOException {
-        try (ShardModel shard = open(new SumAggregator())) {
-            LeaseTimer timer = new LeaseTimer(shard, clock);
-            join(shard, LEARNER);
-            shard.target().nexusLost(LEARNER, false);
-            run(timer, LEASE.minus(PERIOD));
-            assertThat(shard.learners().member(LEARNER)).isNotNull();
-            run(timer, PERIOD);
-            assertThat(shard.learners().member(LEARNER)).isNull();
-        }
+        loseTheLearner();
+        run(LEASE.minus(PERIOD));
+        assertThat(isLearner()).isTrue();
+        run(PERIOD);
+        assertThat(isLearner()).isFalse();
     }
 
     @Test
     void pauseOfTheProcessExtendsTheLeases() throws IOException {
-        try (ShardModel shard = open(new SumAggregator())) {
-            LeaseTimer timer = new LeaseTimer(shard, clock);
-            join(shard, LEARNER);
-            shard.target().nexusLost(LEARNER, false);
-            run(timer, PERIOD);
-            clock.advance(LEASE.multipliedBy(2));
-            timer.tick();
-            assertThat(shard.learners().member(LEARNER)).isNotNull();
-            run(timer, LEASE);
-            assertThat(shard.learners().member(LEARNER)).isNull();
-        }
+        loseTheLearner();
+        run(PERIOD);
+        clock.advance(LEASE.multipliedBy(2));
+        timer.tick();
+        assertThat(isLearner()).isTrue();
+        run(LEASE);
+        assertThat(isLearner()).isFalse();
     }
 
     @Test
     void leaseDoesNotEndWhileTheShardMayNotServe() throws IOException {
-        try (ShardModel shard = open(new SumAggregator())) {
-            LeaseTimer timer = new LeaseTimer(shard, clock);
-            join(shard, LEARNER);
-            shard.target().nexusLost(LEARNER, false);
-            mayServe = false;
-            run(timer, LEASE.multipliedBy(2));
-            mayServe = true;
-            run(timer, LEASE.minus(PERIOD));
-            assertThat(shard.learners().member(LEARNER)).isNotNull();
-            run(timer, PERIOD);
-            assertThat(shard.learners().member(LEARNER)).isNull();
-        }
+        loseTheLearner();
+        mayServe = false;
+        run(LEASE.multipliedBy(2));
+        mayServe = true;
+        run(LEASE.minus(PERIOD));
+        assertThat(isLearner()).isTrue();
+        run(PERIOD);
+        assertThat(isLearner()).isFalse();
     }
 
     @Test
     void timerTriesAgainToCloseRoundsAfterAnOutOfMemoryError() throws Exception {
         OutOfMemoryOnce aggregator = new OutOfMemoryOnce();
-        try (ShardModel shard = open(aggregator)) {
-            LeaseTimer timer = new LeaseTimer(shard, clock);
-            Nexus other = FakeTask.nexus("b");
-            join(shard, LEARNER);
-            join(shard, other);
-            LogicalUnit train = shard.target().units().get(0);
-            train.write(new FakeTask(other, 0, SIZE).fill(1));
-            shard.target().nexusLost(LEARNER, false);
-            assertThatThrownBy(() -> run(timer, LEASE)).isInstanceOf(OutOfMemoryError.class);
-            run(timer, PERIOD);
-            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
-            assertThat(shard.consistency().rounds(1)).isEqualTo(1);
-        }
+        open(aggregator);
+        Nexus other = FakeTask.nexus("b");
+        join(LEARNER);
+        join(other);
+        LogicalUnit train = shard.target().units().get(0);
+        train.write(new FakeTask(other, 0, SIZE).fill(1));
+        shard.target().nexusLost(LEARNER, false);
+        assertThatThrownBy(() -> run(LEASE)).isInstanceOf(OutOfMemoryError.class);
+        run(PERIOD);
+        assertThat(shard.consistency().rounds(0)).isEqualTo(1);
+        assertThat(shard.consistency().rounds(1)).isEqualTo(1);
     }
 
     private static final class OutOfMemoryOnce implements Aggregator {

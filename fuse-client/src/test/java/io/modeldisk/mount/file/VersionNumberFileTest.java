@@ -68,6 +68,14 @@ class VersionNumberFileTest {
         return new String(request.answer, StandardCharsets.UTF_8);
     }
 
+    /** Reads the version, and waits for another one. */
+    private Waiter waitForAChange() throws IOException {
+        read(0);
+        Waiter waiter = new Waiter();
+        assertThat(handle.poll(waiter)).isZero();
+        return waiter;
+    }
+
     @Test
     void readReturnsTheVersionOfTheMomentAsALine() throws IOException {
         assertThat(read(0)).isEqualTo("7\n");
@@ -85,9 +93,7 @@ class VersionNumberFileTest {
 
     @Test
     void processWaitsUntilTheVersionDiffersFromTheOneItHasRead() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        assertThat(handle.poll(waiter)).isZero();
+        Waiter waiter = waitForAChange();
         model.version(8, 1);
         waiter.awaitWake();
         assertThat(handle.poll(null)).isEqualTo(CHANGED);
@@ -131,9 +137,7 @@ class VersionNumberFileTest {
 
     @Test
     void callThatDoesNotWaitLeavesTheWaitOfAnotherThread() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         handle.poll(null);
         assertThat(waiter.discards).hasValue(0);
         model.version(8, 1);
@@ -142,18 +146,14 @@ class VersionNumberFileTest {
 
     @Test
     void releaseEndsTheWait() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         handle.release();
         assertThat(waiter.discards).hasValue(1);
     }
 
     @Test
     void lowerVersionOfAnotherHistoryWakes() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         model.version(3, 2);
         waiter.awaitWake();
         assertThat(read(0)).isEqualTo("3\n");
@@ -172,9 +172,7 @@ class VersionNumberFileTest {
 
     @Test
     void lowerVersionOfTheSameHistoryWakes() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        assertThat(handle.poll(waiter)).isZero();
+        Waiter waiter = waitForAChange();
         // A shard was killed before the record of its last update was durable.
         model.version(6, 1);
         waiter.awaitWake();
@@ -199,9 +197,7 @@ class VersionNumberFileTest {
 
     @Test
     void processIsWokenAfterAnErrorAndCanWaitAgain() throws IOException {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         model.beforeNextVersion(() -> {
             throw new OutOfMemoryError("test");
         });
@@ -240,9 +236,7 @@ class VersionNumberFileTest {
 
     @Test
     void processesAreNotWokenWhileAShardIsUnreachable() throws Exception {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         model.failVersion(new ShardException(ShardException.Kind.PATH_LOST, new ShardId(0, "h"), "gone"));
         int calls = model.versionCalls.get();
         await("the shards are asked again", () -> model.versionCalls.get() > calls + 2);
@@ -255,9 +249,7 @@ class VersionNumberFileTest {
 
     @Test
     void modelThatHasChangedItsShapeWakesWithAnError() throws Exception {
-        read(0);
-        Waiter waiter = new Waiter();
-        handle.poll(waiter);
+        Waiter waiter = waitForAChange();
         model.failVersion(new ShardException(ShardException.Kind.MODEL_CHANGED, new ShardId(0, "h"), "other size"));
         waiter.awaitWake();
         assertThat(handle.poll(new Waiter())).isEqualTo(CHANGED_AND_FAILED);
