@@ -30,7 +30,7 @@ class AggregatorsTest {
     }
 
     @Test
-    void builtInAggregatorsAndThoseOfOtherJarsAreOrderedByName() {
+    void builtInAggregatorsAndAggregatorsOfOtherJarsAreListedByName() {
         assertThat(Aggregators.providers()).extracting(AggregatorProvider::name)
             .contains("assign", "null", "sgd", "sum", "test").isSorted();
     }

@@ -101,7 +101,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyHalfValueSurvivesTheWayToFloat32AndBack(Type type) {
+    void everyHalfValueIsUnchangedAfterConversionToFloat32AndBack(Type type) {
         MemorySegment floats = widenAll(type);
         MemorySegment halves = arena.allocate(2L * HALVES);
         type.narrow(halves, 0, floats, 0, HALVES);
@@ -156,7 +156,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void rangeOfEachLengthAndAlignmentIsConvertedAsOneByOneAndNothingElseIsChanged(Type type) {
+    void rangeOfAnyLengthAndAlignmentIsConvertedLikeSingleValuesAndNothingElseChanges(Type type) {
         MemorySegment floats = widenAll(type);
         for (int count = 0; count < 40; count++) {
             for (int shift = 0; shift < 3; shift++) {

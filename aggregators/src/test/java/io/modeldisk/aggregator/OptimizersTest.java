@@ -70,13 +70,13 @@ class OptimizersTest {
 
     @ParameterizedTest
     @MethodSource("recorded")
-    void optimizerComputesTheWeightsThatPyTorchHasComputed(Expected expected) {
+    void optimizerComputesTheSameWeightsAsPyTorch(Expected expected) {
         assertEquals(expected, train(expected.specification(), expected.steps()));
     }
 
     @Test
     @Tag("peer")
-    void recordedWeightsAreThoseOfTheInstalledPyTorch() throws IOException, InterruptedException {
+    void recordedWeightsEqualTheWeightsOfTheInstalledPyTorch() throws IOException, InterruptedException {
         Process python = new ProcessBuilder("/usr/bin/python3", resource("optimizers.py").toString())
             .redirectErrorStream(true).start();
         String output = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -142,7 +142,7 @@ class OptimizersTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"momentum:lr=0.1", "adagrad:lr=0.1", "rmsprop:lr=0.1", "adam:lr=0.1", "adamw:lr=0.1"})
-    void blockUpdatedInPartsGetsTheWeightsOfOneThatIsUpdatedAsAWhole(String specification) {
+    void updateInPartsGivesTheSameWeightsAsAnUpdateOfTheWholeBlock(String specification) {
         try (Aggregator optimizer = Aggregators.parse(specification)) {
             Block whole = block(optimizer, arena.allocate(2L * BLOCK, 64));
             Block parts = block(optimizer, arena.allocate(2L * BLOCK, 64));
@@ -268,7 +268,7 @@ class OptimizersTest {
     }
 
     @Test
-    void changedRateHoldsFromItsRoundOnAndKeepsTheSchedule() {
+    void changedRateAppliesFromItsRoundAndKeepsTheSchedule() {
         LearningRate rate = rate("sgd:lr=8,schedule=step,every=10,factor=0.5");
         rate.change(new LearningRate.Change(5, 2));
         rate.change(new LearningRate.Change(9, 1));
@@ -299,7 +299,7 @@ class OptimizersTest {
     }
 
     @Test
-    void changesThatFitDoNotHoldForEarlierRounds() {
+    void changeOfTheRateDoesNotApplyToEarlierRounds() {
         LearningRate rate = rate("sgd:lr=1000");
         for (int i = 1; i <= LearningRate.MAX_CHANGES; i++) {
             rate.change(new LearningRate.Change(100 * i, i));

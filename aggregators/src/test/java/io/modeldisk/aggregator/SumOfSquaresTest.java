@@ -22,7 +22,7 @@ class SumOfSquaresTest {
     private static final int CALLS = 20_000;
 
     @Test
-    void sumIsThatOfAScalarLoopInTheSameOrder() {
+    void sumEqualsTheSumOfAScalarLoopInTheSameOrder() {
         assertSums();
     }
 

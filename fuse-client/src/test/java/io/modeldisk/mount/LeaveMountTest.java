@@ -60,7 +60,7 @@ final class LeaveMountTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void fsyncThatWaitsGoesOnInTheNextProcessAndPushesItsGradientOnce(boolean resends) throws Exception {
+    void waitingFsyncContinuesInTheNextProcessAndPushesItsGradientOnce(boolean resends) throws Exception {
         FuseBinding binding = resends ? FuseBinding.named("kernel") : LinkBinding.withoutResend();
         launch("sync", binding, Map.of());
         fixture.model.synchronizeWaits(true);

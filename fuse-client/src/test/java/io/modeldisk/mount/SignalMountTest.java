@@ -48,7 +48,7 @@ final class SignalMountTest {
     }
 
     @Test
-    void eachOfTwelveWaitingReadersCanBeKilled() throws Exception {
+    void eachOfTwelveWaitingReadersEndsWhenItIsKilled() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         List<Process> readers = new ArrayList<>();

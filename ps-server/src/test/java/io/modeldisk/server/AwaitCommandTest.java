@@ -134,7 +134,7 @@ class AwaitCommandTest {
     }
 
     @Test
-    void historiesOfShardsThatStartAnewDiffer() throws Exception {
+    void shardThatStartsAgainWithoutStateHasAnotherHistory() throws Exception {
         ShardCounters before = follower.awaitVersion(AwaitCommand.NONE, Cancellation.NONE);
         assertThat(before.history()).isEqualTo(follower.awaitVersion(AwaitCommand.NONE, Cancellation.NONE).history())
             .isNotZero();

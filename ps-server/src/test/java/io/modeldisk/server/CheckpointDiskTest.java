@@ -76,7 +76,7 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatFindsTheDiskFullTellsTheFirstShardWithoutSpace() throws Exception {
+    void shardReportsAFullDiskToTheFirstShardAlthoughItCannotWrite() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1);
         Checkpointer first = shards.getFirst().checkpointer();
@@ -113,7 +113,7 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatCannotChangeTheDiskTellsTheFirstShardLater() throws Exception {
+    void shardReportsAReadOnlyDiskToTheFirstShardOnceItIsWritable() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1);
         Checkpointer first = shards.getFirst().checkpointer();

@@ -170,7 +170,7 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void shardHoldsThePushesOfTheNextRoundAlsoIfAnIdleShardHasStopped() throws Exception {
+    void pushesOfTheNextRoundWaitAlsoIfAnIdleShardHasStopped() throws Exception {
         List<ShardModel> shards = start(2);
         for (ShardModel shard : shards) {
             push(shard, 1, 1);

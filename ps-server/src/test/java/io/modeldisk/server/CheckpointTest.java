@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Takes checkpoints, and starts shards from them. */
 class CheckpointTest extends CheckpointFixture {
     @Test
-    void shardsGoOnFromTheSameRoundAndWithTheSameWeights() throws Exception {
+    void shardsContinueFromTheSameRoundAndWithTheSameWeights() throws Exception {
         List<ShardModel> shards = start(2);
         for (int round = 1; round <= 7; round++) {
             for (ShardModel shard : shards) {
@@ -171,7 +171,7 @@ class CheckpointTest extends CheckpointFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"flipped bit", "short file"})
-    void damagedFileLeadsToTheCheckpointBefore(String damage) throws Exception {
+    void previousCheckpointIsUsedIfAFileIsDamaged(String damage) throws Exception {
         twoCheckpoints();
         try (RandomAccessFile file = new RandomAccessFile(
             newest().resolve("model-00001-of-00001.safetensors").toFile(), "rw")) {
@@ -187,7 +187,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void damagedFactsLeadToTheCheckpointBefore() throws Exception {
+    void previousCheckpointIsUsedIfTheFactsAreDamaged() throws Exception {
         twoCheckpoints();
         CheckpointSettings settings = new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period),
             keep, CheckpointSettings.ANY, maxFileBytes);
@@ -266,7 +266,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void failureToWriteIsReportedAndTrainingGoesOn() throws Exception {
+    void failureToWriteIsReportedAndTrainingContinues() throws Exception {
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
         push(shards.get(1), 1, 1);
@@ -321,7 +321,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void requestIsMetWhileAnotherRequestAwaitsARound() throws Exception {
+    void requestIsCompletedWhileAnotherRequestAwaitsARound() throws Exception {
         List<ShardModel> shards = start(2);
         Checkpointer requester = shards.getFirst().checkpointer();
         push(shards.getFirst(), 1, 1);

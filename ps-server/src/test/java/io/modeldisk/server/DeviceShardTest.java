@@ -230,7 +230,7 @@ class DeviceShardTest {
     }
 
     @Test
-    void shardThatCannotUseMemoryOfTheDeviceForGradientsSaysWhy() throws Exception {
+    void shardReportsWhyItCannotUseDeviceMemoryForGradients() throws Exception {
         Emulator.reset(1);
         ServerContext noRdma = context("asp", "sum");
         assertThatThrownBy(() -> ShardModel.open(noRdma.device(device(true, PushTo.DEVICE))))

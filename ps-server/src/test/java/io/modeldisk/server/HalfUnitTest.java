@@ -190,7 +190,7 @@ class HalfUnitTest {
     }
 
     @Test
-    void shardWithBlocksOf4KibHasNoHalfUnitAndSaysSo() throws Exception {
+    void shardWithBlocksOf4KibReportsThatItHasNoHalfUnit() throws Exception {
         assertThat(shard(context("asp").blockSizeBytes(PAGE)).target().units()).hasSize(2);
         assertThatThrownBy(() -> connect(1, _ -> context("asp").blockSizeBytes(PAGE), ValueType.BFLOAT16))
             .isInstanceOf(IOException.class)

@@ -174,7 +174,7 @@ class JournalShardTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatStartsAloneGoesOnAndTheOthersDoNotGoBack() throws Exception {
+    void shardThatStartsAloneContinuesAndTheOthersDoNotGoBack() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         takeCheckpoint(shards);
@@ -189,7 +189,7 @@ class JournalShardTest extends CheckpointFixture {
     }
 
     @Test
-    void pushWaitsWhileAnotherShardIsStoppedAndGoesOnWhenThatShardIsBack() throws Exception {
+    void pushWaitsWhileAnotherShardIsStoppedAndContinuesWhenItIsBack() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         ShardModel first = shards.getFirst();

@@ -258,7 +258,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void bspWeightsEqualThoseOfASequentialRunWhenConnectionsBreakRepeatedly() throws Exception {
+    void bspWeightsEqualTheWeightsOfASequentialRunDespiteLostConnections() throws Exception {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));

@@ -56,7 +56,7 @@ class LearningRateTest extends CheckpointFixture {
         "sgd:lr=0.1,weight-decay=0.1", "momentum:lr=0.1", "nesterov:lr=0.1,warmup=15", "adagrad:lr=0.1",
         "rmsprop:lr=0.1",
         "adam:lr=0.1,schedule=step,every=7", "adamw:lr=0.1,schedule=cosine,rounds=18,final=0.1"})
-    void trainingGoesOnFromACheckpointAsWithoutARestart(String specification) throws Exception {
+    void trainingFromACheckpointGivesTheSameWeightsAsWithoutARestart(String specification) throws Exception {
         useAggregator(specification);
         List<ShardModel> shards = start(2);
         train(shards, 1, ROUNDS / 2);
@@ -70,7 +70,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void changedRateHoldsFromItsRoundOnAlsoAfterARestart() throws Exception {
+    void changedRateAppliesFromItsRoundAlsoAfterARestart() throws Exception {
         useAggregator("sgd:lr=1");
         List<ShardModel> shards = start(2);
         train(shards, 1, 1);

@@ -145,7 +145,7 @@ class OneLearnerTest {
     }
 
     @Test
-    void processThatGoesOnWithAMountIsTheSameNexusAndItsRoundsCountOnce() throws IOException {
+    void nextProcessOfAMountIsTheSameNexusAndItsRoundsCountOnce() throws IOException {
         StripedModel first = connectThroughPaths("seven");
         push(first, PUSHES);
         SessionsImage image = first.learnerImage();

@@ -156,7 +156,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void pushIsRefusedInWordsWhileASinkFailsAndCountsOnceWhenItIsRepeated() throws Exception {
+    void pushIsRefusedWithAReasonWhileASinkFailsAndCountsOnceWhenRepeated() throws Exception {
         shard.sink.fail("no space left on device");
         FakeTask first = push(1);
         assertThat(shard.train.write(first)).isFalse();

@@ -466,7 +466,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void learnersAreToldWhenAProcessServesThatWasNotInSync() throws Exception {
+    void learnersGetAnErrorWhenAProcessServesThatWasNotInSync() throws Exception {
         startTwo();
         Process first = awaitPrimaryWithBackup();
         try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
@@ -487,7 +487,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void processWithoutTheUpdatesStartsFromTheNewestCheckpointAndLearnersAreTold() throws Exception {
+    void processWithoutTheUpdatesServesFromTheNewestCheckpointAndLearnersGetAnError() throws Exception {
         takeCheckpoints();
         new Process();
         Process first = awaitPrimary();
@@ -507,7 +507,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void backupGoesOnWithTheCheckpointsAndTheLastProcessTakesTheLast() throws Exception {
+    void backupContinuesTheCheckpointsAndTheLastProcessTakesTheFinalOne() throws Exception {
         takeCheckpoints();
         startTwo();
         Process first = awaitPrimaryWithBackup();

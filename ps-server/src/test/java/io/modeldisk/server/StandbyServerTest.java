@@ -80,7 +80,7 @@ class StandbyServerTest {
     }
 
     @Test
-    void standbySaysInItsStatusThatItWaits() throws Exception {
+    void statusOfAStandbySaysThatItWaits() throws Exception {
         standby = StandbyServer.launch(context(0), () -> 3);
         try (StripedModel model = connect(standby.localAddress())) {
             assertThat(model.status().path(0).path("replication").toString())

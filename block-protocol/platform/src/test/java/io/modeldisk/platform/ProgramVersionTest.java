@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class ProgramVersionTest {
     @Test
-    void versionIsThatOfTheBuild() throws Exception {
+    void versionEqualsTheVersionOfTheBuild() throws Exception {
         assertThat(Files.readString(Path.of("../../pom.xml")))
             .containsPattern("<version>" + ProgramVersion.TEXT + "(-SNAPSHOT)?</version>");
     }

@@ -123,7 +123,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void statusAndMetricsTellOfTheSubjectAndOfTheProcess() throws Exception {
+    void statusAndMetricsDescribeTheSubjectAndTheProcess() throws Exception {
         AdminServer server = start(null);
 
         assertThat(new ObjectMapper().readTree(get(server, "/status").body()).path("build").path("version").asText())
@@ -146,7 +146,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void pageThatFailsIsAnError500AndTheServerGoesOn() throws Exception {
+    void failedPageIsAnError500AndTheServerContinues() throws Exception {
         AdminServer server = start(null, new AdminPage("/broken", "text/html", () -> {
             throw new IllegalStateException("for the test");
         }), new AdminPage("/error", "text/html", () -> {
@@ -206,7 +206,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void healthWithoutTheTokenDoesNotTellTheReason() throws Exception {
+    void healthWithoutTheTokenDoesNotContainTheReason() throws Exception {
         AdminServer server = start(token());
         obstacle = "the reason";
 

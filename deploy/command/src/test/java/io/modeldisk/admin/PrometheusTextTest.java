@@ -70,7 +70,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void everyMetricOfAMountIsInTheTextOfItsProcessWithoutThoseOfItsShards() {
+    void textOfAMountHasAllItsMetricsButNoMetricOfItsShards() {
         fill(shard(), Scope.SHARD);
         fillAll(Scope.MOUNT, Scope.ITERATION, Scope.FORECAST);
 

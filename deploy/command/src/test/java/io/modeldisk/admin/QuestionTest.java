@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class QuestionTest {
     @Test
-    void questionIsAskedAgainAfterAnError() throws IOException {
+    void questionIsRepeatedAfterAnError() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         Question<Integer> question = new Question<>("nobody answered", () -> {
             if (asked.incrementAndGet() == 1) {

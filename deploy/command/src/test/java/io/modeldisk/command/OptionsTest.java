@@ -63,7 +63,7 @@ final class OptionsTest {
     }
 
     @Test
-    void nameOfALearnerIsNotThatOfAnObserver() throws IOException {
+    void learnerWithANameReservedForObserversIsRefused() throws IOException {
         StringWriter errors = new StringWriter();
         CommandLine line = commandLine().setErr(new PrintWriter(errors));
 

@@ -129,7 +129,7 @@ final class ManifestTest {
     }
 
     @Test
-    void settingsAndArgumentsOfContainersAreThoseOfTheCommands() throws IOException {
+    void commandsKnowAllSettingsAndArgumentsOfContainers() throws IOException {
         CommandLine line = Main.commandLine();
         assertThat(containers()).hasSize(3);
         for (JsonNode container : containers()) {

@@ -115,7 +115,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void killedShardsGoOnFromTheirCheckpointAlsoWithAnotherNumberOfShards() throws Exception {
+    void killedShardsContinueFromTheirCheckpointAlsoWithAnotherNumberOfShards() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> two = startShards(2);
@@ -161,7 +161,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void otherShardsGoBackTooAfterOneShardWasKilled() throws Exception {
+    void allShardsGoBackAfterOneShardWasKilled() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> running = startShards(2);
@@ -178,7 +178,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void shardsThatAreStoppedGoOnFromTheirLastRound() throws Exception {
+    void stoppedShardsContinueFromTheirLastRound() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> two = startShards(2);

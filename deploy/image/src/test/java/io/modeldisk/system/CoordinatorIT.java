@@ -25,7 +25,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void coordinatorStopsInOrderAtASignalAndGoesOnFromItsState() throws Exception {
+    void coordinatorStopsAtASignalAndContinuesFromItsState() throws Exception {
         for (int i = 0; i < 2; i++) {
             Running coordinator = coordinator();
             assertThat(coordinator.awaitLine("ready: "))

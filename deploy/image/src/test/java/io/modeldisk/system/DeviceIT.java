@@ -49,7 +49,7 @@ final class DeviceIT {
     @Tag("mount")
     @ParameterizedTest
     @CsvSource({"shm, host", "tcp, device"})
-    void shardGoesOnFromItsJournalAfterAKill(String datamover, String pullFrom) throws Exception {
+    void shardContinuesFromItsJournalAfterAKill(String datamover, String pullFrom) throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
@@ -116,7 +116,7 @@ final class DeviceIT {
     }
 
     @Test
-    void shardWithoutADriverSaysWhatIsMissingInOneLine() throws Exception {
+    void shardWithoutADriverNamesTheMissingPartInOneLine() throws Exception {
         assumeFalse(Files.exists(Path.of("/dev/nvidiactl")), "this machine has a driver");
         Running shard = sandbox.start("serve", Map.of("LD_LIBRARY_PATH", ""),
             modeldisk("serve", "--model", "m", "--size", SIZE, "--listen", "127.0.0.1:0", "--device", "cuda:0"));

@@ -123,7 +123,7 @@ final class FollowerIT {
     }
 
     @Test
-    void followerSeesLearnersGoBackToACheckpointAndGoOn() throws Exception {
+    void followerSeesTheWeightsGoBackToACheckpointAndChangeAgain() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> running = List.of(serve(0, 0, "2MiB"), serve(1, 0, "2MiB"));

@@ -161,7 +161,7 @@ final class JournalIT {
     }
 
     @Test
-    void damagedJournalIsRefusedInWords() throws Exception {
+    void damagedJournalIsRefusedWithTheReason() throws Exception {
         require();
         disk();
         Object[] options = {"--durability", "journal", "--consistency", "asp", "--checkpoint-every", "1h"};

@@ -243,7 +243,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void mountReplacesThatOfAKilledProcess() throws Exception {
+    void mountReplacesTheMountOfAKilledProcess() throws Exception {
         Programs.requireMounting();
         Shards shards = launch();
         Path directory = sandbox.directory("d");

@@ -152,7 +152,7 @@ final class MountRestartIT {
     @ParameterizedTest
     @CsvSource({"sync, mapped, restart, 1", "overlap, mapped, kill, 2", "overlap, model, restart, 3",
         "direct, model, restart, 4", "sync, model, restart+kill, 5"})
-    void learnersGoOnWhenTheProcessOfAMountIsReplaced(String exchange, String through, String action, long seed)
+    void learnersContinueWhenTheProcessOfAMountIsReplaced(String exchange, String through, String action, long seed)
         throws Exception {
         Random random = new Random(seed);
         serve("--exchange", exchange);
@@ -184,7 +184,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountWithOtherOptionsIsMadeAnew() throws Exception {
+    void mountIsReplacedIfItsOptionsHaveChanged() throws Exception {
         serve();
         // Its close fails too, so it is not closed.
         InputStream open = Files.newInputStream(directory().resolve("status.json"));
@@ -204,7 +204,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountThatIsRemovedWhileNoProcessServesItIsMadeAnew() throws Exception {
+    void mountThatWasRemovedWhileNoProcessServedItIsMountedAgain() throws Exception {
         serve();
         tell("kill umount -l " + directory());
         awaitReady(2);
@@ -214,7 +214,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountWithAnotherDirectoryLeavesWhatIsMountedThere() throws Exception {
+    void mountWithAnotherDirectoryKeepsWhatIsMountedThere() throws Exception {
         Path former = directory();
         Path other = sandbox.directory("other");
         Path link = Files.createSymbolicLink(sandbox.path("link"), former);

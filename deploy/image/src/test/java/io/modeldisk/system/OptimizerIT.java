@@ -56,7 +56,7 @@ final class OptimizerIT {
 
     @ParameterizedTest
     @CsvSource({"bsp, sync, 0, cpu", "bsp, overlap, 1, cpu", "asp, direct, 0, cpu", "bsp, overlap, 1, gpu"})
-    void weightsAreThoseOfTheOptimizerAlsoAfterAChangeOfTheLearningRate(
+    void weightsEqualTheOptimizersAlsoAfterAChangeOfTheLearningRate(
         String consistency, String scheme, String delay, String processor) throws Exception {
         if (processor.equals("gpu")) {
             sandbox.useDevice();

@@ -79,7 +79,7 @@ final class PageModelIT {
     }
 
     @Test
-    void learnerIsWhatAllShardsSayOfItUntilItLeaves() throws Exception {
+    void learnerIsShownWithTheReportsOfAllShardsUntilItLeaves() throws Exception {
         String both = "const first = model.add(answer(0,"
             + " [status(4, 0, [learner('a', 4, 5)]), status(4, 0, [learner('a', 3, 4)])]));";
         JsonNode learner = run(both + "return first.learners");
@@ -136,7 +136,7 @@ final class PageModelIT {
     }
 
     @Test
-    void samplesAreThoseOfTheLastTenMinutes() throws Exception {
+    void samplesCoverTheLastTenMinutes() throws Exception {
         JsonNode samples = run("""
             for (let i = 0; i < 607; i++) model.add(answer(i, [status(i, 0, i < 600 ? [] : [learner('late', i, i)])]));
             const {at, waiting, stall, learners} = model.samples;

@@ -224,7 +224,7 @@ final class ReplicaIT {
     }
 
     @Test
-    void allShardsStartFromTheNewestCheckpointAndLearnersAreToldWhenAllProcessesOfOneShardAreKilled()
+    void allShardsGoBackToTheCheckpointAndReportItWhenAllProcessesOfOneShardAreKilled()
         throws Exception {
         state = sandbox.directory("state");
         start("bsp");

@@ -29,7 +29,7 @@ final class ServiceIT {
     }
 
     @Test
-    void shardTellsThatItIsReadyAndThenItsProgress() throws Exception {
+    void shardNotifiesSystemdThatItIsReadyAndThenOfItsProgress() throws Exception {
         Path socket = sandbox.path("notify");
         try (ServiceMessages messages = ServiceMessages.at(socket.toString())) {
             Running shard = start("shard", socket, "serve", "--model", "m", "--size", "1MiB", "--listen",
@@ -42,7 +42,7 @@ final class ServiceIT {
 
     @Test
     @Tag("mount")
-    void mountTellsTheIterationsOfItsLearner() throws Exception {
+    void mountNotifiesSystemdOfTheIterationsOfItsLearner() throws Exception {
         Programs.requireMounting();
         Shards shards = Command.serveAll(sandbox, "m", 1, "--size", "1MiB");
         Path directory = sandbox.directory("mounted");
@@ -58,7 +58,7 @@ final class ServiceIT {
     }
 
     @Test
-    void coordinatorTellsItsConnections() throws Exception {
+    void coordinatorNotifiesSystemdOfItsConnections() throws Exception {
         Path socket = sandbox.path("notify");
         try (ServiceMessages messages = ServiceMessages.at(socket.toString())) {
             Running coordinator = start("coordinator", socket, "coordinator", "--listen", "127.0.0.1:0", "--state",

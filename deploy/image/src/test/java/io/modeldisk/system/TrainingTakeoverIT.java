@@ -116,7 +116,7 @@ final class TrainingTakeoverIT {
     }
 
     @Test
-    void weightsAreThoseOfAQuietRunBitForBitAfterThePrimariesWereKilled() throws Exception {
+    void weightsAreBitForBitThoseOfARunInWhichNoPrimaryWasKilled() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox

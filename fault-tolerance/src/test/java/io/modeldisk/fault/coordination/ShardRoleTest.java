@@ -253,7 +253,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void replicaOutOfSyncStartsAnewOnlyAfterTheTimeLimit() throws Exception {
+    void replicaOutOfSyncServesFromACheckpointOnlyAfterTheTimeLimit() throws Exception {
         ShardRole first = role();
         ShardRole second = role();
         expire(first);
@@ -425,7 +425,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void roleGoesOnAfterARestartOfZooKeeper() throws Exception {
+    void roleContinuesAfterARestartOfZooKeeper() throws Exception {
         ShardRole first = role();
         InetSocketAddress address = coordinator.localAddress();
         coordinator.close();

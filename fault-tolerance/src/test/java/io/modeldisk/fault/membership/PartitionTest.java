@@ -95,7 +95,7 @@ class PartitionTest {
     }
 
     @Test
-    void learnerThatJoinsAnewHasNoPartInRoundsWithAFixedPartition() {
+    void learnerThatJoinsAgainHasNoPartInRoundsWithAFixedPartition() {
         join("a");
         join("b");
         assertPartition("a", 1, 0, 2, 1);

@@ -50,7 +50,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readersGoOnAndTheMemoryIsFreedAfterALearnerHasLeftAPushThatHangs() throws Exception {
+    void readersContinueAndMemoryIsFreedAfterALearnerLeftDuringAPushThatHangs() throws Exception {
         ManualClock clock = new ManualClock();
         List<DataMemory> allocated = new CopyOnWriteArrayList<>();
         try (Exchange hanging = ExchangeScheme.SYNC.create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,

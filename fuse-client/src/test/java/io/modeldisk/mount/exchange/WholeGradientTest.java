@@ -255,7 +255,7 @@ class WholeGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sync", "overlap"})
-    void fsyncIsAbandonedBeforeItHasAnEffectOrNotAtAll(String scheme) throws IOException {
+    void fsyncCanBeAbandonedOnlyBeforeItHasAnEffect(String scheme) throws IOException {
         open(scheme, "refuse", true);
         gradient(true, 1, 1);
         Cancellation abandoned = new Cancellation();

@@ -181,7 +181,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void lowerVersionIsOldIfItWasOvertaken() throws IOException {
+    void lowerVersionThatArrivesLateIsIgnored() throws IOException {
         read(0);
         model.version(8, 1);
         model.beforeNextVersion(() -> {

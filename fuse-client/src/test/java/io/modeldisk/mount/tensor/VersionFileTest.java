@@ -201,7 +201,7 @@ class VersionFileTest {
     }
 
     @Test
-    void waitOfAnOpenBeginsWhenTheRequestArrives() throws IOException {
+    void timeLimitOfAnOpenBeginsWhenItsRequestArrives() throws IOException {
         file("tensors/a.npy").open(false, 1, 42, new Cancellation()).release();
         assertThat(model.versionSinceNs).isEqualTo(42);
     }

@@ -15,7 +15,7 @@ class CallStateTest {
 
     @ParameterizedTest
     @CsvSource({"ENDED, ENDED", "ENDED, DETACHED", "ATTACHED, ATTACHED", "DETACHED, DETACHED", "DETACHED, ENDED"})
-    void otherChangeOfTheStateIsADefect(CallState from, CallState to) {
+    void anyOtherChangeOfTheStateIsAnError(CallState from, CallState to) {
         assertThatThrownBy(() -> from.to(to)).isInstanceOf(IllegalStateException.class)
             .hasMessageContaining("from " + from + " to " + to);
     }

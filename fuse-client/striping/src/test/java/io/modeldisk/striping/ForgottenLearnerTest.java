@@ -83,7 +83,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void bspGradientOfWhichAForgetfulShardHasAPartIsAbandoned() throws IOException {
+    void bspGradientIsAbandonedIfTheShardThatForgotTheLearnerHadAPartOfIt() throws IOException {
         serveBsp();
         model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
         forget(1);
@@ -119,7 +119,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void bspGradientThatNoForgetfulShardHasGoesOn() throws IOException {
+    void bspGradientContinuesIfTheShardThatForgotTheLearnerHadNoPartOfIt() throws IOException {
         serveBsp();
         forget(1);
         await("the learner can push again", this::pushes);
@@ -153,7 +153,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void callsFailUntilTheLearnerGoesOnAfterShardsHaveGoneBack() throws Exception {
+    void callsFailAfterShardsHaveGoneBackUntilTheLearnerContinues() throws Exception {
         serve(4 * MIB);
         model.join();
         for (int round = 1; round <= 5; round++) {

@@ -48,7 +48,7 @@ final class StatusReaderTest {
     }
 
     @Test
-    void otherShardAtAnAddressIsNamed() throws Exception {
+    void errorNamesTheShardThatAnAddressBelongsTo() throws Exception {
         try (FakeShards shards = FakeShards.of(1 << 20, 4096, 2); StatusReader reader = reader(shards)) {
             reader.readAll();
             shards.swap(0, 1);
@@ -58,7 +58,7 @@ final class StatusReaderTest {
     }
 
     @Test
-    void shardOfAnotherModelIsNamedAndTheOthersAreRead() throws Exception {
+    void shardOfAnotherModelIsReportedAndTheOthersAreRead() throws Exception {
         ModelFacts first = FakeShards.facts(1 << 20, 4096, 0, 2);
         ModelFacts other = FakeShards.facts(1 << 21, 4096, 1, 2);
         try (FakeShards shards = new FakeShards(UnaryOperator.identity(), first, other);

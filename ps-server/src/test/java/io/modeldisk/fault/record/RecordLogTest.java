@@ -416,7 +416,7 @@ class RecordLogTest {
     }
 
     @Test
-    void logGoesOnAtTheGivenPosition() {
+    void logContinuesAtTheGivenPosition() {
         MemorySink second = new MemorySink();
         try (RecordLog later = log(List.of(second), BUFFER, 100, NanoClock.SYSTEM, e -> {})) {
             assertThat(later.isDurable(task("a", PAGE))).isTrue();

@@ -126,7 +126,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void learnerDoesNotWaitForEarlierRoundsIfNobodyTakesPartInThem() throws Exception {
+    void learnerDoesNotWaitForEarlierRoundsWithoutLearners() throws Exception {
         shard.membership.postpone(shard.membership.member(a), 5);
         FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(4);
         assertThat(shard.consistency.admitPull(pull)).as("b may push round 1").isFalse();

@@ -72,7 +72,7 @@ class RoundKeeperTest {
     }
 
     @Test
-    void readerGetsTheKeptRoundOfEachBlockAlthoughLearnersGoOn() {
+    void readerGetsTheKeptRoundOfEachBlockAlthoughLearnersContinue() {
         closeRound(0, 1, 2, 3);
         assertThat(keeper.keep(A, 1, 0, BLOCKS)).isEqualTo(Result.DONE);
         closeRound(0, 1);

@@ -238,7 +238,7 @@ class CudaBlocksTest {
     /** With even seeds, half of the gradients arrive on the device and are not copied. */
     @ParameterizedTest
     @MethodSource("specifications")
-    void resultsEqualThoseOfTheCpuInAnyOrderOfStreams(String specification) {
+    void resultsEqualTheResultsOfTheCpuInAnyOrderOfStreams(String specification) {
         for (long seed = 1; seed <= Math.max(4, SEEDS / 5); seed++) {
             Emulator.reset(seed);
             Emulator.gpuDirect(true, seed % 4 == 0, seed % 3 == 0);
@@ -259,7 +259,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void mirrorsThatFollowEachOtherAreThoseOfTheirBlocks() {
+    void successiveMirrorsHaveTheWeightsOfTheirOwnBlocks() {
         for (int seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (Twin twin = new Twin("sum", seed)) {
@@ -434,7 +434,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void shardThatDoesNotFitIsRefusedInWords() {
+    void shardThatDoesNotFitIsRefusedWithTheReason() {
         try (Aggregator sum = Aggregators.parse("sum")) {
             DeviceShape shape = new DeviceShape(1L << 50, 1 << 20, sum, true, 0, List.of(), _ -> MemorySegment.NULL,
                 NanoClock.SYSTEM, "test");

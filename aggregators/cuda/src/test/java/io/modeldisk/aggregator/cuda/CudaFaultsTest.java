@@ -66,7 +66,7 @@ class CudaFaultsTest {
      * The number of looks at an event depends on the order of streams, so the last numbers may not be reached in each run.
      */
     @Test
-    void everyCallThatFailsIsNamedAndLeaksNothing() throws InterruptedException {
+    void errorNamesTheDriverCallThatFailedAndNothingLeaks() throws InterruptedException {
         Emulator.fail(0, 0, false);
         useAll();
         int calls = Emulator.calls();
@@ -91,7 +91,7 @@ class CudaFaultsTest {
     }
 
     @Test
-    void deviceThatIsLostAtAnyCallLeaksNothing() throws InterruptedException {
+    void lossOfTheDeviceInAnyCallLeaksNothing() throws InterruptedException {
         Emulator.fail(0, 0, false);
         useAll();
         int calls = Emulator.calls();
@@ -126,7 +126,7 @@ class CudaFaultsTest {
     }
 
     @Test
-    void ptxThatTheDriverRefusesIsNamed() {
+    void errorNamesThePtxThatTheDriverRefuses() {
         try (Aggregator sum = Aggregators.parse("sum");
             CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             Emulator.fail(2, CUresult.CUDA_ERROR_INVALID_PTX, false);

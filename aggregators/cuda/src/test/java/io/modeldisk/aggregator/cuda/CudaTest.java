@@ -175,7 +175,7 @@ class CudaTest {
 
     /** This is a test of the emulator: it must find a missing event. */
     @Test
-    void someOrderOfStreamsShowsThatAnEventIsMissing() throws InterruptedException {
+    void missingEventGivesWrongResultsInSomeOrderOfStreams() throws InterruptedException {
         boolean right = false;
         boolean wrong = false;
         for (long seed = 1; seed <= 50; seed++) {

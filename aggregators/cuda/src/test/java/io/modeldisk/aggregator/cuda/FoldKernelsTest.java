@@ -55,7 +55,7 @@ class FoldKernelsTest {
 
     @ParameterizedTest
     @MethodSource("specifications")
-    void foldsOnTheDeviceEqualThoseOfTheCpuInAnyOrderOfStreams(String specification) throws InterruptedException {
+    void foldsOnTheDeviceEqualFoldsOnTheCpuInAnyOrderOfStreams(String specification) throws InterruptedException {
         for (long seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (TwinModel model = new TwinModel(specification, seed)) {
@@ -69,7 +69,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void roundsOnTheDeviceEqualThoseOfTheCpuInAnyOrderOfStreams() throws InterruptedException {
+    void roundsOnTheDeviceEqualRoundsOnTheCpuInAnyOrderOfStreams() throws InterruptedException {
         for (long seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (TwinModel model = new TwinModel("momentum:lr=0.1", seed)) {
@@ -94,7 +94,7 @@ class FoldKernelsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
-    void everyValueOf16BitsBecomesTheFloat32OfTheCpuWithTheBitsOfANaN(GradientType type) throws InterruptedException {
+    void deviceConvertsEvery16BitValueLikeTheCpuIncludingTheBitsOfNans(GradientType type) throws InterruptedException {
         int count = 1 << Short.SIZE;
         long bytes = (long) count * Float.BYTES;
         try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20)) {
@@ -135,7 +135,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void batchRefusesARangeThatItChangesAlready() {
+    void batchRefusesARangeThatOverlapsOneOfItsRanges() {
         try (TwinModel model = new TwinModel("sum", 1)) {
             DeviceMemory memory = model.device.allocate(4 * BLOCK);
             DeviceMemory gradient = model.device.allocate(4 * BLOCK);
@@ -239,7 +239,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void kernelThatTheDriverRefusesIsNamedWithTheFirstLinesOfItsLog() {
+    void errorOfARefusedKernelHasItsNameAndTheFirstLinesOfTheLog() {
         try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessageMatching(
                 "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* has failed: CUDA_ERROR_INVALID_PTX \\(218\\): "

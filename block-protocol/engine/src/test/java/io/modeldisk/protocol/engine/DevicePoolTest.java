@@ -77,7 +77,7 @@ class DevicePoolTest {
     }
 
     @Test
-    void chunkIsFreeAfterTheOperationsThatTheDeviceHadWhenItCameBack() {
+    void returnedChunkIsFreeAfterTheDeviceOperationsInProgressHaveCompleted() {
         List<TaskSlot> tasks = new ArrayList<>();
         for (int i = 0; i < CHUNKS; i++) {
             tasks.add(task(CHUNK));

@@ -151,7 +151,7 @@ class DiskCommandsTest extends ServedTarget {
     }
 
     @Test
-    void writeSameThatMustWaitGoesOnWhereItStopped() throws IOException {
+    void writeSameThatMustWaitContinuesWhereItStopped() throws IOException {
         AtomicInteger filled = new AtomicInteger();
         serving.target.unit.filling = () -> {
             filled.incrementAndGet();

@@ -23,7 +23,7 @@ class WriteBackTest {
     }
 
     @Test
-    void progressIsToldAfterEachRange() throws IOException {
+    void progressIsReportedAfterEachRange() throws IOException {
         WriteBack.of(file(20 * MIB), 20 * MIB, ranges::incrementAndGet);
         assertThat(ranges).hasValue(3);
     }

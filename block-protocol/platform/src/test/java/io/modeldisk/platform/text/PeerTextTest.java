@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PeerTextTest {
     @Test
-    void printableTextIsNotChanged() {
+    void printableTextIsUnchanged() {
         String text = "learner-7 größe \uD83D\uDE80 =;";
         assertThat(PeerText.printable(text)).isEqualTo(text);
     }

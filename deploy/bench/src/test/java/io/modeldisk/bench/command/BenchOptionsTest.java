@@ -28,7 +28,7 @@ final class BenchOptionsTest {
     }
 
     @Test
-    void defaultSizesAndClientsAreThoseOfTheArGrpcPaper() throws IOException {
+    void defaultSizesAndClientsEqualThoseInTheArGrpcPaper() throws IOException {
         ProtocolPlan plan = protocol("--measures", "latency,fan-in,mesh");
 
         assertThat(plan.measures()).containsExactlyInAnyOrder(Measure.LATENCY, Measure.FAN_IN, Measure.MESH);

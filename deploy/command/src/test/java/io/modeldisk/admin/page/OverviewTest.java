@@ -66,7 +66,7 @@ final class OverviewTest {
     }
 
     @Test
-    void lookBeginsAtMostOneReadOfAShard() {
+    void requestBeginsAtMostOneReadOfAShard() {
         AtomicInteger reads = new AtomicInteger();
         overview.shard(0, _ -> report(0, "{'updates':" + reads.incrementAndGet() + "}"));
         assertThat(reads).as("reads before anybody looks").hasValue(0);
@@ -108,7 +108,7 @@ final class OverviewTest {
     }
 
     @Test
-    void statusThatNobodyHasLookedAtForLongIsForgotten() {
+    void statusThatIsNotRequestedForLongIsForgotten() {
         CountDownLatch hang = new CountDownLatch(1);
         AtomicInteger reads = new AtomicInteger();
         overview.shard(0, _ -> reads.incrementAndGet() > 1 ? afterwards(hang) : report(0, "{'updates':7}"));

@@ -74,7 +74,7 @@ final class ServiceNoticesTest {
     }
 
     @Test
-    void processThatStopsSaysSoLast() throws IOException {
+    void lastNoticeSaysThatTheProcessStops() throws IOException {
         String socket = directory.resolve("notify").toString();
         try (ServiceMessages messages = ServiceMessages.at(socket)) {
             try (ServiceNotices notices = notices(socket)) {
