@@ -41,7 +41,7 @@ final class LocaleIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"ar_EG,checkpoint", "ar_EG,journal", "fa_IR,checkpoint", "fa_IR,journal", "tr_TR,journal"})
+    @CsvSource({"ar_EG,checkpoint", "fa_IR,journal", "tr_TR,journal"})
     void restartContinuesWithTheSameBits(String locale, String durability) throws Exception {
         Path state = sandbox.path("state");
         String[] serve = modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--size", SIZE_BYTES,
@@ -99,15 +99,14 @@ final class LocaleIT {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"ar_EG", "my_MM"})
+    @Test
     @Tag("mount")
-    void jnrFindsItsLibraryInALocaleWithOtherDigits(String locale) throws Exception {
+    void jnrFindsItsLibraryInALocaleWithOtherDigits() throws Exception {
         Programs.requireMounting();
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
         Path directory = sandbox.directory("m");
-        sandbox.run(in(locale), modeldisk("mount", "--binding", "jnr", shards.address(), directory)).succeeded();
-        sandbox.run(in(locale), modeldisk("unmount", directory)).succeeded();
+        sandbox.run(in("ar_EG"), modeldisk("mount", "--binding", "jnr", shards.address(), directory)).succeeded();
+        sandbox.run(in("ar_EG"), modeldisk("unmount", directory)).succeeded();
     }
 
     private static StripedModel connect(Shards shards) throws Exception {
