@@ -1,6 +1,5 @@
 package io.modeldisk.system;
 
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -94,9 +93,9 @@ final class OverlapIT {
 
     @ParameterizedTest
     @CsvSource({
-        "BESIDE_PUSH, 65536", "AFTER_PUSH, 65536", "ADAPTIVE, 65536",
+        "BESIDE_PUSH, 65536", "AFTER_PUSH, 65536",
         // Blocks that are larger than a request.
-        "BESIDE_PUSH, 1048576", "ADAPTIVE, 1048576"})
+        "ADAPTIVE, 1048576"})
     void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull, int blockBytes) throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(blockBytes)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
@@ -119,25 +118,6 @@ final class OverlapIT {
             }
             reference.add(next);
         }
-    }
-
-    @Test
-    void adaptivePullWaitsAfterThePushIfTheComputationIsLong() throws Exception {
-        shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
-        BufferedExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
-        exchange.prepareMapped(Cancellation.NONE);
-        exchange.awaitWeights(Cancellation.NONE);
-        // The first pushes of a JVM are slow, and the forecast remembers the last ten.
-        await(
-            "the exchange has waited before a pull, the weights contain a push, and the forecast has no pull beside it",
-            () -> {
-                // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
-                TimeUnit.MILLISECONDS.sleep(300);
-                exchange.synchronize(Cancellation.NONE);
-                return exchange.counters().bubbles.last() > 0 && exchange.weightsInUse().version() > 0
-                    && !exchange.forecast().orElseThrow().isDuplex();
-            });
-        exchange.flush(Cancellation.NONE);
     }
 
     @Test
