@@ -37,7 +37,7 @@ final class DoctorIT {
 
     @Test
     void doctorDescribesAGpuWithTheLibraryOfTheImage() throws Exception {
-        Map<String, String> environment = new HashMap<>(EmulatedDriver.environment(sandbox));
+        Map<String, String> environment = new HashMap<>(EmulatedDriver.environment());
         Path temporary = sandbox.directory("temporary");
         environment.put("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + temporary);
         String output = sandbox.run(environment, modeldisk("doctor")).output();

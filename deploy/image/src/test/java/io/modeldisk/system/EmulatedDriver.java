@@ -2,6 +2,7 @@ package io.modeldisk.system;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -12,15 +13,30 @@ final class EmulatedDriver {
 
     private EmulatedDriver() {}
 
-    /**
-     * Compiles the library. Returns the environment variables with which a command finds it. Skips the test if this is not
-     * possible.
-     */
-    static Map<String, String> environment(Sandbox sandbox) throws Exception {
+    /** The folder of the library, which is compiled once for all tests. */
+    private static final class Built {
+        static final Path FOLDER = build();
+
+        private static Path build() {
+            try {
+                Path folder = Path.of(System.getProperty("project.root"), "deploy/image/target/emulated-driver");
+                Process build = new ProcessBuilder(BUILD.toString(), folder.resolve("libcuda.so.1").toString())
+                    .inheritIO()
+                    .start();
+                if (build.waitFor() != 0) {
+                    throw new IllegalStateException(BUILD + " failed");
+                }
+                return folder;
+            } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Returns the environment variables with which a command finds the library. Skips the test if this is not possible. */
+    static Map<String, String> environment() {
         Programs.require("gcc", "gcc");
         assumeTrue(System.getProperty("os.arch").equals("amd64"), "JCuda has no native library for this processor");
-        Path folder = sandbox.path("driver");
-        sandbox.run(BUILD.toString(), folder.resolve("libcuda.so.1").toString()).succeeded();
-        return Map.of("LD_LIBRARY_PATH", folder.toString());
+        return Map.of("LD_LIBRARY_PATH", Built.FOLDER.toString());
     }
 }

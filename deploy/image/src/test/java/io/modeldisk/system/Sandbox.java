@@ -51,7 +51,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
      * not possible.
      */
     void useDevice() throws Exception {
-        forAll.putAll(EmulatedDriver.environment(this));
+        forAll.putAll(EmulatedDriver.environment());
         forAll.putAll(Map.of("MODELDISK_SERVE_DEVICE", "cuda:0", "EMULATED_CUDA_MEGABYTES", "2048"));
     }
 
