@@ -49,15 +49,6 @@ final class CoordinatorIT {
         assertThat(open.awaitLine("ready: ")).contains("coordinator on 0.0.0.0:");
     }
 
-    @Test
-    void directoryOfAnotherProgramIsRefused() throws Exception {
-        Files.createFile(sandbox.directory("zk").resolve("data"));
-        Result result = sandbox.run(modeldisk("coordinator", "--listen", "127.0.0.1:0", "--state", sandbox.path("zk")));
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).startsWith("modeldisk coordinator: the directory --state ")
-            .contains("holds other files, such as data");
-    }
-
     /** Starts a process for the only shard of a model, with short times. */
     private Running serve(String coordinator, Object... options) throws Exception {
         return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", "1MiB", "--aggregator", "sum",
@@ -71,37 +62,35 @@ final class CoordinatorIT {
     }
 
     @Test
-    void secondProcessOfAShardWaitsAndReplacesTheFirstAfterItsDeath() throws Exception {
-        String coordinator = address(coordinator());
-        Running first = serve(coordinator);
-        first.awaitLine("ready: ");
-        Running second = serve(coordinator);
-        assertThat(second.awaitLine("standby: "))
-            .isEqualTo("standby: shard 0/1 of model m waits; epoch 1 belongs to 127.0.0.1:" + Command.port(first));
-        first.signal("KILL");
-        second.awaitLine("ready: ");
-        assertThat(second.output()).contains("epoch 2 of shard 0 of model m: this process starts anew");
-        Running third = serve(coordinator);
-        third.awaitLine("standby: ");
-        second.signal("TERM");
-        third.awaitLine("ready: ");
-        assertThat(third.output()).doesNotContain("this process replaces it if it does not return");
-    }
-
-    @Test
-    void pausedProcessDoesNotServeAgainAfterAnotherHasReplacedIt() throws Exception {
+    void nextProcessOfAShardReplacesTheFirstAfterItsPauseOrDeath() throws Exception {
         String coordinator = address(coordinator());
         Running first = serve(coordinator);
         int port = Command.port(first);
+        Running other = serve(coordinator, "--consistency", "bsp");
+        assertThat(other.awaitEnd()).isEqualTo(1);
+        assertThat(other.output()).contains("its consistency is bsp in this process, but asp in the model");
         Running second = serve(coordinator);
-        second.awaitLine("standby: ");
+        assertThat(second.awaitLine("standby: "))
+            .isEqualTo("standby: shard 0/1 of model m waits; epoch 1 belongs to 127.0.0.1:" + port);
         first.signal("STOP");
         second.awaitLine("ready: ");
+        assertThat(second.output()).contains("epoch 2 of shard 0 of model m: this process starts anew");
         first.signal("CONT");
         first.awaitLine("standby: ");
         Result refused = sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + port + "/m"));
         assertThat(refused.status()).isEqualTo(1);
         sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + Command.port(second) + "/m")).succeeded();
+        first.signal("KILL");
+        Running third = serve(coordinator);
+        third.awaitLine("standby: ");
+        second.signal("TERM");
+        third.awaitLine("ready: ");
+        assertThat(third.output()).doesNotContain("this process replaces it if it does not return");
+        Running fourth = serve(coordinator);
+        fourth.awaitLine("standby: ");
+        third.signal("KILL");
+        fourth.awaitLine("ready: ");
+        assertThat(fourth.output()).contains("this process starts anew");
     }
 
     @Test
@@ -118,18 +107,9 @@ final class CoordinatorIT {
         assertThat(shard.output().lines().filter(line -> line.startsWith("ready: "))).hasSize(1);
     }
 
-    @Test
-    void processWithOtherOptionsIsRefused() throws Exception {
-        String coordinator = address(coordinator());
-        serve(coordinator).awaitLine("ready: ");
-        Running other = serve(coordinator, "--consistency", "bsp");
-        assertThat(other.awaitEnd()).isEqualTo(1);
-        assertThat(other.output()).contains("its consistency is bsp in this process, but asp in the model");
-    }
-
     private void train(Path directory, int first, int last) throws Exception {
-        sandbox.run("python3", "-c", CheckpointIT.TRAIN, directory.resolve("model").toString(), "" + first, "" + last)
-            .succeeded();
+        sandbox.run("python3", "-c", JournalIT.TRAIN, directory.resolve("model").toString(), "" + first, "" + last,
+            "bsp").succeeded();
     }
 
     private Running serveOneOfTwo(String coordinator, int shard) throws Exception {
