@@ -49,13 +49,10 @@ record MountTable(List<Entry> entries) {
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
     }
 
-    /**
-     * Returns a mount of a file system of modeldisk, or empty if it is not mounted. The kernel gives the number of a file system
-     * that is gone to the next one, which may be of another type.
-     */
-    Optional<Entry> ofDevice(String device) {
+    /** Returns the directories on which a file system of modeldisk is mounted. */
+    List<String> placesOf(String device) {
         return entries.stream().filter(entry -> entry.device().equals(device) && entry.type().equals(FuseOptions.TYPE))
-            .findFirst();
+            .map(Entry::mountPoint).toList();
     }
 
     private static Optional<Entry> entry(String line) {

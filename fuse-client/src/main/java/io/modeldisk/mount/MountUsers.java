@@ -11,8 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -32,6 +34,11 @@ final class MountUsers {
     /** The number of the file system in mount tables. */
     private final String device;
     private final List<Path> servers;
+    /**
+     * The directories on which processes had the mount before the unmount. After the unmount, the kernel may give the number of
+     * the file system to another mount, on another directory.
+     */
+    private final Set<String> places = new HashSet<>();
 
     /**
      * Finds the process that serves a mount. Must be called before the unmount. Reads no links of other programs: the kernel
@@ -42,6 +49,8 @@ final class MountUsers {
         this.device = device;
         String session = SESSION + device.substring(device.indexOf(':') + 1);
         this.servers = all().stream().filter(process -> isCommand(process) && serves(process, session)).toList();
+        places.addAll(MountTable.read().placesOf(device));
+        all().forEach(process -> places.addAll(placesIn(process)));
     }
 
     /**
@@ -80,26 +89,28 @@ final class MountUsers {
 
     /** Returns which process still has the mount, and where. */
     private Optional<String> holder() throws IOException {
-        Optional<MountTable.Entry> here = MountTable.read().ofDevice(device);
-        if (here.isPresent()) {
-            return Optional.of("it is still mounted on " + here.get().mountPoint());
+        for (String place : MountTable.read().placesOf(device)) {
+            if (places.contains(place)) {
+                return Optional.of("it is still mounted on " + place);
+            }
         }
         for (Path process : all()) {
-            Optional<MountTable.Entry> there = inTableOf(process);
-            if (there.isPresent()) {
-                return Optional.of("process " + process.getFileName() + " (" + text(process.resolve("comm")).strip()
-                    + ") still has it on " + there.get().mountPoint() + " in its own mount namespace");
+            for (String place : placesIn(process)) {
+                if (places.contains(place)) {
+                    return Optional.of("process " + process.getFileName() + " (" + text(process.resolve("comm")).strip()
+                        + ") still has it on " + place + " in its own mount namespace");
+                }
             }
         }
         return Optional.empty();
     }
 
-    private Optional<MountTable.Entry> inTableOf(Path process) {
+    private List<String> placesIn(Path process) {
         try {
-            return MountTable.of(process).ofDevice(device);
+            return MountTable.of(process).placesOf(device);
         } catch (IOException e) {
             // The process has ended, or this user may not look at it.
-            return Optional.empty();
+            return List.of();
         }
     }
 

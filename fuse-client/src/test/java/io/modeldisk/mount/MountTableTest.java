@@ -14,10 +14,9 @@ final class MountTableTest {
         assertThat(table.at(Path.of("/a"))).hasValueSatisfying(
             entry -> assertThat(entry.type()).isEqualTo("fuse.modeldisk"));
         assertThat(table.at(Path.of("/b"))).isEmpty();
-        assertThat(table.ofDevice("0:5")).hasValueSatisfying(
-            entry -> assertThat(entry.mountPoint()).isEqualTo("/a"));
-        assertThat(table.ofDevice("0:6")).isEmpty();
-        assertThat(table.ofDevice("8:1")).as("not of modeldisk").isEmpty();
+        assertThat(table.placesOf("0:5")).containsExactly("/a");
+        assertThat(table.placesOf("0:6")).isEmpty();
+        assertThat(table.placesOf("8:1")).as("not of modeldisk").isEmpty();
     }
 
     @Test
