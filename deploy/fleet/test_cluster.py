@@ -168,8 +168,7 @@ exec $inside env FLEET_RUN={self.folder}/$1 MODELDISK={self.modeldisk} PATH={bin
                                "--modeldisk", self.modeldisk, "--wait", "200", *arguments], check=False, capture_output=True, text=True)
         print(f"$ fleet {' '.join(arguments)}\n{done.stdout}{done.stderr}({time.monotonic() - begun:.0f} s)", flush=True)
         if done.returncode != 0:
-            logs = "\n".join(f"== {log}\n{log.read_text()[-2000:]}" for log in sorted(self.folder.glob("*/*.log")))
-            self.fail(f"{done.stderr}\n{logs}")
+            self.fail(f"{done.stderr}\n{self.logs()}")
         return done.stdout
 
     def rounds(self):
@@ -180,15 +179,14 @@ exec $inside env FLEET_RUN={self.folder}/$1 MODELDISK={self.modeldisk} PATH={bin
         before = self.rounds()
         until("the learner continues:\n" + self.learner_log.read_text()[-500:],
               lambda: self.learner.poll() is not None or self.rounds() >= before + more)
-        logs = "".join(f"== {log}\n{log.read_text()[-4000:]}" for log in sorted(self.folder.glob("*/*.log")))
-        self.assertIsNone(self.learner.poll(), self.learner_log.read_text()[-500:] + logs)
+        self.assertIsNone(self.learner.poll(), self.learner_log.read_text()[-500:] + self.logs())
+
+    def logs(self):
+        return "".join(f"== {log}\n{log.read_text()[-4000:]}" for log in sorted(self.folder.glob("*/*.log")))
 
     def units(self, name):
-        running = []
-        for file in (self.folder / name).glob("*.pid"):
-            if os.path.exists(f"/proc/{file.read_text().strip()}"):
-                running.append(file.name.removesuffix(".pid"))
-        return sorted(running)
+        return sorted(file.name.removesuffix(".pid") for file in (self.folder / name).glob("*.pid")
+                      if os.path.exists(f"/proc/{file.read_text().strip()}"))
 
     def test_fleet_starts_moves_a_shard_and_restarts_while_a_learner_trains(self):
         self.assertIn("nothing was changed", self.fleet("--dry-run", "apply"))
