@@ -3,29 +3,20 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.EnumNames;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-final class DirectExchangeTest {
+final class DirectExchangeTest extends ExchangeFixture<Exchange> {
     private static final int SIZE = (1 << 20) + 20;
 
-    private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeRequest request = new FakeRequest();
-    private final Exchange exchange = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
-
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        request.close();
-        model.close();
+    DirectExchangeTest() {
+        model = new MemoryModel(SIZE);
+        exchange = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
     }
 
     @Test

@@ -3,18 +3,12 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
-import io.modeldisk.mount.scheduling.PullPolicy;
-import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.text.EnumNames;
-import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,30 +17,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the exchanges with a learner that maps the buffers. */
 @Timeout(60)
-class MappedExchangeTest {
+class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     private static final int SIZE = 1 << 20;
 
-    private final MemoryModel model = new MemoryModel(SIZE);
-    private BufferedExchange exchange;
-
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        model.close();
+    MappedExchangeTest() {
+        model = new MemoryModel(SIZE);
     }
 
     private void open(String scheme, String onRollback) {
-        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
-            new ExchangeSettings(PullPolicy.ADAPTIVE,
-                EnumNames.parse(OnRollback.class, "onRollback", onRollback),
-                new IterationTrace(NanoClock.SYSTEM, Instant.now())));
+        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, onRollback(onRollback));
     }
 
     /** Stores a gradient of ones in the active set, and calls fsync. */
     private void iterate() throws IOException {
         exchange.buffer(exchange.activeSet(), true, Cancellation.NONE).slab(0).fill((byte) 1);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
     }
 
     private void openMapped() throws IOException {
@@ -128,9 +113,9 @@ class MappedExchangeTest {
         model.pullsWait(false);
         exchange.awaitWeights(Cancellation.NONE);
         if (onRollback.equals("fail")) {
-            assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("gone back");
+            assertThatThrownBy(this::fsync).hasMessageContaining("gone back");
         } else {
-            exchange.synchronize(Cancellation.NONE);
+            fsync();
         }
         assertThat(model.weight(0)).isEqualTo((byte) 40);
         iterate();
@@ -174,13 +159,11 @@ class MappedExchangeTest {
         model.failPullAfter(0);
         assertThatThrownBy(this::iterate).isInstanceOf(IOException.class);
         model.pullsWait(true);
-        Cancellation interrupted = new Cancellation();
-        interrupted.cancel();
         exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 1);
-        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        interruptFsync();
         model.pullsWait(false);
         exchange.awaitWeights(Cancellation.NONE);
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE))
+        assertThatThrownBy(this::fsync)
             .hasMessageContaining("the gradient is discarded");
         assertThat(model.weight(0)).isEqualTo((byte) 40);
         iterate();
@@ -194,10 +177,8 @@ class MappedExchangeTest {
         exchange.abandon();
         exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 9);
         exchange.prepare(true, Cancellation.NONE);
-        try (FakeRequest request = new FakeRequest()) {
-            exchange.write(0, 100, request.with(1, 100));
-        }
-        exchange.synchronize(Cancellation.NONE);
+        exchange.write(0, 100, request.with(1, 100));
+        fsync();
         assertThat(model.weight(99)).isEqualTo((byte) 1);
         assertThat(model.weight(100)).isZero();
     }

@@ -19,7 +19,6 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,15 +26,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
-final class OverlapExchangeTest {
+final class OverlapExchangeTest extends ExchangeFixture<Exchange> {
     /** A model size of more than two pieces of a push, with a partial last logical block. */
     private static final int SIZE = 9 * (1 << 20) + 20;
-    private static final int BLOCK = 4096;
     private static final int FIRST = 5;
 
-    private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeRequest request = new FakeRequest();
-    private Exchange exchange;
+    OverlapExchangeTest() {
+        model = new MemoryModel(SIZE);
+    }
 
     private void open(PullPolicy policy) throws IOException {
         open(policy, NanoClock.SYSTEM);
@@ -50,27 +48,6 @@ final class OverlapExchangeTest {
 
     private void open() throws IOException {
         open(PullPolicy.ADAPTIVE);
-    }
-
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        request.close();
-        model.close();
-    }
-
-    private void write(long offset) throws IOException {
-        exchange.write(offset, BLOCK, request.with(1, BLOCK));
-    }
-
-    private void fsync() throws IOException {
-        exchange.synchronize(Cancellation.NONE);
-    }
-
-    private int read(long offset) throws IOException {
-        exchange.read(offset, 1, request);
-        return request.answer[0];
     }
 
     @Test

@@ -3,59 +3,30 @@ package io.modeldisk.mount.exchange;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
-import io.modeldisk.mount.scheduling.PullPolicy;
-import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.text.EnumNames;
-import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
-import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A shard goes back to earlier weights while a learner uses each exchange scheme. */
-class RollbackTest {
+class RollbackTest extends ExchangeFixture<Exchange> {
     private static final int SIZE = 1 << 20;
-    private static final int BLOCK = 4096;
     private static final int OLD = 50;
     private static final int CHECKPOINT = 7;
 
-    private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeRequest request = new FakeRequest();
-    private Exchange exchange;
     private int failures;
 
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        request.close();
-        model.close();
-    }
-
     private void open(String scheme, String onRollback) throws IOException {
+        model = new MemoryModel(SIZE);
         model.fill(OLD);
-        exchange = EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
-            new ExchangeSettings(PullPolicy.ADAPTIVE,
-                EnumNames.parse(OnRollback.class, "onRollback", onRollback),
-                new IterationTrace(NanoClock.SYSTEM, Instant.now())));
+        exchange = EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, onRollback(onRollback));
         exchange.prepare(true, Cancellation.NONE);
     }
 
-    private int read() throws IOException {
-        exchange.read(0, 1, request);
-        return request.answer[0];
-    }
-
-    private void write() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
-    }
-
-    private void fsync() {
+    private void fsyncAndCountFailures() {
         try {
             exchange.synchronize(Cancellation.NONE);
         } catch (IOException e) {
@@ -66,9 +37,9 @@ class RollbackTest {
 
     private void iterate(int count) throws IOException {
         for (int i = 0; i < count; i++) {
-            read();
-            write();
-            fsync();
+            read(0);
+            write(0);
+            fsyncAndCountFailures();
         }
         exchange.flush(Cancellation.NONE);
     }
@@ -103,12 +74,12 @@ class RollbackTest {
         iterate(2);
         model.fill(CHECKPOINT);
         model.goBack();
-        write();
+        write(0);
         for (int i = 0; i < fsyncs; i++) {
-            fsync();
+            fsyncAndCountFailures();
         }
         assertThat(failures).isEqualTo(1);
-        assertThat(read()).isEqualTo(CHECKPOINT);
+        assertThat(read(0)).isEqualTo(CHECKPOINT);
     }
 
     @ParameterizedTest
@@ -120,7 +91,7 @@ class RollbackTest {
         model.goBack();
         Cancellation interrupted = new Cancellation();
         model.whenGoingOn(interrupted::cancel);
-        write();
+        write(0);
         IOException failure = null;
         // With overlap, the second fsync finds the failure.
         for (int i = 0; i < 2 && failure == null; i++) {
@@ -131,11 +102,11 @@ class RollbackTest {
             }
         }
         assertThat(failure).isInstanceOf(CancelledException.class);
-        fsync();
+        fsyncAndCountFailures();
         assertThat(failures).isEqualTo(1);
-        fsync();
+        fsyncAndCountFailures();
         assertThat(failures).isEqualTo(1);
-        assertThat(read()).isEqualTo(CHECKPOINT);
+        assertThat(read(0)).isEqualTo(CHECKPOINT);
         assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
 
@@ -145,16 +116,16 @@ class RollbackTest {
         open(scheme, "fail");
         iterate(2);
         model.goBack();
-        write();
-        fsync();
-        fsync();
+        write(0);
+        fsyncAndCountFailures();
+        fsyncAndCountFailures();
         assertThat(failures).isEqualTo(1);
         model.fill(CHECKPOINT);
         model.goBack();
-        write();
-        fsync();
-        fsync();
+        write(0);
+        fsyncAndCountFailures();
+        fsyncAndCountFailures();
         assertThat(failures).isEqualTo(2);
-        assertThat(read()).isEqualTo(CHECKPOINT);
+        assertThat(read(0)).isEqualTo(CHECKPOINT);
     }
 }

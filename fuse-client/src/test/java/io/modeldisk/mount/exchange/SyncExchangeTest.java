@@ -21,32 +21,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-final class SyncExchangeTest {
+final class SyncExchangeTest extends ExchangeFixture<Exchange> {
     private static final int SIZE = 3 * (1 << 20) + 20;
-    private static final int BLOCK = 4096;
-
-    private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeRequest request = new FakeRequest();
-    private final Exchange exchange = ExchangeScheme.SYNC.create(model, TestSettings.defaults());
 
     @BeforeEach
     void join() throws IOException {
+        model = new MemoryModel(SIZE);
+        exchange = ExchangeScheme.SYNC.create(model, TestSettings.defaults());
         model.fill(5);
         exchange.prepare(true, Cancellation.NONE);
-    }
-
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        request.close();
-        model.close();
     }
 
     @Test
@@ -84,17 +72,17 @@ final class SyncExchangeTest {
     @Test
     void roundOfTheLearnerChangesOnlyWhenAnFsyncSucceeds() throws IOException {
         assertThat(exchange.round()).isEqualTo(1);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         assertThat(exchange.round()).isEqualTo(1);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
         assertThat(exchange.round()).isEqualTo(2);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
         assertThat(exchange.round()).isEqualTo(2);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         model.failPushAfter(0);
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).isInstanceOf(IOException.class);
+        assertThatThrownBy(this::fsync).isInstanceOf(IOException.class);
         assertThat(exchange.round()).isEqualTo(2);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
         assertThat(exchange.round()).isEqualTo(3);
         exchange.abandon();
         assertThat(exchange.round()).isZero();
@@ -104,8 +92,8 @@ final class SyncExchangeTest {
     void fsyncAfterAnInterruptedReadPushesWhatWasWrittenBefore() throws Exception {
         exchange.read(0, 1, request);
         model.failPullAfter(0);
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).isInstanceOf(IOException.class);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        assertThatThrownBy(this::fsync).isInstanceOf(IOException.class);
+        write(0);
         model.pullsWait(true);
         try (FakeRequest interrupted = new FakeRequest()) {
             CompletableFuture<Void> read = CompletableFuture.runAsync(
@@ -116,27 +104,26 @@ final class SyncExchangeTest {
             read.get();
         }
         model.pullsWait(false);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
         assertThat(model.weight(0)).isEqualTo((byte) 6);
     }
 
     @Test
     void gradientIsNotPushedBeforeFsync() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         assertThat(model.pushes).isEmpty();
     }
 
     @Test
     void fsyncPushesEachDirtyRangeOnceAndPullsTheResult() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
-        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
+        write(0);
+        write(BLOCK);
         exchange.write(1 << 20, BLOCK, request.with(2, BLOCK));
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
 
         assertThat(model.pushes).containsExactlyInAnyOrder("0+8192", (1 << 20) + "+4096");
         assertThat(model.calls).containsExactly("synchronize");
-        exchange.read(1 << 20, 1, request);
-        assertThat(request.answer).containsExactly(7);
+        assertThat(read(1 << 20)).isEqualTo(7);
         assertThat(exchange.counters().iterations.sum()).isEqualTo(1);
         assertThat(exchange.counters().pushedBytes.sum()).isEqualTo(3 * BLOCK);
     }
@@ -144,7 +131,7 @@ final class SyncExchangeTest {
     @Test
     void unwrittenBytesOfADirtyBlockArePushedAsZeros() throws IOException {
         exchange.write(BLOCK + 10, 4, request.with(3, 4));
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
 
         assertThat(model.pushes).containsExactly("4096+4096");
         assertThat(model.weight(BLOCK + 9)).isEqualTo((byte) 5);
@@ -155,10 +142,9 @@ final class SyncExchangeTest {
     @Test
     void fsyncWithoutAGradientOnlyPullsWeights() throws IOException {
         model.fill(9);
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
 
-        exchange.read(SIZE - 1, 1, request);
-        assertThat(request.answer).containsExactly(9);
+        assertThat(read(SIZE - 1)).isEqualTo(9);
         assertThat(model.pushes).isEmpty();
         assertThat(model.calls).isEmpty();
         assertThat(exchange.counters().iterations.sum()).isZero();
@@ -166,11 +152,11 @@ final class SyncExchangeTest {
 
     @Test
     void closeWithoutFsyncDiscardsTheGradient() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         exchange.abandon();
         exchange.prepare(true, Cancellation.NONE);
         exchange.write(10, 1, request.with(1, 1));
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
 
         assertThat(model.pushes).containsExactly("0+4096");
         assertThat(model.weight(9)).isEqualTo((byte) 5);
@@ -179,14 +165,14 @@ final class SyncExchangeTest {
 
     @Test
     void fsyncAfterAFailedPushPushesOnlyTheRemainingBlocks() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         exchange.write(2 * BLOCK, BLOCK, request.with(1, BLOCK));
         exchange.write(4 * BLOCK, BLOCK, request.with(1, BLOCK));
         model.failPushAfter(1);
 
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
+        assertThatThrownBy(this::fsync).hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
 
         assertThat(model.pushes).containsExactly("0+4096", "8192+4096", "16384+4096");
         assertThat(model.calls).containsExactly("synchronize");
@@ -197,22 +183,19 @@ final class SyncExchangeTest {
         awaitPulls(1);
         model.fill(9);
         model.failPullAfter(0);
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(9);
-        exchange.read(SIZE - 1, 1, request);
-        assertThat(request.answer).containsExactly(9);
+        assertThatThrownBy(this::fsync).hasMessageContaining("shard 0");
+        assertThat(read(0)).isEqualTo(9);
+        assertThat(read(SIZE - 1)).isEqualTo(9);
     }
 
     @Test
     void readAfterAFailedPushReturnsTheWeightsOfTheLastPull() throws IOException {
         awaitPulls(1);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         model.failPushAfter(0);
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
+        assertThatThrownBy(this::fsync).hasMessageContaining("shard 0");
         model.fill(9);
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(5);
+        assertThat(read(0)).isEqualTo(5);
     }
 
     /** Waits until this number of pulls has completed: one for the open and one for each fsync. */
@@ -247,7 +230,7 @@ final class SyncExchangeTest {
         awaitPulls(1);
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         for (int interrupts = 1; interrupts <= 4; interrupts++) {
             interruptAfter20Ms(clock, cancellation -> exchange.synchronize(cancellation));
         }
@@ -306,45 +289,37 @@ final class SyncExchangeTest {
 
     @Test
     void gradientWrittenAfterAnInterruptedFsyncIsRefusedUntilTheInterruptedOneIsDropped() throws IOException {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         model.pullsWait(true);
-        interruptedFsync();
+        interruptFsync();
         model.pullsWait(false);
-        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
-        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("another one now");
+        write(BLOCK);
+        assertThatThrownBy(this::fsync).hasMessageContaining("another one now");
         assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, BLOCK, 0, BLOCK));
-        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
-        exchange.synchronize(Cancellation.NONE);
+        write(BLOCK);
+        fsync();
         assertThat(model.pushes).containsExactly("0+4096", "4096+4096");
-        exchange.read(BLOCK, 1, request);
-        assertThat(request.answer).containsExactly(6);
+        assertThat(read(BLOCK)).isEqualTo(6);
     }
 
     @Test
     void fsyncPullsAgainWhenAReadFollowedAnInterruptedFsync() throws IOException {
         awaitPulls(1);
         model.pullsWait(true);
-        interruptedFsync();
+        interruptFsync();
         model.pullsWait(false);
         exchange.read(0, 1, request);
         model.fill(9);
-        exchange.synchronize(Cancellation.NONE);
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(9);
-    }
-
-    private void interruptedFsync() {
-        Cancellation cancelled = new Cancellation();
-        cancelled.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(cancelled)).isInstanceOf(CancelledException.class);
+        fsync();
+        assertThat(read(0)).isEqualTo(9);
     }
 
     @Test
     void wholeGradientIsPushedAfterTheLearnerWasKilledInFsync() throws Exception {
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         exchange.write(2 << 20, BLOCK, request.with(1, BLOCK));
         model.pushesWait(true);
-        interruptedFsync();
+        interruptFsync();
         CompletableFuture<Void> abandon = CompletableFuture.runAsync(exchange::abandon);
         Await.await("pushes wait", () -> model.waiting.get() > 0);
         model.pushesWait(false);
@@ -357,18 +332,16 @@ final class SyncExchangeTest {
         awaitPulls(1);
         model.fill(9);
         exchange.refresh(Cancellation.NONE);
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(5);
+        assertThat(read(0)).isEqualTo(5);
         exchange.abandon();
         exchange.refresh(Cancellation.NONE);
-        exchange.read(0, 1, request);
-        assertThat(request.answer).containsExactly(9);
+        assertThat(read(0)).isEqualTo(9);
     }
 
     @Test
     void cancelledReadDoesNotWaitForTheFsyncOfAnotherThread() throws Exception {
         model.synchronizeWaits(true);
-        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        write(0);
         CompletableFuture<Void> fsync = start(Cancellation.NONE, cancellation -> exchange.synchronize(cancellation));
         Await.await("the fsync waits", () -> model.waiting.get() > 0);
         request.cancellation().cancel();
@@ -380,7 +353,7 @@ final class SyncExchangeTest {
     @Test
     void partialLastBlockOfTheModelIsPushedAsAWholeBlock() throws IOException {
         exchange.write(SIZE - 4, 4, request.with(1, 4));
-        exchange.synchronize(Cancellation.NONE);
+        fsync();
         assertThat(model.pushes).containsExactly(3 * (1 << 20) + "+4096");
     }
 }

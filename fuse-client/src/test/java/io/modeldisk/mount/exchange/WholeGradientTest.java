@@ -3,7 +3,6 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -13,7 +12,7 @@ import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.Await;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,22 +21,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a gradient counts whole or not at all, whatever becomes of an fsync. */
 @Timeout(60)
-class WholeGradientTest {
-    private static final int BLOCK = 4096;
+class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     private static final int SIZE = 2 << 20;
     private static final byte NAN = (byte) 0xFF;
-
-    private final FakeRequest request = new FakeRequest();
-    private MemoryModel model;
-    private BufferedExchange exchange;
-
-    @AfterEach
-    void close() {
-        model.release();
-        exchange.close();
-        request.close();
-        model.close();
-    }
 
     private void open(String scheme, String nonFinite, boolean mapped) throws IOException {
         model = new MemoryModel(SIZE, nonFinite);
@@ -66,8 +52,18 @@ class WholeGradientTest {
         exchange.write(at, 4, request.with(last, 4));
     }
 
-    private void fsync() throws IOException {
-        exchange.synchronize(Cancellation.NONE);
+    /** Calls fsync while a shard does not respond to the rest of the gradient. */
+    private void failFsync() {
+        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+    }
+
+    private static void assertBusy(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    }
+
+    private static void assertWhole(Dropped dropped) {
+        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
     }
 
     /** Waits until the shards have the gradient of the last fsync. */
@@ -168,11 +164,10 @@ class WholeGradientTest {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         gradient(mapped, 1, 2);
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(this::fsync).isInstanceOfSatisfying(ErrnoException.class,
-                e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+            assertBusy(this::fsync);
         }
         gradient(mapped, 1, 1);
         fsync();
@@ -188,7 +183,7 @@ class WholeGradientTest {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPullAfter(0);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         gradient(mapped, 1, 1);
         fsync();
         assertWeights(1, 1);
@@ -200,14 +195,11 @@ class WholeGradientTest {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.pushesWait(true);
-        Cancellation interrupted = new Cancellation();
-        interrupted.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        interruptFsync();
         model.pushesWait(false);
         Await.await("the exchange ends", () -> model.pulls.get() == 2);
         gradient(mapped, 7, 7);
-        assertThatThrownBy(this::fsync).isInstanceOfSatisfying(ErrnoException.class,
-            e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        assertBusy(this::fsync);
         gradient(mapped, 1, 1);
         fsync();
         assertWeights(1, 1);
@@ -222,10 +214,10 @@ class WholeGradientTest {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertThat(dropped.acceptedBytes()).isPositive();
-        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertWhole(dropped);
         assertThat(model.absents.stream().mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(dropped.leftOutBytes());
         int before = model.pushes.size();
         gradient(mapped, 5, 5);
@@ -242,9 +234,9 @@ class WholeGradientTest {
         model.failPushAfter(1);
         fsync();
         gradient(mapped, 2, 2);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         Dropped dropped = exchange.drop(Cancellation.NONE);
-        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertWhole(dropped);
         assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
         byte accepted = model.weight(SIZE / 2);
         gradient(mapped, 5, 5);
@@ -277,15 +269,13 @@ class WholeGradientTest {
         model.failPushAfter(1);
         fsync();
         gradient(true, 2, 2);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         model.pushesWait(true);
-        Cancellation interrupted = new Cancellation();
-        interrupted.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        interruptFsync();
         Await.await("the repetition waits", () -> model.waiting.get() > 0);
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertThat(dropped.leftOutBytes()).isPositive();
-        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertWhole(dropped);
         assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
     }
 
@@ -313,7 +303,7 @@ class WholeGradientTest {
         assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).hasMessageContaining("does not respond");
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertThat(dropped.acceptedBytes()).isPositive();
-        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertWhole(dropped);
         int pulls = model.pulls.get();
         assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(dropped);
         assertThat(model.pulls).as("pulls after a drop that has changed nothing").hasValue(pulls);
@@ -327,7 +317,7 @@ class WholeGradientTest {
             fsync();
             gradient(mapped, 2, 2);
         }
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
     }
 
     @ParameterizedTest
@@ -336,16 +326,13 @@ class WholeGradientTest {
         open(scheme, "refuse", true);
         beginAGradientThatFails(scheme, true);
         model.pushesHang(true);
-        Cancellation interrupted = new Cancellation();
-        interrupted.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+        interruptFsync();
         Await.await("the push hangs", () -> model.waiting.get() > 0);
         // setxattr(2) would change EAGAIN to EOPNOTSUPP.
-        assertThatThrownBy(() -> exchange.drop(Cancellation.NONE)).isInstanceOfSatisfying(ErrnoException.class,
-            e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        assertBusy(() -> exchange.drop(Cancellation.NONE));
         model.pushesHang(false);
         Dropped dropped = exchange.drop(Cancellation.NONE);
-        assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
+        assertWhole(dropped);
     }
 
     @ParameterizedTest
@@ -421,7 +408,7 @@ class WholeGradientTest {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
-        assertThatThrownBy(this::fsync).hasMessageContaining("does not respond");
+        failFsync();
         assertThat(exchange.freeze()).isTrue();
         ExchangeImage image = exchange.image();
         BufferedExchange before = exchange;

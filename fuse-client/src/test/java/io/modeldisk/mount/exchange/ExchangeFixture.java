@@ -1,0 +1,61 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.mount.FakeRequest;
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+
+/**
+ * An exchange with a model in memory, both of which a test opens.
+ *
+ * @param <E> the class of the exchange
+ */
+abstract class ExchangeFixture<E extends Exchange> {
+    static final int BLOCK = 4096;
+
+    final FakeRequest request = new FakeRequest();
+    MemoryModel model;
+    E exchange;
+
+    @AfterEach
+    void close() {
+        model.release();
+        exchange.close();
+        request.close();
+        model.close();
+    }
+
+    static ExchangeSettings onRollback(String name) {
+        return new ExchangeSettings(PullPolicy.ADAPTIVE, EnumNames.parse(OnRollback.class, "onRollback", name), new IterationTrace(NanoClock.SYSTEM, Instant.now()));
+    }
+
+    /** Reads one byte of the weights. */
+    int read(long offset) throws IOException {
+        exchange.read(offset, 1, request);
+        return request.answer[0];
+    }
+
+    /** Writes a block of ones into the gradient. */
+    void write(long offset) throws IOException {
+        exchange.write(offset, BLOCK, request.with(1, BLOCK));
+    }
+
+    void fsync() throws IOException {
+        exchange.synchronize(Cancellation.NONE);
+    }
+
+    void interruptFsync() {
+        Cancellation interrupted = new Cancellation();
+        interrupted.cancel();
+        assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
+    }
+}
