@@ -144,20 +144,20 @@ public class Membership<K, M extends Member<K>> {
     }
 
     private M add(M member) {
-        fixPartitions();
+        fixPartitions(lastOpenedRound);
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
         // The number is not 0.
         member.admit(numbers.nextLong() | 1, roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
         note(MembershipChange.Kind.JOINED, member.key(), member.number(), member.joinRound(), place);
-        insert(member);
+        insert(member, lastOpenedRound);
         return member;
     }
 
-    private void insert(M member) {
+    private void insert(M member, long openedRound) {
         loseUnlessConnected(member);
         inOrder.add(member.place(), member);
         members.put(member.key(), member);
-        publish();
+        publish(openedRound);
     }
 
     /** The connection may be lost during the first push. The lease starts now; otherwise the learner would never be removed. */
@@ -182,9 +182,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /** Fixes the partitions of all opened rounds, so a change of the learners affects only later rounds. */
-    private void fixPartitions() {
+    private void fixPartitions(long openedRound) {
         if (roster.formed()) {
-            partitions.fix(lastOpenedRound, inOrder);
+            partitions.fix(openedRound, inOrder);
         }
     }
 
@@ -341,7 +341,7 @@ public class Membership<K, M extends Member<K>> {
                 return false;
             }
             remove(member);
-            publish();
+            publish(lastOpenedRound);
             return true;
         }
     }
@@ -378,7 +378,7 @@ public class Membership<K, M extends Member<K>> {
             List<M> expired = inOrder.stream().filter(member -> member.hasExpired(nowNs, leaseNs)).toList();
             expired.forEach(this::remove);
             if (!expired.isEmpty()) {
-                publish();
+                publish(lastOpenedRound);
             }
             return expired;
         }
@@ -392,24 +392,20 @@ public class Membership<K, M extends Member<K>> {
 
     private void remove(M member) {
         note(MembershipChange.Kind.LEFT, null, member.number(), 0, 0);
-        delete(member);
+        delete(member, lastOpenedRound);
     }
 
-    private void delete(M member) {
-        fixPartitions();
+    private void delete(M member, long openedRound) {
+        fixPartitions(openedRound);
         inOrder.remove(member);
         members.remove(member.key());
     }
 
-    private void publish() {
+    private void publish(long openedRound) {
         boolean formed = roster.formed() || inOrder.size() >= learners;
         if (formed && !roster.formed()) {
-            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, lastOpenedRound), inOrder);
+            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, openedRound), inOrder);
         }
-        publish(formed);
-    }
-
-    private void publish(boolean formed) {
         roster = new Roster<>(formed, formed && inOrder.size() < minLearners, inOrder);
     }
 
@@ -457,12 +453,14 @@ public class Membership<K, M extends Member<K>> {
                 inOrder.add(member);
                 members.put(learner.key(), member);
             }
-            publish(image.formed());
+            roster = new Roster<>(image.formed(), image.formed() && inOrder.size() < minLearners, inOrder);
         }
     }
 
     /**
-     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now.
+     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now. This membership may know of
+     * a later round than the change, because the record of a push may stand before it. The change fixes the partitions only up to
+     * its own round, as it did in the other membership.
      *
      * @throws IllegalArgumentException if the change does not fit this state; the message has the reason
      */
@@ -475,14 +473,14 @@ public class Membership<K, M extends Member<K>> {
                         throw new IllegalArgumentException("learner " + change.key() + " has joined before, or place "
                             + change.place() + " does not exist among " + inOrder.size() + " learners");
                     }
-                    fixPartitions();
+                    fixPartitions(change.openedRound());
                     M member = newMember.apply(change.key());
                     member.admit(change.number(), change.round(), change.place());
-                    insert(member);
+                    insert(member, change.openedRound());
                 }
                 case LEFT -> {
-                    delete(withNumber(change));
-                    publish();
+                    delete(withNumber(change), change.openedRound());
+                    publish(change.openedRound());
                 }
                 case POSTPONED -> withNumber(change).postpone(change.round());
                 case ASKED -> lastAskedRoundOfForming = change.round();

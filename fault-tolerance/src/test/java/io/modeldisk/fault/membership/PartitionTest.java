@@ -106,6 +106,29 @@ class PartitionTest {
     }
 
     @Test
+    void repeatedChangesFixPartitionsOnlyUpToTheirOwnRound() {
+        List<MembershipChange<String>> changes = new ArrayList<>();
+        membership.record(changes::add);
+        join("a");
+        join("b");
+        membership.opened(3);
+        join("c");
+        membership.left("a");
+        Membership<String, Learner> replica = forming(2);
+        changes.subList(0, 2).forEach(replica::repeat);
+        // The record of a push of round 4 stands before the changes that the shard made before it opened the round.
+        replica.opened(4);
+        changes.subList(2, 4).forEach(replica::repeat);
+        membership.opened(4);
+        for (int round = 3; round <= 5; round++) {
+            for (String key : List.of("b", "c")) {
+                assertThat(replica.partition(key, round)).as("part of %s in round %d", key, round)
+                    .isEqualTo(membership.partition(key, round));
+            }
+        }
+    }
+
+    @Test
     void partitionOfAFormingJobHasAPartForEachMissingLearner() {
         membership = forming(3);
         join("a");

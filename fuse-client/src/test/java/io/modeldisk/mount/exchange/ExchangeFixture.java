@@ -35,7 +35,8 @@ abstract class ExchangeFixture<E extends Exchange> {
     }
 
     static ExchangeSettings onRollback(String name) {
-        return new ExchangeSettings(PullPolicy.ADAPTIVE, EnumNames.parse(OnRollback.class, "onRollback", name), new IterationTrace(NanoClock.SYSTEM, Instant.now()));
+        return new ExchangeSettings(PullPolicy.ADAPTIVE, EnumNames.parse(OnRollback.class, "onRollback", name),
+            new IterationTrace(NanoClock.SYSTEM, Instant.now()));
     }
 
     /** Reads one byte of the weights. */

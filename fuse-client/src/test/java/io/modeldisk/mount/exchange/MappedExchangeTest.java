@@ -25,7 +25,8 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     }
 
     private void open(String scheme, String onRollback) {
-        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model, onRollback(onRollback));
+        exchange = (BufferedExchange) EnumNames.parse(ExchangeScheme.class, "exchange", scheme).create(model,
+            onRollback(onRollback));
     }
 
     /** Stores a gradient of ones in the active set, and calls fsync. */
