@@ -199,7 +199,8 @@ final class PartQueue {
     boolean sendAgain(int shard, IoRequest request, boolean doubtful, long pauseNs) {
         try (ScopedLock.Held _ = lock.hold()) {
             Part part = remove(shard, request);
-            part.doubtful = doubtful;
+            // A shard that has not executed the command now may have executed it before an earlier loss of the connection.
+            part.doubtful |= doubtful;
             putBack(part, pauseNs);
             return signalIfNeeded();
         }

@@ -72,6 +72,7 @@ final class PartRounds {
                 throw forgotten(id, "a push to it had failed and may count once or not at all");
             }
             part.granted = false;
+            part.doubtful = false;
             ledger.push(first(part), end(part), grant);
         } else {
             ledger.pull(first(part), end(part), grant);

@@ -128,11 +128,11 @@ final class CommandWindow implements TargetDatamover.Numbering {
         stopped = true;
     }
 
-    /** True if no task runs or receives data. A parked task waits for others, so it does not count. */
+    /** True if each task has ended, or waits for other learners and has no effect yet. */
     boolean isQuiet() {
         for (int i = 0; i < slotCount; i++) {
             TaskState state = slots[i].state();
-            if (state != TaskState.FREE && state != TaskState.PARKED) {
+            if (state != TaskState.FREE && (state != TaskState.PARKED || slots[i].isTaken())) {
                 return false;
             }
         }

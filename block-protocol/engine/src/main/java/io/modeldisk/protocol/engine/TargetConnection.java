@@ -214,6 +214,7 @@ final class TargetConnection implements Runnable {
 
     /** Runs scheduled tasks and sends pings until the connection is closed. Called by the responder thread. */
     private void respond() {
+        boolean closes = true;
         try {
             while (!closed) {
                 Object next = schedule.take();
@@ -223,6 +224,8 @@ final class TargetConnection implements Runnable {
                 if (next == farewell) {
                     datamover.sendControl(
                         new AsyncMessagePdu(Pdu.newHeader()).begin(AsyncMessagePdu.SESSION_DROPPED), null, true);
+                    // A close before the peer has read the message could discard it: the receiver thread still drops commands.
+                    closes = false;
                     return;
                 }
                 if (next == ping) {
@@ -239,7 +242,9 @@ final class TargetConnection implements Runnable {
         } catch (RuntimeException | Error e) {
             LOG.error("the responder thread of {} failed, so the connection is closed", datamover.peer(), e);
         } finally {
-            close();
+            if (closes) {
+                close();
+            }
         }
     }
 
@@ -328,16 +333,16 @@ final class TargetConnection implements Runnable {
         window.stop();
     }
 
-    /** True if no command runs or receives data. */
+    /** True if each command has ended, or waits for other learners and has no effect yet. */
     boolean isQuiet() {
         return closed || window.isQuiet();
     }
 
     /**
-     * Tells the initiator that the target closes the session, and then closes it. May be called by any thread. Does not wait, so
-     * the caller closes a connection whose peer does not receive.
+     * Tells the initiator that the target closes the session. The initiator then closes the connection. May be called by any
+     * thread. Does not wait, so the caller closes a connection whose peer does not.
      */
-    void closeWithFarewell() {
+    void sayFarewell() {
         if (!loggedIn || !schedule.offer(farewell)) {
             close();
         }

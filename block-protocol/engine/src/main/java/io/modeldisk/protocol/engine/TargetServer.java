@@ -383,7 +383,7 @@ public final class TargetServer implements AutoCloseable {
             }
             connections.forEach(TargetConnection::stopTaking);
             awaitLastCommands();
-            connections.forEach(TargetConnection::closeWithFarewell);
+            connections.forEach(TargetConnection::sayFarewell);
             awaitEnds(FAREWELL);
             connections.forEach(TargetConnection::close);
             List<TargetConnection> open = awaitEnds(SessionTable.END_TIMEOUT);
@@ -398,11 +398,15 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void awaitLastCommands() throws InterruptedException {
+    private void awaitLastCommands() {
         NanoClock clock = context.clock;
         long untilNs = clock.nanoTime() + LAST_COMMANDS.toNanos();
-        while (!connections.stream().allMatch(TargetConnection::isQuiet) && clock.nanoTime() - untilNs < 0) {
-            clock.sleep(1, TimeUnit.MILLISECONDS);
+        try {
+            while (!connections.stream().allMatch(TargetConnection::isQuiet) && clock.nanoTime() - untilNs < 0) {
+                clock.sleep(1, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -11,6 +11,7 @@ import io.modeldisk.protocol.pdu.Opcode;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -54,6 +55,24 @@ class TaskManagementTest extends ServedTarget {
         serving.target.unit.parking = false;
         serving.target.unit.parked.getFirst().resume();
         assertThat(raw.end(tag).data()).isEqualTo(Arrays.copyOf(medium, BLOCK));
+    }
+
+    @Test
+    void serverAnswersACommandThatItHasTakenBeforeItCloses() throws Exception {
+        int tag = parkedRead();
+        IoTask task = serving.target.unit.parked.getFirst();
+        task.logPosition(1);
+        assertThat(task.isTaken()).isTrue();
+        CompletableFuture<Void> close = CompletableFuture.runAsync(serving.server::close);
+        await("the server closes", serving.server::isClosed);
+        // A server that does not wait says farewell meanwhile.
+        TimeUnit.MILLISECONDS.sleep(100);
+        serving.target.unit.parking = false;
+        task.resume();
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(raw.receive().opcode()).isEqualTo(Opcode.ASYNC_MESSAGE);
+        raw.close();
+        close.get();
     }
 
     @Test

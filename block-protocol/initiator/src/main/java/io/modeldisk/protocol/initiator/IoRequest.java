@@ -64,6 +64,8 @@ public final class IoRequest implements InitiatorTask {
     private long memoryOffset;
     private int lengthBytes;
     private boolean writes;
+    /** True if the command moves logical blocks or marks them. */
+    private boolean transfers;
     private Completion completion;
     private final AtomicReference<State> state = new AtomicReference<>(State.FREE);
     /** The CmdSN of the command; {@link #UNSENT} until the command is sent. */
@@ -138,7 +140,7 @@ public final class IoRequest implements InitiatorTask {
 
     private IoRequest ofRound(
         int opcode, int lun, long lba, int blocks, long round, DataMemory data, long offset, int bytes, boolean write) {
-        prepare(lun, data, offset, bytes, write);
+        prepare(lun, data, offset, bytes, write, true);
         command.cdb(0, opcode).cdbInt(RoundCdb.LBA_FIELD, (int) lba);
         command.cdbLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(blocks, round));
         return this;
@@ -146,7 +148,7 @@ public final class IoRequest implements InitiatorTask {
 
     private IoRequest medium(
         int opcode, int lun, long lba, int blocks, DataMemory data, long offset, int bytes, boolean write) {
-        prepare(lun, data, offset, bytes, write);
+        prepare(lun, data, offset, bytes, write, true);
         command.cdb(0, opcode).cdbLong(2, lba).cdbInt(10, blocks);
         return this;
     }
@@ -161,20 +163,21 @@ public final class IoRequest implements InitiatorTask {
         } else {
             command.beginRead(bytes);
         }
-        prepare(lun, to, offset, bytes, false);
+        prepare(lun, to, offset, bytes, false, false);
         for (int i = 0; i < cdb.length; i++) {
             command.cdb(i, cdb[i]);
         }
         return this;
     }
 
-    private void prepare(int lun, DataMemory data, long offset, int bytes, boolean write) {
+    private void prepare(int lun, DataMemory data, long offset, int bytes, boolean write, boolean transfer) {
         generation++;
         cmdSn.setRelease(UNSENT);
         memory = data;
         memoryOffset = offset;
         lengthBytes = bytes;
         writes = write;
+        transfers = transfer;
         status = -1;
         failure = null;
         sense = 0;
@@ -227,10 +230,13 @@ public final class IoRequest implements InitiatorTask {
         cmdSn.setRelease(Integer.toUnsignedLong(number));
     }
 
-    /** Returns whether a target that expects {@code expCmdSn} next has not taken the command. May be called by any thread. */
-    boolean isBeyond(int expCmdSn) {
+    /**
+     * Returns whether the command transfers logical blocks, and a target that expects {@code expCmdSn} next has not taken it. May
+     * be called by any thread.
+     */
+    boolean isTransferFrom(int expCmdSn) {
         long number = cmdSn.getAcquire();
-        return number == UNSENT || (int) number - expCmdSn >= 0;
+        return transfers && (number == UNSENT || (int) number - expCmdSn >= 0);
     }
 
     void ended(int scsiStatus, int senseKeyAscAscq) {

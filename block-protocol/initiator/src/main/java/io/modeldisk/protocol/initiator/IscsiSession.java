@@ -149,10 +149,7 @@ public final class IscsiSession implements AutoCloseable {
         datamover.close();
         numbers.close();
         aborts.answered(true);
-        if (farewell != null) {
-            responses.refuseBeyond(farewell.expCmdSn());
-        }
-        responses.failAll(failure);
+        responses.failAll(failure, farewell);
     }
 
     /**

@@ -41,23 +41,18 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
     private static final int TARGET_FAILURE = 0xFF;
 
     /**
-     * Ends the commands in flight that the target has not taken, as if it had refused them with BUSY.
+     * Fails all commands in flight, because the session is closed. A transfer that the target has told not to have taken ends as
+     * if the target had refused it with BUSY, so its caller knows that it can be sent again.
      *
-     * @param expCmdSn the number of the command that the target expected next when it closed the session
+     * @param farewell the last message of the target; null if there was none
      */
-    void refuseBeyond(int expCmdSn) {
+    void failAll(ShardException reason, FarewellException farewell) {
         for (IoRequest request : numbers.requests()) {
-            if (request.isInFlight() && request.isBeyond(expCmdSn)) {
+            boolean refused = farewell != null && request.isInFlight() && request.isTransferFrom(farewell.expCmdSn());
+            if (refused) {
                 request.ended(ScsiStatus.BUSY, 0);
-                complete(request, null);
             }
-        }
-    }
-
-    /** Fails all commands in flight, because the session is closed. */
-    void failAll(ShardException reason) {
-        for (IoRequest request : numbers.requests()) {
-            complete(request, reason);
+            complete(request, refused ? null : reason);
         }
     }
 

@@ -383,7 +383,8 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
      * Returns whether a PDU may be the last PDU of its connection. The connection must not be closed before such a PDU is sent.
      */
     private static boolean mayBeTheLast(int opcode) {
-        return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT;
+        return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT
+            || opcode == Opcode.ASYNC_MESSAGE;
     }
 
     @Override
