@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 final class Adam {
     private Adam() {}
 
-    /** Updates a range of the weights of a block: see {@link Optimizer}. */
+    /** Updates a range of weights of one block: see {@link Optimizer}. */
     static void update(
         Formula.Adam formula, MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient,
         long gradientOffset, long lengthBytes, float factor, float rate) {

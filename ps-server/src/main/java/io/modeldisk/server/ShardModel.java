@@ -56,7 +56,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
     private final CheckpointStatus restored;
     private final ShardStatus status;
     private final Target target;
-    /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
+    /** True if some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
 
     private ShardModel(

@@ -6,7 +6,7 @@ import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 
-/** What the backups of a primary need from its shard. Thread-safe. */
+/** The part of a shard that the backups of its primary use. Thread-safe. */
 public interface BackupSource {
     /** The facts of the shard. */
     ModelFacts facts();

@@ -19,7 +19,7 @@ public interface ShardRounds<M> {
     long rounds(int block);
 
     /**
-     * Lets all pushes of rounds after {@code round} wait, because the shard stops after this round. May be called again with a
+     * Makes all pushes of rounds after {@code round} wait, because the shard stops after this round. May be called again with a
      * later round. When this method has returned, no such push is in progress. Does nothing if the mode has no rounds that close.
      */
     default void holdAfter(long round) {}

@@ -63,7 +63,7 @@ public final class FileTree {
     private final Nodes nodes;
     private final long startedMs = Instant.now().toEpochMilli();
 
-    /** Creates the tree of the files of a file system. */
+    /** Creates the tree that has the files of a file system. */
     public FileTree(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories) {
         this.fileSystem = fileSystem;
         this.access = options.access();

@@ -15,7 +15,7 @@ public interface MountedFile {
     /** Returns the path in the mounted directory: a name, or the name of a subdirectory, a slash and a name. */
     String name();
 
-    /** What distinguishes a file from others. */
+    /** The properties in which files differ. */
     enum Trait {
         /** The file can be opened for writing. */
         WRITABLE,

@@ -114,12 +114,12 @@ public abstract class Shard {
         return store.device() == null ? null : store.device().toString();
     }
 
-    /** Where gradients arrive, such as {@code device memory by dma-buf}; null if the CPU applies gradients. */
+    /** The memory in which gradients arrive, such as {@code device memory by dma-buf}; null if the CPU applies gradients. */
     public final String pushPlace() {
         return store.device() == null ? null : store.devicePushes().toString();
     }
 
-    /** The names and shapes of the model's tensors, as JSON in the form of the header of a safetensors file. */
+    /** The names and shapes of the model's tensors, as JSON like the header of a safetensors file. */
     public final byte[] tensorsText() {
         return tensorsText;
     }
@@ -179,7 +179,7 @@ public abstract class Shard {
         return replication;
     }
 
-    /** Whether another process is or may become the primary of the shard, and this process is not the primary. */
+    /** True if another process is or may become the primary of the shard, and this process is not the primary. */
     public final boolean isBackup() {
         return replication != null && !replication.isPrimary();
     }

@@ -64,7 +64,7 @@ final class OperationQueue {
         float scale;
         /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
         long value;
-        /** Where the gradient begins in the memory for pushes; {@link #COPIED} if the place of the operation has its data. */
+        /** The offset of the gradient in the memory for pushes; {@link #COPIED} if its data is in the place of the operation. */
         long source;
         private final int place;
         private boolean filled;

@@ -13,7 +13,7 @@ public interface InitiatorPortal {
         return null;
     }
 
-    /** Whether a task's data must lie in memory that another process can map. */
+    /** True if a task's data must lie in memory that another process can map. */
     default boolean needsShareableMemory() {
         return false;
     }

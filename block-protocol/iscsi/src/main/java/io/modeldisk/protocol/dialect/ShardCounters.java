@@ -26,7 +26,7 @@ public record ShardCounters(
     /** The length of the page after its 4-byte header, in bytes. */
     public static final int BYTES = 40;
 
-    /** The length of the page of a shard of an older version, which has no history. */
+    /** The length of the page without the history, as shards of older versions send it. */
     private static final int BYTES_WITHOUT_HISTORY = 32;
     private static final int FORMED = 1;
     private static final int STOPPED = 2;

@@ -89,7 +89,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Returns the name of the device of an identifier. The name is empty if the identifier has no device. */
+    /** Returns the name of the device that an identifier uses. The name is empty if the identifier has no device. */
     public static String deviceName(RdmaCmId id) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(MAX_NAME_BYTES);

@@ -9,7 +9,7 @@ public final class Admin implements AutoCloseable {
     private volatile Overview overview = new Overview(NanoClock.SYSTEM, "a process that starts", 0);
     private AdminServer server;
 
-    /** Sets the server. Without this call, the user wants none. */
+    /** Sets the server. Without this call, there is none. */
     public void serve(AdminServer started) {
         server = started;
     }

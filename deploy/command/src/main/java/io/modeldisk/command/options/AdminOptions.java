@@ -31,7 +31,7 @@ public final class AdminOptions {
         description = "The file of the certificate and of the key for HTTPS at --admin, in PEM, readable only by its owner.")
     private Path tls;
 
-    /** Starts the server, with the page of the model. Starts none if the user wants none. */
+    /** Starts the server, with the page of the model. Starts none without the option {@code --admin}. */
     public Admin start(AdminSubject subject) throws IOException {
         Admin admin = new Admin();
         if (address == null) {

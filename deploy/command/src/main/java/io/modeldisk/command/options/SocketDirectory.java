@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The option for the directory of the sockets of the datamover shm. Shards and mounts have this option. */
+/** The option for the directory with the sockets of the datamover shm. Shards and mounts have this option. */
 public final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
         description = "The directory of the shm datamover's sockets. Only this user may have access to the directory. Default: "

@@ -15,7 +15,7 @@ final class IserTransfer extends Work {
     /** The message for the response that follows the last WRITE of a read. */
     final IserMessage response;
     DataTransfer transfer;
-    /** Whether this transfer is a read whose last WRITE and response are sent. */
+    /** True if this transfer is a read whose last WRITE and response are sent. */
     boolean put;
     int putStatSn;
     long putSinceNs;
