@@ -30,7 +30,8 @@ final class ShardWorkTest {
         clock.advance(ShardWork.START);
         assertThat(work.check()).isEqualTo("starts again");
         clock.advance(Duration.ofSeconds(1));
-        assertThatThrownBy(work::check).isInstanceOf(IOException.class).hasMessageContaining("starts again for more");
+        assertThatThrownBy(work::check).isInstanceOf(IOException.class)
+            .hasMessageContaining("has tried to start again for more");
     }
 
     @Test

@@ -22,6 +22,8 @@ import java.util.function.Consumer;
  * @param length the length of the message
  */
 record Payload(byte[] bytes, int offset, int length) {
+    private static final int CHUNK_BYTES = 64 << 10;
+
     /** Encodes payloads that are sent. Cannot decode a payload. */
     static final Marshaller<Payload> SENDING = new Codec<>(Outgoing::new, _ -> {
         throw new IllegalStateException("this marshaller sends payloads and cannot receive one");
@@ -34,16 +36,33 @@ record Payload(byte[] bytes, int offset, int length) {
         }, stream -> drain(stream, sink));
     }
 
-    /** Reads a message that arrived over a network, which gRPC has in buffers of Netty. */
+    /** Reads a message in place, or copied if gRPC has some of it in buffers of another kind. */
     private static int drain(InputStream stream, Consumer<ByteBuffer> sink) throws IOException {
+        return stream instanceof HasByteBuffer whole && whole.byteBufferSupported()
+            ? drainInPlace(stream, whole, sink)
+            : drainCopied(stream, sink);
+    }
+
+    private static int drainInPlace(InputStream stream, HasByteBuffer buffers, Consumer<ByteBuffer> sink)
+        throws IOException {
         int total = 0;
         while (stream.available() > 0) {
-            ByteBuffer piece = ((HasByteBuffer) stream).getByteBuffer();
+            ByteBuffer piece = buffers.getByteBuffer();
             int length = piece.remaining();
             sink.accept(piece);
             if (stream.skip(length) != length) {
                 throw new EOFException("a gRPC message is truncated: it ended within one of its buffers");
             }
+            total += length;
+        }
+        return total;
+    }
+
+    private static int drainCopied(InputStream stream, Consumer<ByteBuffer> sink) throws IOException {
+        byte[] chunk = new byte[CHUNK_BYTES];
+        int total = 0;
+        for (int length = stream.read(chunk); length >= 0; length = stream.read(chunk)) {
+            sink.accept(ByteBuffer.wrap(chunk, 0, length));
             total += length;
         }
         return total;
