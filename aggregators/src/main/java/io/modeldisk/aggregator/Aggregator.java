@@ -20,7 +20,7 @@ public interface Aggregator extends AutoCloseable {
         return 0;
     }
 
-    /** Returns what this aggregator computes, so a GPU can compute the same; null, the default, if only this class can. */
+    /** Returns the formula with which a GPU computes the same weights; null, the default, if there is none. */
     default Formula formula() {
         return null;
     }

@@ -18,7 +18,7 @@ class SumOfSquaresTest {
     private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int LANES = 16;
     private static final int MOST_BLOCKS = 9;
-    /** Enough calls for the JIT compiler, so its vectors compute the last sums. */
+    /** After this number of calls, the JIT compiler has compiled the loop to vector instructions. */
     private static final int CALLS = 20_000;
 
     @Test

@@ -35,8 +35,8 @@ final class MountUsers {
     private final String device;
     private final List<Path> servers;
     /**
-     * The directories on which processes had the mount before the unmount. After the unmount, the kernel may give the number of
-     * the file system to another mount, on another directory.
+     * The directories on which processes had the mount before the unmount. A mount with the same number on any other directory
+     * is a later one: the kernel uses numbers again.
      */
     private final Set<String> places = new HashSet<>();
 

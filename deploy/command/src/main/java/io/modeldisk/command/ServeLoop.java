@@ -47,7 +47,7 @@ final class ServeLoop {
     private volatile ParameterServer serving;
     /** The server that answers at {@link #address} while another process serves the shard; null if there is none. */
     private StandbyServer standby;
-    /** The address of the first launch, so each later launch has the same port. */
+    /** The address of the first launch. Each later launch uses the same port. */
     private InetSocketAddress address;
     private boolean announced;
     private long startAtMost = CheckpointSettings.ANY;

@@ -24,7 +24,7 @@ import org.apache.logging.log4j.Logger;
  * the block begin that the checkpoint does not contain. When the checkpoint is complete, the segments before its begin are
  * deleted.
  *
- * <p>Only the thread of the checkpoints calls the methods.
+ * <p>Not thread-safe: only the thread that takes the checkpoints uses this class.
  */
 public final class CheckpointLog {
     private static final Logger LOG = LogManager.getLogger(CheckpointLog.class);

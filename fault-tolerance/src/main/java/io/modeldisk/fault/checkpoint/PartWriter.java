@@ -130,9 +130,8 @@ final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Shows to the shards that wait for this checkpoint, at most once a second, that this shard makes progress. Waits for the
-     * disk, so no progress is shown on a disk that hangs. The number takes the place of the file's head until
-     * {@link #finish}.
+     * Shows to the shards that wait for this checkpoint, at most once a second, that this shard makes progress. Waits until the
+     * disk has the data: a disk that hangs makes no progress. Until {@link #finish}, the file begins with a number that grows.
      */
     void showProgress() throws IOException {
         if (clock.nanoTime() - shownNs < SHOW_EVERY.toNanos()) {

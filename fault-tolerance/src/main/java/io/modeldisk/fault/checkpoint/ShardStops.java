@@ -60,7 +60,7 @@ final class ShardStops {
         state.write(file(shard), new Stop(id, true, checkpoint, history));
     }
 
-    /** Returns whether shard 0 has stopped, so no more checkpoints are taken. */
+    /** Returns whether shard 0 has stopped. Then no more checkpoints are taken. */
     boolean isFirstStopped() throws IOException {
         Stop first = read(0);
         return first != null && first.stopped();

@@ -116,8 +116,8 @@ public final class Coordinator implements AutoCloseable {
             }
         } catch (KeeperException.NoAuthException e) {
             throw new IOException(
-                "the state in " + directory.path() + " was protected with a different secret than that of '"
-                    + secret.name() + "'; use the former line 'zookeeper NAME SECRET', or an empty directory",
+                "the secret of '" + secret.name() + "' does not open the state in " + directory.path()
+                    + "; use the former line 'zookeeper NAME SECRET', or an empty directory",
                 e);
         } catch (KeeperException e) {
             throw new IOException("ZooKeeper cannot protect its znodes: " + e.getMessage(), e);

@@ -296,7 +296,7 @@ public final class JournalSink implements RecordSink {
         return completeBytes + writtenBytes;
     }
 
-    /** The size at which the shard requests a checkpoint, so the journal can be cut. */
+    /** The size of the journal at which the shard requests a checkpoint. A checkpoint makes the journal shorter. */
     public long limitBytes() {
         return limitBytes;
     }

@@ -111,7 +111,7 @@ final class CoordinatorTest {
         launch(SECRET).close();
         assertThatThrownBy(() -> launch(new CoordinatorSecret("shards", "anotherSecretOfThem")))
             .isInstanceOf(IOException.class)
-            .hasMessageContaining("was protected with a different secret than that of 'shards'");
+            .hasMessageContaining("the secret of 'shards' does not open the state in");
         launch(SECRET).close();
     }
 

@@ -9,8 +9,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Discards gradients: that of an fsync that has failed or was interrupted, which the learner drops ({@link Exchange#drop}),
- * and those of a learner after a shard has gone back to earlier weights or has forgotten it ({@link OnRollback}). Not
+ * Discards a gradient that the learner drops after an fsync has failed or was interrupted ({@link Exchange#drop}), and the
+ * gradients of a learner after a shard has gone back to earlier weights or has forgotten it ({@link OnRollback}). Not
  * thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
  */
 record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCounters counters, BufferSets sets,

@@ -66,8 +66,9 @@ public interface Exchange extends AutoCloseable {
     default void flush(Cancellation cancellation) throws IOException {}
 
     /**
-     * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. What the shards have
-     * accepted counts. The rest counts as pushed without a gradient, so the next gradient has the next round in all blocks.
+     * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. The part that the
+     * shards have accepted counts. They are told that the other blocks have no gradient in this round. The next gradient then
+     * has the next round in all blocks.
      * If the call fails, it can be repeated.
      *
      * @throws IOException if a shard does not respond, there is no learner, or the exchange has no gradient of its own

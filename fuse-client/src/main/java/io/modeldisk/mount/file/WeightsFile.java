@@ -226,7 +226,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             if (handles.decrementAndGet() > 0 && !writable) {
                 return;
             }
-            // Either the zeros could not be written when the file was closed, or a truncate(2) came after that.
+            // Zeros must still be written if this failed when the file was closed, or if a truncate(2) came later.
             endTruncation();
         }
     }

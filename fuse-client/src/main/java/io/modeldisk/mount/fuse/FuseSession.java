@@ -35,7 +35,7 @@ public abstract class FuseSession implements AutoCloseable {
     public abstract CompletableFuture<Void> ended();
 
     /**
-     * Stops to read requests, so another process can continue. Requests that are in progress get {@code graceful} to end.
+     * Stops reading requests; another process then continues. Requests that are in progress get {@code graceful} to end.
      * Then they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail with EINTR. The
      * mount stays.
      *

@@ -8,7 +8,7 @@ public enum Phase {
     STALL,
     /** The push of the gradient. */
     PUSH,
-    /** The delay of the pull by the scheduler, so the weights are fresh when the learner uses them. */
+    /** The time by which the scheduler delays the pull. A later pull brings fresher weights. */
     BUBBLE,
     /** The pull of the weights. */
     PULL;

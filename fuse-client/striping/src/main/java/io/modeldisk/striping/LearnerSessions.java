@@ -24,7 +24,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
-    /** True if the learner continues with a round that the shards do not know yet, so they wait for its earlier rounds. */
+    /** True if the learner has skipped rounds for which the shards still wait, until they know its next round. */
     private volatile boolean skipsRounds;
 
     /**

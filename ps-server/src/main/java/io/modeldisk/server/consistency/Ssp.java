@@ -33,9 +33,9 @@ import java.util.List;
 public final class Ssp extends ImmediatePushes {
     private final long staleness;
     private final BlockLayout layout;
-    /** The pulls that wait at each block. Guarded by the lock of the block. */
+    /** For each block, the pulls that wait there. Guarded by the lock of the block. */
     private final ParkedTasks[] parked;
-    /** No pull that waits at a block can be admitted before the lowest clock rises above this value. Guarded as the pulls. */
+    /** For each block, the lowest clock above which a waiting pull may be admitted. Guarded by the lock of the block. */
     private final long[] leastWhenParked;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 

@@ -134,7 +134,7 @@ public abstract class Shard {
         return learners;
     }
 
-    /** The consistency mode, which decides when pushes and pulls are accepted. */
+    /** The consistency mode. It decides which pushes and pulls wait. */
     public final Consistency consistency() {
         return consistency;
     }

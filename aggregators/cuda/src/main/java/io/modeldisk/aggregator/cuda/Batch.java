@@ -231,8 +231,8 @@ public final class Batch {
     }
 
     /**
-     * Copies the descriptors of the ranges to the device on another stream than that of {@link #launch}, so the copy does
-     * not delay the kernels. The caller orders the launch behind this copy. No range can be added any more.
+     * Copies the descriptors of the ranges to the device. {@code stream} is not the one that {@link #launch} gets: the copy
+     * must not delay the kernels. The caller orders the launch behind this copy. No range can be added any more.
      */
     public void stage(CudaStream stream) {
         if (staged || launched) {

@@ -339,8 +339,8 @@ final class TargetConnection implements Runnable {
     }
 
     /**
-     * Tells the initiator that the target closes the session. The initiator then closes the connection. May be called by any
-     * thread. Does not wait, so the caller closes a connection whose peer does not.
+     * Tells the initiator that the target closes the session. The initiator then closes the connection, but not every initiator
+     * does, and this method does not wait for it: the caller calls {@link #close} later. May be called by any thread.
      */
     void sayFarewell() {
         if (!loggedIn || !schedule.offer(farewell)) {

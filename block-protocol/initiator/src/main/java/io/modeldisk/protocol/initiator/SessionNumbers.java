@@ -165,6 +165,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     public void stamp(RequestPdu pdu) {
         int cmdSn = pdu.immediate() ? nextCmdSn : nextCmdSn++;
         pdu.numbers(cmdSn, expStatSn);
+        // Only a command has the tag of its request.
         int slot = IoRequest.slotOf(pdu.initiatorTaskTag());
         if (slot < requests.length && requests[slot].initiatorTaskTag() == pdu.initiatorTaskTag()) {
             requests[slot].sent(cmdSn);

@@ -34,7 +34,7 @@ public final class DurableFiles {
         }
     }
 
-    /** Writes a file, so it exists under its name only with all its contents on disk. Does not write the name to disk. */
+    /** Writes a file, which gets its name only when all its contents are on disk. Does not write the name to disk. */
     public static void write(Path file, byte[] contents) throws IOException {
         // The name begins with a dot, so no process mistakes the unfinished file for another one.
         Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(

@@ -59,7 +59,7 @@ public final class BaselineClient implements Requester {
     }
 
     /**
-     * Moves the data of a load. Returns the nanoseconds until the receiver has all data.
+     * Moves the data of a load. Returns the time in nanoseconds after which the receiver has all data.
      *
      * @param aggregates whether the server applies each received buffer to the model with sgd, while the buffer is in the
      *     processor's cache

@@ -250,7 +250,7 @@ public final class ProtocolBench {
         }
     }
 
-    /** Sends small and large requests in both directions, so the JVMs compile the code before the measurement. */
+    /** Sends small and large requests in both directions until the JVMs have compiled the code. */
     private void warmUp(Map<String, Requester> requesters) throws IOException {
         for (Map.Entry<String, Requester> each : requesters.entrySet()) {
             Progress.show("warming up: " + each.getKey());
