@@ -719,12 +719,13 @@ class TrainTest(unittest.TestCase):
         self.assertEqual(lines[1].split(), ["one", "5", "-", "1", "s", "0.5000", "0.2500"])
         self.assertEqual(lines[2].split(), ["two", "10", "2.5", "MB", "2", "s", "0.2500", "0.5000"])
 
-    def test_results_are_judged_only_after_enough_steps(self):
+    def test_only_losses_need_enough_steps_to_be_judged(self):
         few, enough = train.parse(["torch", "--steps", "10"]), train.parse(["torch"])
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertTrue(train.judge(few, [("law", False)]))
-            self.assertFalse(train.judge(enough, [("law", True), ("other", False)]))
-            self.assertTrue(train.judge(enough, [("law", True)]))
+            self.assertTrue(train.judge(few, [("loss", False)], [("law", True)]))
+            self.assertFalse(train.judge(few, [("loss", True)], [("law", False)]))
+            self.assertFalse(train.judge(enough, [("loss", True), ("other loss", False)]))
+            self.assertTrue(train.judge(enough, [("loss", True)], [("law", True)]))
 
     def test_options_that_contradict_are_refused(self):
         contradictions = ["torch --local-steps 5", "diloco --steps 60", "diloco --exchange sync", "torch --batch 0", "other"]
