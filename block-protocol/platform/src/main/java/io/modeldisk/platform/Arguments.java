@@ -4,7 +4,7 @@ package io.modeldisk.platform;
 public final class Arguments {
     private Arguments() {}
 
-    /** Throws an {@code IllegalArgumentException} with the message unless a condition is met. Not for the data path. */
+    /** Throws an {@code IllegalArgumentException} with the message unless the condition is true. Not for the data path. */
     public static void require(boolean condition, String message) {
         if (!condition) {
             throw new IllegalArgumentException(message);

@@ -1,2 +1,2 @@
-/** Needs of all rooms that no library meets: the program's version and the check of values, and the packages below. */
+/** The program's version, the check of values, and subpackages with other basic functions that all modules use. */
 package io.modeldisk.platform;

@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
  * each of its slots. A write waits in a queue if it needs more chunks than are free. The target requests the data of a write only
  * after the write has all its chunks.
  *
- * <p>The chunks of the first slots of all sessions that may still log in are promised to these sessions. No write and no further
- * slot gets one of them, so writes of a few sessions cannot keep out other sessions.
+ * <p>The pool promises each session that can still log in the chunks for its first slots. No write and no additional slot gets a
+ * promised chunk, so the writes of a few sessions cannot prevent other sessions from logging in.
  *
  * <p>Thread-safe.
  */
@@ -20,9 +20,12 @@ final class BufferPool implements AutoCloseable {
     private final DataMemory memory;
     private final int[] free;
     private int freeCount;
-    /** The number of chunks for sessions that may still log in. Negative if there are more sessions than expected. */
+    /**
+     * The number of chunks that are promised to sessions that can still log in. Negative if there are more sessions than
+     * expected.
+     */
     private int promised;
-    /** The tasks that wait for chunks, oldest first. Each has a chunk of its own. */
+    /** The tasks that wait for chunks, oldest first. Each task already has the chunk of its slot. */
     private final ArrayDeque<TaskSlot> waiting;
 
     /** Creates a pool. {@code promised} is the number of chunks that all sessions together get when they log in. */
@@ -43,8 +46,8 @@ final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Acquires a chunk if more than {@code spare} chunks are free that are promised to nobody. Returns the offset of the chunk in
-     * bytes, or -1 if there are too few.
+     * Acquires a chunk if more than {@code spare} chunks are free and not promised. Returns the offset of the chunk in bytes, or
+     * -1 if there are too few such chunks.
      */
     synchronized long take(int spare) {
         return unpromised() <= spare ? -1 : (long) free[--freeCount] * CHUNK_BYTES;
@@ -52,7 +55,7 @@ final class BufferPool implements AutoCloseable {
 
     /**
      * Acquires one of the chunks that are promised to new sessions. Returns the offset of the chunk in bytes, or -1 if no chunk
-     * is free. The caller gives the chunk back with {@link #givePromised}.
+     * is free. The caller returns the chunk with {@link #givePromised}.
      */
     synchronized long takePromised() {
         if (freeCount == 0) {
@@ -62,7 +65,7 @@ final class BufferPool implements AutoCloseable {
         return (long) free[--freeCount] * CHUNK_BYTES;
     }
 
-    /** Frees a chunk of {@link #takePromised}, which is promised to the next session. */
+    /** Frees a chunk that {@link #takePromised} has returned, and promises the chunk to the next session. */
     synchronized void givePromised(long offset) {
         promised++;
         give(offset);
@@ -74,10 +77,10 @@ final class BufferPool implements AutoCloseable {
 
     /**
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
-     * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has got its chunks.
+     * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has received its chunks.
      *
-     * <p>The slot of a task must not be reused while the task is in the queue, so a task that needs no more chunks is
-     * never queued: unsolicited data may complete such a task at any time, and its slot is then reused.
+     * <p>The slot of a task must not be reused while the task is in the queue, so a task that needs no more chunks is never
+     * queued: unsolicited data can complete such a task at any time, and its slot is then reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || waiting.isEmpty() && fill(task)) {

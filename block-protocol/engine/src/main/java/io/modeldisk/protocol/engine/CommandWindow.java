@@ -13,11 +13,14 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Thread-safe.
  */
 final class CommandWindow implements TargetDatamover.Numbering {
-    /** The decision whether a request is served. The decision depends on the CmdSN of the request. */
+    /** The decision whether the target serves a request. The decision depends on the CmdSN of the request. */
     enum Order {
         /** The request must be served, because it is immediate or has the next CmdSN. */
         TAKE,
-        /** The request must be ignored, because its CmdSN is outside the window or was received before, or the session ends. */
+        /**
+         * The request must be ignored, because its CmdSN is outside the window or was received before, or because the session is
+         * about to end.
+         */
         IGNORE,
         /** A request with an earlier CmdSN is missing. This is a protocol error in a session with one connection. */
         GAP
@@ -26,7 +29,10 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final TargetConnection connection;
     private final BufferPool pool;
     private final TaskSlot[] slots;
-    /** The number of chunks that the window leaves to large writes when it grows. */
+    /**
+     * The number of free chunks that the pool must keep for large writes. The window grows only while the pool has more free
+     * chunks.
+     */
     private final int poolReserve;
     private final DevicePool devicePool;
     private final AtomicInteger awaitingData = new AtomicInteger();
@@ -34,7 +40,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** Changed only by a thread that holds the lock of {@code this}. */
     private volatile int slotCount;
     private int freeCount;
-    /** The number of slots, from the first one, whose chunks the pool had promised. */
+    /** The number of slots whose chunks the pool had promised to this session. These are the first slots of {@link #slots}. */
     private int promisedSlots;
     /** Changed only by the receiver thread, which holds the lock of {@code this}. */
     private int expCmdSn;
@@ -46,7 +52,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
-    /** True if no more command is taken. Changed only by a thread that holds the lock of {@code this}. */
+    /** True if the window accepts no more commands. Changed only by a thread that holds the lock of {@code this}. */
     private volatile boolean stopped;
 
     /** Creates a window. {@code devicePool} is null if the target has no device memory for data. */
@@ -76,7 +82,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
             return false;
         }
         TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk, devicePool, awaitingData);
-        // The slot is stored before the count: other threads read the count without the lock, and then the slots below it.
+        // The slot is stored before the count is increased, because other threads read the count without the lock, and then read
+        // all slots below the count.
         slots[slotCount] = slot;
         slotCount++;
         free[freeCount++] = slot;
@@ -111,7 +118,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /**
      * Accepts a request, and advances ExpCmdSN unless the request is immediate.
      *
-     * @return false if the request must be ignored, because of {@link #stop}
+     * @return false if the request must be ignored, because {@link #stop} was called
      */
     synchronized boolean count(RequestPdu request) {
         if (stopped) {
@@ -128,7 +135,10 @@ final class CommandWindow implements TargetDatamover.Numbering {
         stopped = true;
     }
 
-    /** True if each task has ended, or waits for other learners and has no effect yet. */
+    /**
+     * True if every task has either ended, or is parked and has had no effect yet. A task is parked, for example, while it waits
+     * for the pushes of other learners.
+     */
     boolean isQuiet() {
         for (int i = 0; i < slotCount; i++) {
             TaskState state = slots[i].state();
@@ -165,11 +175,11 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Waits while no slot is free but a slot is about to be freed. The wait is necessary because an initiator may receive a
+     * Waits while no slot is free but a slot is about to be freed. The wait is necessary because an initiator can receive a
      * status and send the next command before the target has freed the slot.
      *
      * <p>Returns true at once if no slot is free and the last Put_Data of a task is in progress. The caller must then end this
-     * task and call this method again. Returns false after the wait in all other cases.
+     * task and call this method again. In all other cases, the method returns false after the wait.
      */
     synchronized boolean awaitEnding() {
         boolean interrupted = false;
@@ -219,7 +229,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** Stops all waits for tasks. Called when the connection is closed, because the tasks may never send their statuses. */
+    /** Stops all waits for tasks. Called when the connection is closed, because the statuses of the tasks might never be sent. */
     synchronized void connectionEnds() {
         connectionEnded = true;
         notifyAll();

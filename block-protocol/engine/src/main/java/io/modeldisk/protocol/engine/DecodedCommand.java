@@ -23,9 +23,9 @@ final class DecodedCommand {
     boolean nonFinite;
     /** The number of logical blocks that an ABSENT has marked as pushed. */
     int marked;
-    /** The number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    /** The number of logical blocks that lie in the range of an ABSENT and have no gradient in the round of the ABSENT. */
     int absent;
-    /** The number of bytes that the command moves, or the length of an ABSENT's range. */
+    /** The number of bytes that the command moves. For an ABSENT, which moves no data, the length of its range in bytes. */
     int moveBytes;
     /** The number of bytes that the command needs, minus the number that the initiator expects. Negative for an underflow. */
     long residual;
@@ -35,7 +35,7 @@ final class DecodedCommand {
     boolean sendsData;
     /** The status of the command if it succeeds. */
     int goodStatus;
-    /** The number of bytes of its range that a WRITE SAME has filled. */
+    /** The number of bytes that a WRITE SAME has filled so far. */
     long filledBytes;
     /** The parameter data that the command returns, or null for a command on the medium. */
     byte[] parameterData;

@@ -3,17 +3,19 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The device memory for the data of writes, in chunks of one size. A write that finds too few free chunks uses host memory, so no
- * write waits here: the writes that have the chunks may wait for that write, for example because it completes a round.
+ * The device memory for the data of writes, in chunks of one size. If too few chunks are free, a write uses host memory and does
+ * not wait. A wait could cause a deadlock: the writes that hold the chunks might wait for this write, for example because it
+ * completes their round.
  *
- * <p>The device reads a chunk later than its task ends if the task was aborted or its connection is lost, so a chunk that was
- * given back is free only after all operations that the device had at this time.
+ * <p>If a task was aborted or its connection was lost, the device can still read the task's chunks after the task has ended. A
+ * returned chunk therefore becomes free only when the device has completed all operations that it had at the time of the return.
  *
  * <p>Thread-safe.
  */
 final class DevicePool {
     private final DeviceWrites device;
-    // A ring of the chunks that no task has, in the order in which they were given back.
+    // A ring of the chunks that no task holds, in the order of their return. {@code operations} contains the newest operation at
+    // the time of each return.
     private final long[] offsets;
     private final long[] operations;
     private int first;
@@ -39,7 +41,7 @@ final class DevicePool {
         if (wanted > count) {
             return false;
         }
-        // The operations ascend, so the chunks before the last one are free if this one is.
+        // The numbers of operations ascend, so if the last of the wanted chunks is free, the chunks before it are free too.
         if (wanted > 0 && operations[place(wanted - 1)] > device.lastDoneOperation()) {
             return false;
         }
@@ -51,7 +53,10 @@ final class DevicePool {
         return true;
     }
 
-    /** Takes a chunk back. No datamover uses it any more, and the device gets no further operation that reads it. */
+    /**
+     * Returns a chunk to the pool. The caller ensures that no datamover uses the chunk any more, and that the device gets no
+     * further operation that reads the chunk.
+     */
     synchronized void give(long offset) {
         int last = place(count);
         offsets[last] = offset;
@@ -63,7 +68,7 @@ final class DevicePool {
         return (first + index) % offsets.length;
     }
 
-    /** Returns the number of chunks that no task has. */
+    /** Returns the number of chunks that no task holds. */
     synchronized int idleChunks() {
         return count;
     }

@@ -4,25 +4,26 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * Memory of a device for the data of writes. A datamover puts data there, and the device reads it later. Thread-safe.
+ * Memory of a device, for example a GPU, that receives the data of writes. A datamover puts the data into this memory, and the
+ * device reads the data later. Thread-safe.
  */
 public interface DeviceWrites {
-    /** Returns the memory, which has the addresses of the device. */
+    /** Returns the memory. Its addresses are addresses of the device, which the host cannot access. */
     DataMemory memory();
 
-    /** Notifies the target that datamovers reach the memory, and how, such as {@code dma-buf}. */
+    /** Notifies the target that datamovers can access the memory. {@code way} is the way of access, such as {@code dma-buf}. */
     void registered(String way);
 
     /**
-     * Notifies the target that no datamover reaches the memory, so the engine does not use it.
+     * Notifies the target that no datamover can access the memory, so the engine does not use the memory.
      *
-     * @throws IOException if the target insists on this memory; the message has the reason
+     * @throws IOException if the target cannot work without this memory; the message contains the reason
      */
     void refused(String reason) throws IOException;
 
-    /** Returns the number of the newest operation of the device. Numbers ascend. */
+    /** Returns the number of the newest operation that was submitted to the device. The numbers of operations ascend. */
     long newestOperation();
 
-    /** Returns the number up to which the device has read the data of all operations. */
+    /** Returns the highest number for which the device has read the data of this operation and of all earlier operations. */
     long lastDoneOperation();
 }

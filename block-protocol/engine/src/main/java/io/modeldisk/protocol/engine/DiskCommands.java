@@ -105,7 +105,7 @@ final class DiskCommands {
             }
             case COMPARE_SAME -> compareSame(task, disk);
             case WRITE_SAME -> {
-                // The filled ranges become durable together.
+                // One synchronization makes all blocks durable after the last block is filled.
                 return fill(task, disk) && disk.synchronizeCache(task);
             }
             default ->
@@ -152,7 +152,10 @@ final class DiskCommands {
         return task.command.offset + task.command.cdb.blocks() * BLOCK;
     }
 
-    /** The number of bytes from {@code offset} to the end of the range, or to the end of the shard's block. */
+    /**
+     * Returns the number of bytes from {@code offset} to the end of the range or to the end of the shard's block, whichever is
+     * nearer.
+     */
     private static int bytesOfBlock(DiskUnit disk, long offset, long end) {
         int step = disk.optimalTransferBytes();
         return (int) Math.min(end - offset, step - offset % step);

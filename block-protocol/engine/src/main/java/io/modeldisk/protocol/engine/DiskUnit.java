@@ -29,7 +29,7 @@ public interface DiskUnit extends LogicalUnit {
      * Fills a range with copies of one logical block, or with zeros if {@code block} is null. Parks the task if the range cannot
      * be filled yet.
      *
-     * @param task the task of the command, whose range may be longer
+     * @param task the task of the WRITE SAME command; the range of the command can be longer than the range to fill
      * @param offset the start of the range in bytes, a multiple of 4096
      * @param lengthBytes the length of the range in bytes, a multiple of 4096; the range lies within one block of the shard
      * @param block the memory with the logical block to copy: at least 4096 bytes, of which the first 4096 are used

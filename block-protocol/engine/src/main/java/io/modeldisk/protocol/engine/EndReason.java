@@ -36,8 +36,8 @@ enum EndReason {
     }
 
     /**
-     * Returns whether the status of this reason tells the initiator that the command has had no effect. The initiator then sends
-     * the command again.
+     * Returns whether the status of this reason means that the command had no effect. After such a status, initiators send the
+     * command again.
      */
     boolean meansNoEffect() {
         return switch (this) {
@@ -46,7 +46,7 @@ enum EndReason {
         };
     }
 
-    /** Returns the reason that is declared later in this enum. */
+    /** Returns the one of two reasons that is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

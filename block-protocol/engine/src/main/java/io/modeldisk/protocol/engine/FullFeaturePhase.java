@@ -126,7 +126,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    /** Rejects a command and drops its data. The initiator may use the CmdSN of the command again (RFC 7143 section 7.3). */
+    /** Rejects a command and drops its data. The initiator can use the CmdSN of the command again (RFC 7143 section 7.3). */
     private void rejectWithData(ScsiCommandPdu command, ImmediateData data, int reason) throws IOException {
         reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
     }
@@ -309,7 +309,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /**
-     * Establishes the unit attention for the reset of a logical unit, or of all logical units if {@code unit} is null. May be
+     * Establishes the unit attention for the reset of a logical unit, or of all logical units if {@code unit} is null. Can be
      * called by any thread.
      */
     void tellOfReset(LogicalUnit unit) {
@@ -317,8 +317,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /**
-     * Establishes the unit attention for the changed state of the target port group. If the group is not active, ends the tasks
-     * that wait with the sense of the group's state. May be called by any thread.
+     * Establishes the unit attention for the changed state of the target port group. If the group is not active, ends the waiting
+     * tasks with the sense of the group's state. Can be called by any thread.
      */
     void accessStateChanged() {
         attentions.establish(null, UnitAttentions.Condition.ACCESS_STATE_CHANGED);

@@ -4,13 +4,13 @@ import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A command on the medium in progress, as its logical unit sees the command. The medium has float32 values.
- * The data of a command has the {@linkplain #valueType() type} of the logical unit, and may be half as long as the command's
- * range on the medium. Only the thread that calls the logical unit may use the task, except that any thread may call
- * {@link #resume()}.
+ * A command in progress that accesses the medium. This interface is the logical unit's view of the command. The medium contains
+ * float32 values. The values in the data of a command have the {@linkplain #valueType() type} of the logical unit. If this type
+ * has 16 bits, the data is half as long as the command's range on the medium. Only the thread that calls the logical unit is
+ * allowed to use the task, except that any thread can call {@link #resume()}.
  */
 public interface IoTask {
-    /** The value of {@link #round()} for a command that has no round. */
+    /** The value of {@link #round()} for a command that specifies no round. */
     long IMPLIED_ROUND = -1;
 
     /** Returns the nexus that sent the command. */
@@ -20,8 +20,8 @@ public interface IoTask {
     long offset();
 
     /**
-     * Returns the length of the range on the medium in bytes, a multiple of 4096. With a 16-bit type, the range may end beyond
-     * the medium, by less than one logical block of the unit.
+     * Returns the length of the range on the medium in bytes, a multiple of 4096. With a 16-bit type, the range can extend beyond
+     * the end of the medium, by less than one logical block of the unit.
      */
     int lengthBytes();
 
@@ -34,9 +34,9 @@ public interface IoTask {
     }
 
     /**
-     * Returns the round of a PUSH or an ABSENT (1 or more), or the round that must be applied before a PULL may proceed (0 or
-     * more), or the version that the initiator of an AWAIT VERSION knows. Returns {@link #IMPLIED_ROUND} for a PUSH of round 0
-     * and for other commands.
+     * Returns the round of a PUSH or an ABSENT (1 or more), or the round that must be applied before a PULL can proceed (0 or
+     * more), or the version that the initiator of an AWAIT VERSION already has. Returns {@link #IMPLIED_ROUND} for a PUSH of
+     * round 0 and for other commands.
      */
     long round();
 
@@ -48,12 +48,12 @@ public interface IoTask {
         return false;
     }
 
-    /** True if this is an ABSENT whose initiator left out the gradient because of a NaN or an infinity. */
+    /** True if this command is an ABSENT whose initiator left out the gradient because of a NaN or an infinity. */
     default boolean declaredNonFinite() {
         return false;
     }
 
-    /** Adds to the number of logical blocks that an ABSENT has marked as pushed. */
+    /** Increases the number of logical blocks that an ABSENT has marked as pushed. */
     default void addMarked(int logicalBlocks) {
         throw new IllegalStateException("only an ABSENT counts the logical blocks that it marks");
     }
@@ -63,12 +63,16 @@ public interface IoTask {
         return 0;
     }
 
-    /** Adds to the number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    /**
+     * Increases the number of logical blocks that lie in the range of an ABSENT and have no gradient in the round of the ABSENT.
+     */
     default void addAbsent(int logicalBlocks) {
         throw new IllegalStateException("only an ABSENT counts the logical blocks without a gradient");
     }
 
-    /** Returns the number of logical blocks in the range of an ABSENT that have no gradient in its round. */
+    /**
+     * Returns the number of logical blocks that lie in the range of an ABSENT and have no gradient in the round of the ABSENT.
+     */
     default int absentBlocks() {
         return 0;
     }
@@ -91,25 +95,34 @@ public interface IoTask {
     /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
-    /** Returns the position in the log of records that this command waits for; 0 if it has not waited for the log. */
+    /** Returns the position in the log of records that this command waits for; 0 if the command has not waited for the log. */
     long logPosition();
 
-    /** Sets the position in the log that a taken command waits for, so the logical unit knows it after the wait. */
+    /**
+     * Sets the position in the log that a {@linkplain #isTaken() taken} command waits for. The logical unit reads the position
+     * after the wait.
+     */
     void logPosition(long position);
 
-    /** Returns the ticket of the device that this command waits for; 0 if it has not waited for the device. */
+    /** Returns the ticket of the device that this command waits for; 0 if the command has not waited for the device. */
     long deviceTicket();
 
-    /** Sets the ticket of the device that a taken command waits for, so the logical unit knows it after the wait. */
+    /**
+     * Sets the ticket of the device that a {@linkplain #isTaken() taken} command waits for. The logical unit reads the ticket
+     * after the wait.
+     */
     void deviceTicket(long ticket);
 
-    /** Returns whether the logical unit has taken the command, which then waits only until its effect lasts. */
+    /**
+     * Returns whether the logical unit has taken the command. A taken command has had its effect, and waits only until the log or
+     * the device has processed this effect.
+     */
     default boolean isTaken() {
         return logPosition() != 0 || deviceTicket() != 0;
     }
 
     /**
-     * Makes the engine run this task again after the logical unit has parked the task. May be called by any thread. Does not
+     * Makes the engine run this task again after the logical unit has parked the task. Can be called by any thread. Does not
      * block.
      */
     void resume();

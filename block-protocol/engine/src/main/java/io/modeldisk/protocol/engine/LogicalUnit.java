@@ -14,7 +14,7 @@ import java.util.List;
  * commands, and checks that the range of a task lies within {@link #sizeBytes()}.
  *
  * <p>Many threads call the methods at the same time. A method that returns {@code false} has <em>parked</em> the task: the
- * logical unit keeps the task and calls {@link IoTask#resume()} when the task may continue. After {@code resume()}, the engine
+ * logical unit keeps the task and calls {@link IoTask#resume()} when the task can continue. After {@code resume()}, the engine
  * repeats the call of the method that has parked the task. The engine limits the time for which a task is parked. The engine
  * calls {@link #forget} for a parked task that must end.
  */
@@ -23,8 +23,8 @@ public interface LogicalUnit {
     LogicalUnitIdentity identity();
 
     /**
-     * Returns the peripheral device type for the INQUIRY data (SPC-4 6.4.2), 00h for a disk. Initiators make a disk only of such
-     * a unit.
+     * Returns the peripheral device type for the INQUIRY data (SPC-4 6.4.2). The type is 00h for a disk. The operating system of
+     * an initiator creates a disk only for a unit of this type.
      */
     default int deviceType() {
         return 0;
@@ -42,36 +42,36 @@ public interface LogicalUnit {
     }
 
     /**
-     * Returns the block size of the shard in bytes of the unit. The Block Limits page reports this size as the optimal transfer
-     * length granularity.
+     * Returns the length of a shard's block in the address space of this unit, in bytes. The Block Limits page reports this
+     * length as the optimal transfer length granularity.
      */
     int optimalTransferBytes();
 
     /**
-     * Returns whether the unit runs commands only if the target port group of this process is active. A unit that does not follow
-     * the state of the group is for the other processes that serve the target.
+     * Returns whether the unit runs commands only if the target port group of this process is active. The other processes that
+     * serve the target use a unit that does not follow the state of the group.
      */
     default boolean followsAccessState() {
         return true;
     }
 
     /**
-     * Checks that the initiator may send a command. Called once for each command, before any data is moved.
+     * Checks that the initiator is allowed to send a command. Called once for each command, before any data is moved.
      *
-     * @throws ScsiException if the initiator may not send the command; the command then ends with CHECK CONDITION
+     * @throws ScsiException if the initiator is not allowed to send the command; the command then ends with CHECK CONDITION
      */
     default void authorize(Nexus nexus, MediumAccess access) throws ScsiException {}
 
     /**
-     * Returns whether the initiator may reset the unit, and may abort the tasks of other sessions on it. Without the permission,
-     * the initiator can abort only its own tasks.
+     * Returns whether the initiator is allowed to reset the unit, and to abort the tasks of other sessions on the unit. Without
+     * this permission, the initiator can abort only its own tasks.
      */
     default boolean mayReset(Nexus nexus) {
         return true;
     }
 
     /**
-     * Checks whether a read may proceed. Parks the task if the read may not proceed yet.
+     * Checks whether a read can proceed. Parks the task if the read cannot proceed yet.
      *
      * @return false if the logical unit has parked the task
      * @throws ScsiException if the read fails; the task then ends with CHECK CONDITION
@@ -81,7 +81,7 @@ public interface LogicalUnit {
     /**
      * Sets {@code pin} to memory that contains the data of a read, starting at {@code dataOffset}. The memory is one piece of at
      * least 4096 bytes, within the range of the task. The contents of the memory must not change until {@link #unpin}. A logical
-     * unit whose memory may change must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
+     * unit whose memory can change meanwhile must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
      * @param dataOffset the offset from the start of the task's data, in bytes
      * @throws ScsiException if the data cannot be read; the task then ends with CHECK CONDITION, and nothing is pinned
@@ -92,8 +92,8 @@ public interface LogicalUnit {
     void unpin(Pin pin);
 
     /**
-     * Returns whether the data of a write may be in {@linkplain Target#deviceWrites memory of a device}, which the host cannot
-     * read. Called before the data arrives.
+     * Returns whether the engine can put the data of a write into {@linkplain Target#deviceWrites device memory}, which the host
+     * cannot read. Called before the data arrives.
      */
     default boolean takesDeviceData(IoTask task) {
         return false;
@@ -144,8 +144,8 @@ public interface LogicalUnit {
     }
 
     /**
-     * Forgets a task that must end, because it has expired or was aborted, or because its connection is closed. Called even if
-     * this logical unit has not parked the task.
+     * Forgets a task that must end, because the task has expired or was aborted, or because its connection is closed. Called even
+     * if this logical unit has not parked the task.
      */
     void forget(IoTask task);
 

@@ -13,18 +13,18 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The connections that have not logged in. Their number is limited. One address may have at most half of the maximum number,
- * so peers that do not log in cannot block other peers.
+ * The connections that have not logged in. Their number is limited. One address can have at most half of the maximum number, so
+ * peers that do not log in cannot block peers with other addresses.
  *
  * <p>When a limit is reached, a new connection replaces a connection whose login is too slow. If no login is too slow, the new
  * connection waits. The newest waiting connection is served first, because the peers of older connections have probably given up.
  * Thread-safe; no method blocks.
  */
 final class PendingLogins {
-    /** The time after which a connection that has sent no Login Request may be replaced. */
+    /** The time after which another connection can replace a connection that has sent no Login Request. */
     static final Duration REQUEST_GRACE = Duration.ofMillis(100);
 
-    /** The time after which a connection whose login is not complete may be replaced. */
+    /** The time after which another connection can replace a connection whose login is not complete. */
     static final Duration LOGIN_GRACE = Duration.ofSeconds(1);
 
     /**
@@ -66,7 +66,7 @@ final class PendingLogins {
         }
     }
 
-    /** A connection that waited and may be served now. */
+    /** A connection that has waited and must be served now. */
     record Admitted(Waiting waited, Login login) {}
 
     PendingLogins(int limit, NanoClock clock) {
@@ -85,7 +85,10 @@ final class PendingLogins {
         return login;
     }
 
-    /** Sets the action that closes the connection of a login. The action runs if another connection replaces this connection. */
+    /**
+     * Sets the action that closes the connection of a login. The action runs if another connection replaces the connection of
+     * this login.
+     */
     synchronized void served(Login login, Runnable refuse) {
         login.refuse = refuse;
     }
@@ -158,7 +161,9 @@ final class PendingLogins {
         return late;
     }
 
-    /** Returns the address that a list has most often; the first of them if there are several. */
+    /**
+     * Returns the address that occurs most often in a list. If several addresses occur equally often, returns the first of them.
+     */
     private static InetAddress mostFrequent(List<InetAddress> addresses) {
         return addresses.stream().max(Comparator.comparingInt(address -> Collections.frequency(addresses, address)))
             .orElseThrow();

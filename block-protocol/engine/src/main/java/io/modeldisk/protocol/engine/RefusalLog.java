@@ -37,8 +37,8 @@ final class RefusalLog {
     }
 
     /**
-     * Logs a refused connection from an address. If a refusal of this address was logged in the last ten seconds, only counts the
-     * connection.
+     * Logs a refused connection from an address. If a refusal of this address was logged in the last ten seconds, this method
+     * logs nothing and only counts the refusal.
      *
      * @param reason the reason, whose control characters are escaped in the log
      * @return whether the refusal was logged

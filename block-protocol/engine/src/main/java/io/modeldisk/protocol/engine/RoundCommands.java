@@ -12,7 +12,10 @@ import io.modeldisk.protocol.scsi.ScsiException;
 final class RoundCommands {
     private RoundCommands() {}
 
-    /** Sets the round of a command and the data that the command moves. Returns false for any other command. */
+    /**
+     * If the CDB belongs to one of these four commands, sets the round of the command and the data that it moves. Returns false
+     * for any other command.
+     */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
         if (usage == AwaitCommand.USAGE) {
             command.access = MediumAccess.AWAIT;

@@ -72,7 +72,7 @@ final class ScsiCommands {
         return parameterData;
     }
 
-    /** Refuses a command that is not run in the state of this process's target port group. */
+    /** Refuses a command if the state of this process's target port group does not permit the command. */
     private void checkAccessState(DecodedCommand command, ScsiCommand definition) throws ScsiException {
         AccessState state = portGroups.state();
         if (!state.runs(definition) && command.unit.followsAccessState()) {
@@ -138,7 +138,10 @@ final class ScsiCommands {
         return rangeBytes(command, cdb.lba(), cdb.lbaField(), cdb.blocks(), cdb.blocksField(), maxBlocks);
     }
 
-    /** Checks a range in the same way. The fields are the offsets of LBA and length in the CDB. */
+    /**
+     * Checks a range like {@link #rangeBytes(DecodedCommand, long)}. The parameters {@code lbaField} and {@code blocksField} are
+     * the offsets of LBA and length in the CDB.
+     */
     static long rangeBytes(DecodedCommand command, long lba, int lbaField, long blocks, int blocksField, long maxBlocks)
         throws ScsiException {
         if (blocks > maxBlocks) {

@@ -5,7 +5,7 @@ package io.modeldisk.protocol.engine;
  *
  * @param nexus the initiator and the target of the session
  * @param discovery whether the session is a discovery session
- * @param tsih the target's session identifying handle
+ * @param tsih the target session identifying handle, which the target assigns
  * @param cid the connection identifier of the session's only connection
  * @param connection the session's only connection
  */

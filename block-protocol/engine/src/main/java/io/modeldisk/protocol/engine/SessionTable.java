@@ -28,7 +28,10 @@ final class SessionTable {
     private final Target target;
     private final int limit;
     private final Duration endTimeout;
-    /** In the order of their logins. Contains a session until the target has been notified of its end. */
+    /**
+     * The sessions in the order of their logins. A session stays in this set until the target has been notified of the session's
+     * end.
+     */
     private final Set<Session> sessions = new LinkedHashSet<>();
     private final Set<Session> announced = new HashSet<>();
     private int lastTsih;
@@ -41,13 +44,13 @@ final class SessionTable {
 
     /**
      * Adds a session whose login is about to succeed. If the same nexus has an old session, closes the connection of the old
-     * session and waits until its resources are released. The nexus has several old sessions if an earlier login waited in vain
-     * for one of them, or still waits.
+     * session and waits until its resources are released. A nexus can have several old sessions: an earlier login of this nexus
+     * might still wait for the end of an old session, or might have waited in vain.
      *
      * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
      * @return the session with the TSIH that the target assigned
-     * @throws LoginException if there are too many sessions, in all or of this user, the nexus belongs to another user, the TSIH
-     *     is unknown, or the login requests a second connection of a session
+     * @throws LoginException if the limit of all sessions or of this user's sessions is reached, if the nexus belongs to another
+     *     user, if the TSIH is unknown, or if the login requests a second connection of a session
      */
     Session establish(Session wanted) throws IOException {
         List<Session> replaced;
@@ -101,14 +104,17 @@ final class SessionTable {
     private void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
-                + " may not replace the session of user " + old.user()
+                + " is not allowed to replace the session of user " + old.user()
                 + ", although both logins have the same initiator name and ISID");
         }
         String refusal = wanted.discovery() ? null : target.loginRefusal(wanted.nexus());
         LoginException.require(refusal == null, LoginStatus.AUTHORIZATION_FAILURE, refusal);
     }
 
-    /** Checks the limits of the number of sessions: in all, of one user, and of users that neither learn nor replicate. */
+    /**
+     * Checks three limits: for all sessions, for the sessions of one user, and for the sessions of users that have neither the
+     * right learn nor the right replicate.
+     */
     private void checkRoom(Session wanted) throws LoginException {
         LoginException.require(sessions.size() < limit, LoginStatus.OUT_OF_RESOURCES,
             "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
@@ -119,7 +125,7 @@ final class SessionTable {
         LoginException.require(count(session -> wanted.user().equals(session.user())) < share,
             LoginStatus.OUT_OF_RESOURCES,
             "user " + wanted.user() + " already has " + share + " of the " + limit
-                + " sessions, and one user may have at"
+                + " sessions, and one user can have at"
                 + " most half of them; raise --max-sessions, or give processes different users in the secrets file");
         int open = limit - limit / 4;
         LoginException.require(isWorker(wanted) || count(session -> !isWorker(session)) < open,
@@ -129,7 +135,10 @@ final class SessionTable {
                 + " allow more");
     }
 
-    /** Returns whether a session may belong to a learner or to the primary of a shard, without which training stops. */
+    /**
+     * Returns whether a session can belong to a learner or to the primary of a shard. Without the sessions of these, training
+     * stops.
+     */
     private static boolean isWorker(Session session) {
         return session.nexus().may(Right.LEARN) || session.nexus().may(Right.REPLICATE);
     }
@@ -166,8 +175,9 @@ final class SessionTable {
     }
 
     /**
-     * Notifies the target that a session has ended whose connection is closed, and removes the session. In this order, because a
-     * new session of the nexus must not be announced before the target knows that the old session has ended.
+     * Notifies the target that a session has ended, and then removes the session. The connection of the session is already
+     * closed. Until the removal, a login of the same nexus finds the old session in this table and waits for its end. The target
+     * is therefore notified of the old session's end before a new session of the nexus is established.
      */
     void ended(Session session, boolean loggedOut) {
         boolean wasAnnounced;

@@ -11,7 +11,7 @@ public interface Target {
     /** Returns the iSCSI name of the target, in lower case. */
     String name();
 
-    /** Returns the logical units in the order of their LUNs. */
+    /** Returns the logical units, ordered by LUN. */
     List<LogicalUnit> units();
 
     /** Returns the target port groups. The server calls this method once. By default the target has a single group. */
@@ -20,41 +20,47 @@ public interface Target {
     }
 
     /**
-     * Returns the memory that read commands may pin. The memory must exist as long as the target, because RDMA devices register
-     * the memory once.
+     * Returns the memory areas that read commands can pin. The areas must exist as long as the target, because RDMA devices
+     * register them only once.
      */
     default List<DataMemory> memories() {
         return List.of();
     }
 
-    /** Returns the memory of a device for the data of writes; null if all data must be in host memory. */
+    /**
+     * Returns the device memory, for example of a GPU, that can receive the data of writes; null if all data must be in host
+     * memory.
+     */
     default DeviceWrites deviceWrites() {
         return null;
     }
 
     /**
-     * Returns whether the target may serve at this moment. If not, no command ends with a status, and the engine closes all
-     * connections and accepts no others. A target that another process may replace answers false before the other begins.
+     * Returns whether the target is allowed to serve at this moment. While this method returns false, the engine sends no status,
+     * closes all connections and accepts no new ones. If another process takes over the target, this method must return false
+     * before that process begins to serve.
      */
     default boolean mayServe() {
         return true;
     }
 
     /**
-     * Returns the time in nanoseconds for which a nexus may be silent before its connection is closed. The server's own limit
-     * applies if it is shorter.
+     * Returns the time in nanoseconds for which a nexus may be silent before its connection is closed. If the server's own limit
+     * is shorter, that limit applies.
      */
     default long silenceBoundNs(Nexus nexus) {
         return Long.MAX_VALUE;
     }
 
     /**
-     * Notifies the target that a nexus was silent for {@code silentNs} although its initiator was pinged. The engine closes the
-     * session afterwards.
+     * Notifies the target that a nexus was silent for {@code silentNs}, although the engine had pinged its initiator. The engine
+     * closes the session afterwards.
      */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
-    /** Returns the reason why a nexus may not log in at this moment, for the log; null if it may. */
+    /**
+     * Returns the reason why a nexus must not log in at this moment, as text for the log; null if the nexus is allowed to log in.
+     */
     default String loginRefusal(Nexus nexus) {
         return null;
     }

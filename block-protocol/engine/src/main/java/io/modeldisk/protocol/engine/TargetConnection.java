@@ -37,8 +37,8 @@ final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
     /**
-     * The number of schedule entries for each slot. A task may be scheduled once because it gets memory, and once because it is
-     * resumed.
+     * The number of schedule entries for each slot. A task can be in the schedule twice: once because it received memory, and
+     * once because it was resumed.
      */
     private static final int SCHEDULE_FACTOR = 2;
 
@@ -64,7 +64,7 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
-    /** True if a task could not be scheduled, and would wait forever. */
+    /** True if a task could not be scheduled. This task would wait forever. */
     private volatile boolean overfull;
     /** True if all resources of the connection are released. Guarded by {@link #endLock}. */
     private boolean ended;
@@ -224,7 +224,8 @@ final class TargetConnection implements Runnable {
                 if (next == farewell) {
                     datamover.sendControl(
                         new AsyncMessagePdu(Pdu.newHeader()).begin(AsyncMessagePdu.SESSION_DROPPED), null, true);
-                    // A close before the peer has read the message could discard it: the receiver thread still drops commands.
+                    // The connection stays open, because closing it before the peer has read the message could discard the
+                    // message. Meanwhile, the receiver thread receives and ignores commands.
                     closes = false;
                     return;
                 }
@@ -248,10 +249,11 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** Schedules a task for the responder thread. May be called by any thread. Does not block, and does not fail. */
+    /** Schedules a task for the responder thread. Can be called by any thread. Does not block, and throws no exception. */
     void schedule(TaskSlot task) {
         if (!schedule.offer(task)) {
-            // The caller may be a thread that all sessions need, so only this connection ends. The watchdog closes it.
+            // The caller can be a thread that all sessions need, so this method does not throw. Instead, the watchdog closes this
+            // connection.
             overfull = true;
         }
     }
@@ -318,7 +320,7 @@ final class TargetConnection implements Runnable {
         return phase;
     }
 
-    /** Closes the connection. May be called by any thread. {@link #awaitEnd} waits until all resources are released. */
+    /** Closes the connection. Can be called by any thread. {@link #awaitEnd} waits until all resources are released. */
     void close() {
         closed = true;
         datamover.close();
@@ -328,19 +330,20 @@ final class TargetConnection implements Runnable {
         endLock.unlock();
     }
 
-    /** Ignores all further commands of the initiator. May be called by any thread. */
+    /** Ignores all further commands of the initiator. Can be called by any thread. */
     void stopTaking() {
         window.stop();
     }
 
-    /** True if each command has ended, or waits for other learners and has no effect yet. */
+    /** True if the connection is closed, or if {@link CommandWindow#isQuiet} returns true. */
     boolean isQuiet() {
         return closed || window.isQuiet();
     }
 
     /**
-     * Tells the initiator that the target closes the session. The initiator then closes the connection, but not every initiator
-     * does, and this method does not wait for it: the caller calls {@link #close} later. May be called by any thread.
+     * Sends the initiator an Asynchronous Message, which announces that the target closes the session. Most initiators then close
+     * the connection. This method does not wait for that, so the caller must call {@link #close} later. Can be called by any
+     * thread.
      */
     void sayFarewell() {
         if (!loggedIn || !schedule.offer(farewell)) {

@@ -32,7 +32,7 @@ public final class TargetContext {
     /** The default maximum number of sessions: 256 for learners, and 32 for other initiators and for discovery. */
     public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
-    /** The default silence after which an initiator is pinged. */
+    /** The default time of silence after which the target pings an initiator. */
     public static final Duration DEFAULT_PING_INTERVAL = Duration.ofSeconds(15);
 
     /** The default maximum number of connections that have not logged in. */
@@ -50,7 +50,10 @@ public final class TargetContext {
     List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
     long bufferBytes = DEFAULT_BUFFER_BYTES;
     int maxConnections = DEFAULT_MAX_CONNECTIONS;
-    /** The maximum number of connections that have not logged in. One address may have half of them. Further connections wait. */
+    /**
+     * The maximum number of connections that have not logged in. One address can have at most half of this number. Further
+     * connections wait.
+     */
     int maxLogins = DEFAULT_MAX_LOGINS;
     AccessPolicy access = AccessPolicy.THIS_MACHINE;
     Portals portals = Portals.ONE;
@@ -62,9 +65,9 @@ public final class TargetContext {
     Duration transferTimeout = Duration.ofSeconds(30);
     Duration pingInterval = DEFAULT_PING_INTERVAL;
     Duration maxFailureDelay = Duration.ofMillis(FailureDelays.LONGEST_MS);
-    /** The time for which a login waits for the end of the session that it replaces. Only tests change it. */
+    /** The time for which a login waits for the end of the session that it replaces. Only tests change this value. */
     Duration endTimeout = SessionTable.END_TIMEOUT;
-    /** Creates the threads that serve connections. Only tests change it. */
+    /** Creates the threads that serve connections. Only tests change this factory. */
     ThreadFactory threadFactory = ThreadName.RECEIVER.builder().factory();
     NanoClock clock = NanoClock.SYSTEM;
     private ToIntFunction<String> eagerBytes = _ -> BufferPool.CHUNK_BYTES;
@@ -81,22 +84,23 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the datamovers. The default is TCP alone. The datamovers are opened in the order of the list. A port that the first
-     * datamover chooses is passed to the other datamovers.
+     * Sets the datamovers. The default is TCP alone. The datamovers are opened in the order of the list. If the port is 0, the
+     * first datamover chooses a port, and the other datamovers use the same port.
      */
     public TargetContext datamovers(List<TargetPortal.Opener> openers) {
         this.datamovers = List.copyOf(openers);
         return this;
     }
 
-    /** True if a datamover may be able to fetch the data of writes into memory of a device. */
+    /** True if at least one datamover might be able to fetch the data of writes into device memory. */
     public boolean mayReachDevices() {
         return datamovers.stream().anyMatch(TargetPortal.Opener::mayReachDevices);
     }
 
     /**
      * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength). The
-     * function gets the name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB. The default is 256 KiB.
+     * argument of the function is the name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB. The default is
+     * 256 KiB.
      */
     public TargetContext eagerBytes(ToIntFunction<String> ofDatamover) {
         this.eagerBytes = ofDatamover;
@@ -138,8 +142,8 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the time for which a command may wait, for example for a round; 5 s by default. After this time the command ends with
-     * BUSY.
+     * Sets the maximum time for which a command waits, for example for a round; 5 s by default. After this time the command ends
+     * with BUSY.
      */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
@@ -152,7 +156,10 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the silence after which an initiator is pinged. After twice this silence the initiator is disconnected. */
+    /**
+     * Sets the time of silence after which the target pings an initiator. After twice this time the target disconnects the
+     * initiator.
+     */
     public TargetContext pingInterval(Duration duration) {
         this.pingInterval = duration;
         return this;

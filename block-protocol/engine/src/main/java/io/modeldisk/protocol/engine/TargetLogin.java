@@ -43,7 +43,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
     private final ByteArrayOutputStream gathered = new ByteArrayOutputStream();
-    /** The keys that were negotiated. A login negotiates each key only once (RFC 7143 section 6.3). */
+    /** The keys that the initiator has sent, with their values. A login negotiates each key only once (RFC 7143 section 6.3). */
     private final Map<String, String> settled = new HashMap<>();
 
     private boolean begun;
@@ -149,7 +149,10 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         send(request, answers, request.transit() && security.isDone());
     }
 
-    /** Refuses a key that the login has negotiated before. Some keys, such as names, may be repeated with an unchanged value. */
+    /**
+     * Refuses a key that the login has negotiated before. The initiator can repeat some keys, such as names, with an unchanged
+     * value.
+     */
     private void settle(Map<String, String> offered) throws LoginException {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());

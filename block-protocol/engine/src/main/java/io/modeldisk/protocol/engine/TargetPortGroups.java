@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The target port groups of a target that one of several processes serves (SPC-4 section 5.15). Each process is one group with
- * one target port. Only the owner changes the state of its group: initiators cannot set it (implicit asymmetric logical unit
+ * one target port, and sets the state of its own group. Initiators cannot set this state (implicit asymmetric logical unit
  * access). A target with one group is active, and reports no groups to initiators. Thread-safe.
  */
 public final class TargetPortGroups {
@@ -23,7 +23,7 @@ public final class TargetPortGroups {
     /**
      * Creates the groups of a target.
      *
-     * @param own the group of this process, from 1
+     * @param own the number of this process's group, from 1
      * @param count the number of groups, from 1 to {@link #MAX_GROUPS}
      * @param state the state of the group of this process
      */
@@ -35,7 +35,7 @@ public final class TargetPortGroups {
         this.state = state;
     }
 
-    /** Returns the only group of a target that only one process serves. */
+    /** Returns the groups of a target that only one process serves: a single group in the state ACTIVE. */
     public static TargetPortGroups single() {
         return new TargetPortGroups(1, 1, AccessState.ACTIVE);
     }
@@ -56,8 +56,8 @@ public final class TargetPortGroups {
     }
 
     /**
-     * Changes the state of the group of this process. Later commands see the new state. Each session gets a unit attention for
-     * each logical unit. If the group is no longer active, the tasks that wait end with the sense of the new state.
+     * Changes the state of the group of this process. The new state applies to all later commands. Each session gets a unit
+     * attention for each logical unit. If the group is no longer active, the waiting tasks end with the sense of the new state.
      */
     public void become(AccessState next) {
         synchronized (this) {
@@ -69,7 +69,7 @@ public final class TargetPortGroups {
         watchers.forEach(Runnable::run);
     }
 
-    /** Returns whether several processes may serve the target, so initiators get reports of the groups. */
+    /** Returns whether the target reports its groups to initiators. It does so if it has several groups. */
     boolean areReported() {
         return count > 1;
     }
@@ -79,7 +79,7 @@ public final class TargetPortGroups {
         watchers.add(action);
     }
 
-    /** Removes an action. */
+    /** Removes an action that was added with {@link #watch}. */
     void unwatch(Runnable action) {
         watchers.remove(action);
     }

@@ -54,7 +54,7 @@ final class TargetSecurity {
             "the initiator did not authenticate, but AuthMethod=CHAP is required");
     }
 
-    /** Checks that the authenticated user may log in with this initiator name. */
+    /** Checks that the authenticated user is allowed to log in with this initiator name. */
     void authorize(String initiatorName) throws LoginException {
         if (chap != null && !chap.mayBe(initiatorName)) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE,

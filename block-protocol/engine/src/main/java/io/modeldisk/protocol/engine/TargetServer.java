@@ -37,11 +37,20 @@ public final class TargetServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(TargetServer.class);
     private static final Duration WATCH_PERIOD = Duration.ofMillis(100);
     private static final Duration ACCEPT_RETRY = Duration.ofMillis(100);
-    /** Much longer than the time from one check of all connections to the next. */
+    /**
+     * The server counts as unresponsive if no check of all connections has completed for this time. Much longer than the time
+     * from one check to the next.
+     */
     private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
-    /** The time for which the server waits until all initiators are told that it closes. */
+    /**
+     * The maximum time for which a closing server waits until the initiators have closed their connections after the Asynchronous
+     * Message.
+     */
     private static final Duration FAREWELL = Duration.ofMillis(500);
-    /** The maximum time that the commands in progress have to end before the farewell. */
+    /**
+     * The maximum time for which a closing server waits for the end of the commands in progress, before it sends the Asynchronous
+     * Messages.
+     */
     private static final Duration LAST_COMMANDS = Duration.ofSeconds(2);
 
     private final Target target;
@@ -146,7 +155,7 @@ public final class TargetServer implements AutoCloseable {
         }
         ways.removeIf(Objects::isNull);
         if (ways.isEmpty()) {
-            device.refused("no datamover of this server reaches memory of a device");
+            device.refused("no datamover of this server can access device memory");
             return null;
         }
         device.registered(String.join(", ", ways));
@@ -276,7 +285,10 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Runs an action for every session except that of the connection {@code but}; if it is null, for every session. */
+    /**
+     * Runs an action for every session except the session of the connection {@code but}. If {@code but} is null, runs the action
+     * for every session.
+     */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
@@ -311,7 +323,7 @@ public final class TargetServer implements AutoCloseable {
         return devicePool;
     }
 
-    /** Returns the clock that counts only time in which this process was running. */
+    /** Returns the clock that counts only the time during which this process was running. */
     NanoClock clock() {
         return clock;
     }
@@ -361,9 +373,9 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Answers the commands in progress, and ignores later ones. Tells every initiator that the server closes the sessions
-     * (Asynchronous Message, RFC 7143 section 11.9); ExpCmdSN of this message shows which commands were not executed. Closes
-     * every connection, waits until the threads of all connections have stopped, and frees the memory.
+     * Completes the commands in progress, and ignores later commands. Notifies every initiator that the server closes the session
+     * (Asynchronous Message, RFC 7143 section 11.9). The ExpCmdSN of this message shows which commands were not executed. Then
+     * closes every connection, waits until the threads of all connections have stopped, and frees the memory.
      */
     @Override
     public void close() {
@@ -410,7 +422,9 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Waits until all connections are closed. Returns the connections that are still open when the time has passed. */
+    /**
+     * Waits until all connections are closed or the time {@code bound} has passed. Returns the connections that are still open.
+     */
     private List<TargetConnection> awaitEnds(Duration bound) throws InterruptedException {
         NanoClock clock = context.clock;
         long untilNs = clock.nanoTime() + bound.toNanos();

@@ -13,8 +13,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 
 /**
- * Ends the tasks of a session: sends their statuses and frees their slots. After the call of any method except
- * {@link #begin}, the slot of the task may already serve another command.
+ * Ends the tasks of a session: sends their statuses and frees their slots. After a call of any method except {@link #begin}, the
+ * slot of the task might already serve another command.
  */
 final class TaskEnd {
     private static final int SENSE_LENGTH_BYTES = 2;
@@ -47,7 +47,7 @@ final class TaskEnd {
             return;
         }
         task.become(TaskState.ENDING);
-        // From now on, the initiator may use the task's tag again.
+        // From now on, the initiator can use the task's tag again.
         active.remove(task.transfer.slot());
         window.ending();
     }
@@ -67,7 +67,7 @@ final class TaskEnd {
             return task.failure();
         }
         Sense ofState = portGroups.state().sense();
-        // The group may be active again by now.
+        // The sense is null if the group has become active again.
         return ofState == null ? Sense.ACCESS_STATE_CHANGED : ofState;
     }
 
@@ -95,7 +95,7 @@ final class TaskEnd {
 
     private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {
         if (!target.mayServe()) {
-            // Another process may serve now, and would not know of an update that this status acknowledges.
+            // Another process might already serve the target, without the update that this status would acknowledge.
             throw new ClosedChannelException();
         }
         try (Held _ = responseLock.hold()) {

@@ -31,7 +31,8 @@ final class TaskFetcher {
         task.remainingData = remaining;
         task.waits(clock.nanoTime());
         if (task.failure() != null) {
-            // The target sends no status before the announced data has arrived (RFC 7143 section 11.4.2).
+            // A failed task still waits for its data: the target sends no status before the announced data has arrived (RFC 7143
+            // section 11.4.2).
             task.become(TaskState.AWAITING_DATA);
             return;
         }
@@ -41,7 +42,7 @@ final class TaskFetcher {
         }
     }
 
-    /** Requests the data of a task, after the task has got its memory. Called by the receiver thread or the responder thread. */
+    /** Requests the data of a task that has received its memory. Called by the receiver thread or the responder thread. */
     void request(TaskSlot task) throws IOException {
         // The lock ensures that no other thread sees the task between its wait for memory and its wait for data.
         synchronized (task) {

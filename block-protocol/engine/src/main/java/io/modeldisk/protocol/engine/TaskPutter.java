@@ -85,8 +85,8 @@ final class TaskPutter {
                 return false;
             }
         }
-        // The receiver thread has aborted the task and waits until the task has ended. It cannot process the completion of
-        // the Put_Data, so the caller ends the task.
+        // The receiver thread has aborted the task and waits until the task has ended. While it waits, it cannot process the
+        // completion of the Put_Data, so the caller of this method ends the task.
         datamover.forget(task.transfer);
         return true;
     }

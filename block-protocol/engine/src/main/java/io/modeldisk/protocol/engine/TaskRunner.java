@@ -122,7 +122,8 @@ final class TaskRunner {
                 task.command.unit.forget(task);
                 boolean writes = task.command.access.takesData();
                 if (writes && task.endReason().meansNoEffect() && task.command.unit.wouldCountTwice(task)) {
-                    // The initiator would repeat the write after the status of the reason. Other commands may be repeated.
+                    // The status of this end reason would make the initiator send the write again, and the write would count
+                    // twice. A command that takes no data can be repeated without harm.
                     fail(task, Sense.INTERNAL_TARGET_FAILURE);
                     return;
                 }

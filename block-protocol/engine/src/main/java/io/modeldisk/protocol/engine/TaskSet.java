@@ -38,8 +38,8 @@ final class TaskSet {
     }
 
     /**
-     * Aborts all tasks with a tag. There may be several such tasks, because an initiator may reuse a tag while the target still
-     * sends the status of an earlier task. Returns whether a task was found.
+     * Aborts all tasks with a tag. Several tasks can have the same tag, because an initiator can reuse a tag while the target
+     * still sends the status of an earlier task. Returns whether a task was found.
      */
     boolean abort(int initiatorTaskTag) {
         boolean found = false;
@@ -54,8 +54,8 @@ final class TaskSet {
     }
 
     /**
-     * Aborts a task of this session and waits until its slot is free. The response to the abort then offers the slot to the
-     * initiator.
+     * Aborts a task of this session and waits until its slot is free. The MaxCmdSN in the response to the abort then includes
+     * this slot.
      */
     private void abortNow(TaskSlot task) {
         boolean awaitsData;
@@ -94,7 +94,7 @@ final class TaskSet {
 
     /**
      * Ends all tasks on a logical unit, or all tasks if {@code unit} is null, for a reason outside this session. A task that
-     * waits for data ends when the data has arrived. May be called by any thread.
+     * waits for data ends when the data has arrived. Can be called by any thread.
      */
     void end(EndReason reason, LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
@@ -116,7 +116,8 @@ final class TaskSet {
             TaskSlot task = window.slot(i);
             long generation = task.generation();
             // The state is read first, because a task clears waitingSinceNs before it changes its state. In the opposite order,
-            // the watchdog could see the state RUNNING after the start of an earlier wait for data, and end the task with BUSY.
+            // the watchdog could combine the start time of an earlier wait for data with the later state RUNNING, and wrongly end
+            // the task with BUSY.
             TaskState state = task.state();
             long sinceNs = task.waitingSinceNs();
             if (sinceNs == 0) {
@@ -125,7 +126,7 @@ final class TaskSet {
             switch (state) {
                 case AWAITING_DATA -> overdue |= nowNs - sinceNs > dataLimitNs;
                 case AWAITING_MEMORY -> {
-                    // The task waits for memory of the target, not for its initiator.
+                    // No limit applies, because the task waits for memory of the target and not for its initiator.
                 }
                 default -> {
                     if (nowNs - sinceNs > waitLimitNs && task.endFor(EndReason.EXPIRED, generation)) {
@@ -138,8 +139,8 @@ final class TaskSet {
     }
 
     /**
-     * Frees the slots of all tasks. Called when no other thread serves the session any more. Logical units may still resume
-     * tasks.
+     * Frees the slots of all tasks. Called when no other thread serves the session any more. Logical units can still call
+     * {@link TaskSlot#resume} afterwards.
      */
     void abandonAll() {
         for (int i = 0; i < window.slotCount(); i++) {

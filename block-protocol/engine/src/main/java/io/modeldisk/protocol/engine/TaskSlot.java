@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A slot for one command in flight, with the resources of the command: CDB, chunk of memory, and transfer. The slot is reused for
- * later commands. {@link TaskState} describes the owner of the slot.
+ * later commands. {@link TaskState} describes which thread or component owns the slot.
  */
 final class TaskSlot implements IoTask {
     /** The maximum number of chunks of one command. A chunk has 256 KiB, so one command can transfer at most 8 MiB. */
@@ -39,8 +39,8 @@ final class TaskSlot implements IoTask {
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
     /**
-     * The number of commands that have begun in this slot, and the {@link EndReason} of the last one. They are in one number, so
-     * that a thread that decides to end a command never ends the next one.
+     * The number of commands that have begun in this slot, and the {@link EndReason} of the last command. One number contains
+     * both values. A thread that has decided to end a command can therefore never end the next command of the slot instead.
      */
     private final AtomicLong end = new AtomicLong();
     private volatile long waitingSinceNs;
@@ -129,20 +129,20 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Returns the number of commands that have begun in this slot. A thread that may end the command of another thread reads this
-     * number first.
+     * Returns the number of commands that have begun in this slot. A thread reads this number before it decides to end a command
+     * that another thread runs.
      */
     long generation() {
         return end.get() >> REASON_BITS;
     }
 
-    /** Sets the reason to end the task early. Called by a thread that knows that no other command begins meanwhile. */
+    /** Sets the reason to end the task early. Called only while no other command can begin in this slot. */
     void endFor(EndReason reason) {
         endFor(reason, generation());
     }
 
     /**
-     * Sets the reason to end the task early. The owner of the task checks the reason. May be called by any thread.
+     * Sets the reason to end the task early. The owner of the task checks the reason. Can be called by any thread.
      *
      * @param generation the {@link #generation} of the command
      * @return false if another command has begun in this slot; this method has then done nothing
@@ -195,8 +195,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Parks the task until the task is resumed. Returns false if the task was already resumed before this call. After the result
-     * false, the caller must run the task again.
+     * Parks the task until the task is resumed. Returns false if the task was already resumed before this call. The caller must
+     * then run the task again.
      */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
@@ -242,7 +242,7 @@ final class TaskSlot implements IoTask {
         connection.schedule(this);
     }
 
-    /** Schedules the task for the responder thread, which requests the data. Called when the task has got its memory. */
+    /** Schedules the task for the responder thread, which requests the data. Called when the task has received its memory. */
     void chunksGranted() {
         connection.schedule(this);
     }
@@ -291,8 +291,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Takes device memory for the data of the task, if the logical unit permits it, nothing has arrived yet, and enough memory is
-     * free. Returns whether the data goes there.
+     * Takes device memory for the data of the task, if the logical unit permits device memory, no data has arrived yet, and
+     * enough device memory is free. Returns whether the task has received device memory.
      */
     boolean takeDeviceMemory() {
         if (devicePool == null || command.access != MediumAccess.WRITE || transfer.receivedBytes() > 0
@@ -311,7 +311,10 @@ final class TaskSlot implements IoTask {
         onDevice.piece(deviceChunks++, offset);
     }
 
-    /** Gives the device memory back, if the task has any. The datamover has forgotten the transfer. */
+    /**
+     * Returns the device memory of the task, if any, to the pool. Before this call, the datamover must have forgotten the
+     * transfer.
+     */
     void giveDeviceMemory() {
         while (deviceChunks > 0) {
             devicePool.give(onDevice.piece(--deviceChunks));

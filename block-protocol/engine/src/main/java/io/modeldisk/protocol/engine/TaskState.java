@@ -1,8 +1,9 @@
 package io.modeldisk.protocol.engine;
 
 /**
- * The state of a slot and of its task. Only the owner of the current state may use the slot and change the state. Other threads
- * set an {@link EndReason} to end a task early, and wake a parked task with {@link IoTask#resume}.
+ * The state of a slot and of its task. Each state has an owner: a thread or a component. Only the owner of the current state is
+ * allowed to use the slot and to change the state. Other threads set an {@link EndReason} to end a task early, and wake a parked
+ * task with {@link IoTask#resume}.
  *
  * <pre>
  *   FREE ── command ──▶ RECEIVING
@@ -18,15 +19,17 @@ package io.modeldisk.protocol.engine;
  * </pre>
  *
  * A task is in PUTTING until its last Put_Data completes or another thread claims the task. A task that waits for memory or data
- * may also change to ENDING if it fails, and to FREE if it is aborted. An aborted task that runs or is parked changes from
+ * can also change to ENDING if it fails, and to FREE if it is aborted. An aborted task that runs or is parked changes from
  * RUNNING to FREE.
  */
 enum TaskState {
-    /** The slot has no task. Owner: the {@link CommandWindow}. */
+    /** The slot contains no task. Owner: the {@link CommandWindow}. */
     FREE,
     /** The receiver thread decodes the command and receives its immediate data. Owner: the receiver thread. */
     RECEIVING,
-    /** The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has got its memory. */
+    /**
+     * The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has received its memory.
+     */
     AWAITING_MEMORY,
     /** The datamover fetches the data. Owner: the receiver thread, which is notified when the data has arrived. */
     AWAITING_DATA,
@@ -34,16 +37,19 @@ enum TaskState {
     QUEUED,
     /** The target runs the command or sends the data of a read. Owner: the receiver thread or the responder thread. */
     RUNNING,
-    /** The task runs, and was resumed before it was parked. Owner: the receiver thread or the responder thread. */
+    /**
+     * The task runs, and a thread has called {@link IoTask#resume} before the task was parked. Owner: the receiver thread or the
+     * responder thread.
+     */
     RESUMED,
     /** The task waits for its logical unit. Owner: the logical unit. */
     PARKED,
-    /** A thread sends the status and then frees the slot. Owner: this thread. */
+    /** A thread sends the status and then frees the slot. Owner: the thread that sends the status. */
     ENDING,
     /** The RDMA device sends the last piece of data and the status. Owner: the device, until a thread claims the task. */
     PUTTING;
 
-    /** True if a task may change from this state to {@code next}. */
+    /** True if a task is allowed to change from this state to {@code next}. */
     boolean mayBecome(TaskState next) {
         return switch (this) {
             case FREE -> next == RECEIVING;

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.engine;
 import java.util.Arrays;
 
 /**
- * The tasks that wait until a position is reached, in order of their arrival. A ring that grows to the highest number of tasks
- * that waited at the same time. Not thread-safe.
+ * The tasks that each wait until a position is reached, in the order of their arrival. The tasks are in a ring, which grows with
+ * the number of tasks and never shrinks. Not thread-safe.
  */
 public final class WaitingTasks {
     private IoTask[] tasks = new IoTask[64];
@@ -12,7 +12,7 @@ public final class WaitingTasks {
     private int head;
     private int count;
 
-    /** Adds a task. A task with a lower position than an earlier one waits for that one too. */
+    /** Adds a task. If an earlier task has a higher position, the new task also waits until that position is reached. */
     public void add(IoTask task, long position) {
         if (count == tasks.length) {
             grow();
@@ -66,8 +66,8 @@ public final class WaitingTasks {
     }
 
     /**
-     * Removes the tasks at the head whose position is reached. Returns them in {@code into}, or in a longer array, with null
-     * after the last.
+     * Removes the tasks at the head of the ring whose positions are reached. Returns these tasks in {@code into}, or in a longer
+     * array if {@code into} is too short. The element after the last task is null.
      */
     public IoTask[] drain(long reached, IoTask[] into) {
         IoTask[] drained = into;

@@ -1,6 +1,6 @@
 /**
  * The target engine: sessions, tasks, and the SCSI commands that all logical units have in common. A
- * {@link io.modeldisk.protocol.engine.LogicalUnit} reads and writes its data; a datamover transports the bytes.
+ * {@link io.modeldisk.protocol.engine.LogicalUnit} reads and writes the data of its medium. A datamover transports the data.
  *
  * <p>A command passes through {@link io.modeldisk.protocol.engine.FullFeaturePhase},
  * {@link io.modeldisk.protocol.engine.TaskRunner}, {@link io.modeldisk.protocol.engine.LogicalUnit}, and

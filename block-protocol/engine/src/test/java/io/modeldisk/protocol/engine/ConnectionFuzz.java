@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sends random bytes to a target over a separate connection. No input may stop the process, stop a thread, leak memory, or
+ * Sends random bytes to a target over a separate connection. No input must stop the process, stop a thread, leak memory, or
  * disturb another session.
  *
  * <p>The first byte of an input selects the kind of connection. The other bytes are sent over the connection.
@@ -28,7 +28,10 @@ public final class ConnectionFuzz {
     static final int DISCOVERY = 2;
     static final int HEADER_DIGEST = 4;
     static final int DATA_DIGEST = 8;
-    /** The flag to correct CmdSN, length and digests of each PDU. The target then examines the contents of the PDU. */
+    /**
+     * The flag that makes the fuzzer correct CmdSN, length and digests of each PDU, so the target examines the contents of the
+     * PDU.
+     */
     static final int MEND = 16;
 
     private static final ConnectionFuzz INSTANCE = new ConnectionFuzz();
@@ -85,7 +88,7 @@ public final class ConnectionFuzz {
                 // The contents of the responses are not checked.
             }
         } catch (SocketException e) {
-            // The target may close the connection before all bytes are sent.
+            // The target is allowed to close the connection before all bytes are sent.
         }
     }
 
@@ -132,7 +135,7 @@ public final class ConnectionFuzz {
     private End good(int flags, byte[] cdb, byte[] data) throws IOException {
         End end = innocent.run(flags, cdb, Serving.BLOCK, data);
         if (end.status() == 2 && end.senseCode() >>> 16 == 6) {
-            // The fuzzed session may have reset the logical unit.
+            // The fuzzed session might have reset the logical unit.
             end = innocent.run(flags, cdb, Serving.BLOCK, data);
         }
         if (end.status() != 0) {

@@ -18,7 +18,7 @@ class DevicePoolTest {
     private final DevicePool pool = new DevicePool(device);
     private final DataMemory host = DataMemory.allocate(CHUNK);
 
-    /** A device that does operations when a test says so. */
+    /** A device whose numbers of submitted and completed operations a test sets. */
     private static final class FakeDevice implements DeviceWrites {
         @SuppressWarnings("restricted")
         private final DataMemory memory = DataMemory.onDevice(

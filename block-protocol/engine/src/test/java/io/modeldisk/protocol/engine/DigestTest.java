@@ -190,7 +190,7 @@ class DigestTest extends ServedTarget {
     }
 
     @Test
-    void discoverySessionMayUseDigests() throws IOException {
+    void discoverySessionCanUseDigests() throws IOException {
         try (RawInitiator finder = new RawInitiator(serving.server.localAddress())) {
             finder.login(1, 3, "InitiatorName=iqn.test:finder", "SessionType=Discovery", "HeaderDigest=CRC32C",
                 "DataDigest=CRC32C");

@@ -19,7 +19,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
     public final MemoryUnit unit;
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
-    /** The time in nanoseconds for which a nexus may be silent. */
+    /** The maximum time in nanoseconds for which a nexus can be silent. */
     public volatile long silenceBoundNs = Long.MAX_VALUE;
     /** The number of times that the watchdog has read {@link #silenceBoundNs}. */
     public final AtomicInteger silenceChecks = new AtomicInteger();
@@ -38,7 +38,10 @@ public final class MemoryTarget implements Target, AutoCloseable {
         this(DataMemory.allocate(bytes), portGroups);
     }
 
-    /** Creates a target on memory that several targets may share. Only one of the targets may be closed. */
+    /**
+     * Creates a target on memory that several targets can share. Only one of these targets must be closed, because a closed
+     * target frees the memory.
+     */
     public MemoryTarget(DataMemory memory, TargetPortGroups portGroups) {
         this.portGroups = portGroups;
         this.memory = memory;
@@ -93,7 +96,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
         memory.close();
     }
 
-    /** The logical unit. Concurrent writes to one range may mix their data, so a test uses only one writer for a range. */
+    /** The logical unit. Concurrent writes to one range could mix their data, so a test uses only one writer for each range. */
     public static final class MemoryUnit implements DiskUnit {
         private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
 

@@ -169,7 +169,7 @@ public final class RawInitiator implements AutoCloseable {
         return pairs.length == 0 ? EMPTY : (String.join("\0", pairs) + "\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sends a Login Request and returns the response. If {@code next} is negative, the request asks for no stage transition. */
+    /** Sends a Login Request and returns the response. If {@code next} is negative, the request contains no stage transition. */
     public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();

@@ -64,7 +64,7 @@ class RejectTest extends ServedTarget {
     }
 
     @Test
-    void onlyFewOfManyRejectedPdusAreLogged() throws IOException {
+    void onlyAFewOfManyRejectedPdusAreLogged() throws IOException {
         try (LogLines log = new LogLines(FullFeaturePhase.class)) {
             for (int i = 0; i < 100; i++) {
                 ByteBuffer header = RawInitiator.header(0x07, 0x80).putInt(16, i);
@@ -115,7 +115,7 @@ class RejectTest extends ServedTarget {
     }
 
     @Test
-    void taskTagMayBeReusedAfterTheStatusOfItsTask() throws IOException {
+    void taskTagCanBeReusedAfterTheStatusOfItsTask() throws IOException {
         for (int i = 0; i < 500; i++) {
             raw.send(raw.request(0x01, READ | 1, 5).putInt(20, BLOCK).put(32, RawInitiator.read(0, 1)), EMPTY);
             assertThat(raw.end(5).status()).isZero();
@@ -206,7 +206,7 @@ class RejectTest extends ServedTarget {
     }
 
     @Test
-    void textRequestMayContinueOverSeveralPdus() throws IOException {
+    void textRequestCanContinueOverSeveralPdus() throws IOException {
         byte[] whole = RawInitiator.text("X-colour=blue", "SendTargets=");
         Reply first = text(0x40, NONE, Arrays.copyOf(whole, 9));
         assertThat(first.opcode()).isEqualTo(Opcode.TEXT_RESPONSE);

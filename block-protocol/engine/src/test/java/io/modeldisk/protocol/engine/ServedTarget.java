@@ -3,7 +3,10 @@ package io.modeldisk.protocol.engine;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 
-/** A server of one target and a logged-in initiator, which a test opens. After each test, the server holds no resources. */
+/**
+ * Closes the server and the initiator that a test has opened. Checks after each test that the server holds no resources of the
+ * initiator.
+ */
 abstract class ServedTarget {
     Serving serving;
     RawInitiator raw;

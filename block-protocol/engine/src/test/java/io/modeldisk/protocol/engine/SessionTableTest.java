@@ -57,7 +57,7 @@ class SessionTableTest {
     }
 
     @Test
-    void everyLoginWaitsForTheOldSessionUntilItHasEnded() throws IOException {
+    void loginFailsUntilTheOldSessionHasEnded() throws IOException {
         assertLoginFails();
         assertLoginFails();
         assertThat(serving.target.nexusEvents).containsExactly(ESTABLISHED);
@@ -65,7 +65,7 @@ class SessionTableTest {
     }
 
     @Test
-    void loginThatReplacesAWaitingLoginWaitsForTheOldSessionToo() throws Exception {
+    void loginThatReplacesAWaitingLoginAlsoWaitsForTheOldSession() throws Exception {
         CompletableFuture<Void> other = CompletableFuture.runAsync(this::assertLoginFails);
         assertLoginFails();
         other.get(10, TimeUnit.SECONDS);

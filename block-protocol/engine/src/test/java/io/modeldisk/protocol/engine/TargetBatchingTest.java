@@ -15,7 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests of responses that the target sends together. The target must not hold back a response for which the initiator may wait.
+ * Tests of responses that the target sends together. The target must not hold back a response while the initiator might be
+ * waiting for it.
  */
 @Timeout(60)
 class TargetBatchingTest extends ServedTarget {
@@ -26,7 +27,7 @@ class TargetBatchingTest extends ServedTarget {
         serving = new Serving();
         raw = serving.login("HeaderDigest=" + digest, "DataDigest=" + digest, "ImmediateData=Yes",
             "MaxRecvDataSegmentLength=65536");
-        // The target may add a slot whenever a command completes, so these commands enlarge the command window.
+        // The target can add a slot whenever a command completes, so these commands enlarge the command window.
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }

@@ -82,7 +82,7 @@ class TargetLoginTest extends ServedTarget {
     }
 
     @Test
-    void initiatorNameMayBeRepeatedButNotChangedInALogin() throws IOException {
+    void initiatorNameCanBeRepeatedButNotChangedInALogin() throws IOException {
         raw.login(0, 1, INITIATOR, TARGET);
         assertThat(raw.login(1, -1, INITIATOR).loginStatus()).isZero();
         assertThat(raw.login(1, 3, "InitiatorName=iqn.test:other").loginStatus()).isEqualTo(0x0200);
@@ -158,7 +158,7 @@ class TargetLoginTest extends ServedTarget {
     }
 
     @Test
-    void loginTextMayBeSplitInTheMiddleOfAKey() throws IOException {
+    void loginTextCanBeSplitInTheMiddleOfAKey() throws IOException {
         byte[] whole = RawInitiator.text(INITIATOR, TARGET, "X-a=b");
         ByteBuffer first = raw.loginHeader(1, -1).put(1, (byte) 0x44);
         raw.send(first, Arrays.copyOf(whole, 20));

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests of asymmetric logical unit access, of a target with two groups of which this process is the second (SPC-4 5.15). */
+/** Tests of asymmetric logical unit access (SPC-4 5.15). The target has two groups, and this process is the second group. */
 @Timeout(60)
 class TargetPortGroupsTest extends ServedTarget {
     private static final int BLOCK = Serving.BLOCK;
@@ -44,7 +44,7 @@ class TargetPortGroupsTest extends ServedTarget {
         raw = serving.login();
     }
 
-    /** Changes the state of the second group and takes the unit attention. */
+    /** Changes the state of the second group and clears the resulting unit attention. */
     private void become(AccessState own) throws IOException {
         if (own != groups.state()) {
             groups.become(own);
@@ -71,7 +71,7 @@ class TargetPortGroupsTest extends ServedTarget {
 
     @ParameterizedTest
     @EnumSource
-    void commandsThatReportTheTargetAreRunInEveryState(AccessState state) throws IOException {
+    void commandsThatDescribeTheTargetRunInEveryState(AccessState state) throws IOException {
         become(state);
         assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).data()).as("INQUIRY").hasSize(96);
         assertThat(raw.run(READ, cdb(0x12, 1, 0xC0, 0, 96), 96, EMPTY).status()).as("INQUIRY, VPD page C0h").isZero();
@@ -84,7 +84,7 @@ class TargetPortGroupsTest extends ServedTarget {
 
     @ParameterizedTest
     @CsvSource({"0x1A, 0x3F", "0x5A, 0x3F", "0x25, 0", "0x9E, 0", "0xA3, 0"})
-    void commandsThatDescribeTheUnitAreRunInStandbyOnly(int opcode, int page) throws IOException {
+    void commandsThatDescribeTheUnitRunInStandbyAndInNoOtherInactiveState(int opcode, int page) throws IOException {
         byte[] cdb = switch (opcode) {
             case 0x1A -> cdb(opcode, 0, page, 0, 64);
             case 0x5A -> cdb(opcode, 0, page, 0, 0, 0, 0, 0, 64);
@@ -102,7 +102,7 @@ class TargetPortGroupsTest extends ServedTarget {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ACTIVE")
-    void commandsOnTheMediumAndVendorCommandsAreRefusedUnlessActive(AccessState state) throws IOException {
+    void commandsOnTheMediumAndVendorCommandsAreRefusedUnlessTheGroupIsActive(AccessState state) throws IOException {
         become(state);
         int expected = senseOf(state);
         assertThat(testUnitReady(raw).senseCode()).as("TEST UNIT READY").isEqualTo(expected);
@@ -127,7 +127,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void changeOfAStateIsAUnitAttentionOnceForEachNexus() throws IOException {
+    void stateChangeCausesOneUnitAttentionForEachNexus() throws IOException {
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             groups.become(STANDBY);
             for (RawInitiator each : List.of(raw, other)) {
@@ -138,7 +138,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void changeToTheSameStateIsNoUnitAttention() throws IOException {
+    void changeToTheSameStateCausesNoUnitAttention() throws IOException {
         groups.become(ACTIVE);
         assertThat(testUnitReady(raw).status()).isZero();
     }
@@ -220,7 +220,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void inquiryReportsImplicitAccessStatesOnlyOfSeveralGroups() throws IOException {
+    void inquiryReportsImplicitAccessStatesOnlyIfTheTargetHasSeveralGroups() throws IOException {
         assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).data()[5]).isEqualTo((byte) 0x10);
         try (Serving alone = new Serving(); RawInitiator initiator = alone.login()) {
             assertThat(initiator.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).data()[5]).isZero();
@@ -228,7 +228,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void reportIsASupportedOperationOnlyOfSeveralGroups() throws IOException {
+    void reportIsSupportedOnlyIfTheTargetHasSeveralGroups() throws IOException {
         byte[] query = cdb(0xA3, 0x0C, 2, 0xA3, 0, 0x0A, 0, 0, 0, 64);
         assertThat(raw.run(READ, query, 64, EMPTY).data()).containsExactly(
             0, 3, 0, 12, 0xA3, 0xEA, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0);
@@ -240,7 +240,7 @@ class TargetPortGroupsTest extends ServedTarget {
 
     @ParameterizedTest
     @CsvSource({"3, 2", "0, 2", "1, 0", "1, 17"})
-    void ownGroupMustBeOneOfAtMost16Groups(int own, int count) {
+    void groupNumberMustBelongToOneOfAtMost16Groups(int own, int count) {
         assertThatThrownBy(() -> new TargetPortGroups(own, count, ACTIVE)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("target port group " + own + "/" + count + " must be I/N");
     }

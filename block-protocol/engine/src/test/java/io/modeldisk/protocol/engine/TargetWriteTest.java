@@ -116,7 +116,7 @@ class TargetWriteTest extends ServedTarget {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    /** The medium stays unchanged, and the session does not end. */
+    /** The faulty data does not change the medium, and the session continues. */
     @ParameterizedTest
     @CsvSource({"a wrong offset, 0, 1, 1, " + SenseCodes.PROTOCOL_SERVICE_CRC_ERROR,
         "a wrong DataSN, 1, 0, 1, " + SenseCodes.PROTOCOL_SERVICE_CRC_ERROR,
@@ -315,7 +315,7 @@ class TargetWriteTest extends ServedTarget {
                 Reply reply = small.receive();
                 assertThat(reply.data()).hasSize(lengths[i]);
                 assertThat(reply.expDataSn()).as("DataSN").isEqualTo(i);
-                assertThat((reply.flags() & 0x80) != 0).as("final %d", i).isEqualTo(i % 3 == 2 || i == 9);
+                assertThat((reply.flags() & 0x80) != 0).as("F bit of Data-In %d", i).isEqualTo(i % 3 == 2 || i == 9);
             }
             assertThat(small.end(small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY)).data())
                 .isEqualTo(Arrays.copyOf(medium, 2 * BLOCK));

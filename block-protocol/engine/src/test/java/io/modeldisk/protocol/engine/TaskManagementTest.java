@@ -58,14 +58,14 @@ class TaskManagementTest extends ServedTarget {
     }
 
     @Test
-    void serverAnswersACommandThatItHasTakenBeforeItCloses() throws Exception {
+    void closingServerCompletesATakenCommandBeforeItNotifiesTheInitiator() throws Exception {
         int tag = parkedRead();
         IoTask task = serving.target.unit.parked.getFirst();
         task.logPosition(1);
         assertThat(task.isTaken()).isTrue();
         CompletableFuture<Void> close = CompletableFuture.runAsync(serving.server::close);
         await("the server closes", serving.server::isClosed);
-        // A server that does not wait says farewell meanwhile.
+        // A server that does not wait for the command would send the Asynchronous Message during this pause.
         TimeUnit.MILLISECONDS.sleep(100);
         serving.target.unit.parking = false;
         task.resume();

@@ -17,16 +17,16 @@ public final class CancellableLock {
     private final Condition unlocked = queue.newCondition();
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
-    // Writes of both counters are guarded by {@code queue}. A thread increments a counter before its last attempt to acquire
-    // this lock. The method {@code close} reads the counter after it has released this lock. So either the attempt succeeds,
-    // or {@code close} wakes the thread.
+    // Only threads that hold {@code queue} change the two counters. A thread increments a counter before its last attempt to
+    // acquire this lock, and {@code close} reads the counter after it has released this lock. Therefore either the attempt
+    // succeeds, or {@code close} wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;
 
     private final Held shared = new Held(false);
     private final Held exclusive = new Held(true);
 
-    /** The lock in the hands of a thread. */
+    /** The lock while a thread holds it. */
     public final class Held implements AutoCloseable {
         private final boolean alone;
 
@@ -99,7 +99,7 @@ public final class CancellableLock {
     private void endWait(boolean exclusive) {
         count(exclusive, -1);
         if (exclusive) {
-            // Other threads got no shared access while this thread waited for exclusive access. They may try again now.
+            // Other threads got no shared access while this thread waited for exclusive access. These threads can try again now.
             unlocked.signalAll();
         }
     }

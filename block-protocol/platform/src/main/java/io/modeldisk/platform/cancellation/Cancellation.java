@@ -43,7 +43,7 @@ public final class Cancellation {
     private boolean kept;
     private boolean abandoned;
 
-    /** A registered waiter, until it is closed. */
+    /** The registration of a waiter. The registration lasts until this object is closed. */
     public record Registration(Cancellation cancellation, Waiter waiter) implements AutoCloseable {
         /** Removes the waiter; see {@link Cancellation#unregister}. */
         @Override
@@ -87,10 +87,10 @@ public final class Cancellation {
     }
 
     /**
-     * Prevents that the call is abandoned from now on: its caller waits for the result, which must then come soon after a
-     * cancellation. A call whose success the caller must learn of calls this method before it has an effect.
+     * Makes {@link #abandon} return false from now on, so the caller waits for the result of the call even after a cancellation.
+     * The call must then end soon. If the caller needs the result of an effect, the call must call this method before the effect.
      *
-     * @throws CancelledException if the call was abandoned before
+     * @throws CancelledException if the call has already been abandoned
      */
     public synchronized void keep() throws CancelledException {
         if (abandoned) {
@@ -122,8 +122,8 @@ public final class Cancellation {
     }
 
     /**
-     * Registers a waiter. {@link #cancel} then wakes the waiter. {@link #unregister} removes it. The caller must not hold the
-     * lock that {@link Waiter#wake} acquires.
+     * Registers a waiter. {@link #cancel} then wakes the waiter. {@link #unregister} removes the waiter. The caller must not hold
+     * the lock that {@link Waiter#wake} acquires.
      */
     public void register(Waiter waiter) {
         if (this == NONE) {

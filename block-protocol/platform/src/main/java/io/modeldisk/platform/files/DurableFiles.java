@@ -10,13 +10,13 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Changes of files and directories that survive a failure of power. A new or renamed file survives after both the file and its
- * directory have been synchronized (fsync(2)). Other users cannot read what is created. Thread-safe.
+ * Makes changes to files and directories that survive a power failure. A new or renamed file survives only after both the file
+ * and its directory have been synchronized (fsync(2)). Other users cannot read the created files and directories. Thread-safe.
  */
 public final class DurableFiles {
     private DurableFiles() {}
 
-    /** Creates a directory and its parents, as far as they do not exist, and writes their entries to disk. */
+    /** Creates a directory and its missing parents, and writes the entries of the new directories to disk. */
     public static void createDirectories(Path directory) throws IOException {
         Path parent = directory.toAbsolutePath().getParent();
         if (Files.isDirectory(directory) || parent == null) {
@@ -27,16 +27,19 @@ public final class DurableFiles {
         sync(parent);
     }
 
-    /** Writes the entries of a directory to disk, so a new name survives a failure of power. */
+    /** Writes the entries of a directory to disk, so the name of a new file survives a power failure. */
     public static void sync(Path directory) throws IOException {
         try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }
 
-    /** Writes a file, which gets its name only when all its contents are on disk. Does not write the name to disk. */
+    /**
+     * Writes a file. The file gets its name only after all its contents are on disk. Does not write the name to disk; {@link
+     * #sync} does that.
+     */
     public static void write(Path file, byte[] contents) throws IOException {
-        // The name begins with a dot, so no process mistakes the unfinished file for another one.
+        // The name begins with a dot, so no process mistakes the unfinished file for a finished file.
         Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
             ThreadLocalRandom.current().nextLong()));
         try (FileChannel channel = PrivateFiles.open(building, StandardOpenOption.WRITE,

@@ -14,8 +14,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A text file with a secret. The owner of the file must be this process's user or root, and nobody else may access the file. A
- * credential of systemd (systemd.exec(5), LoadCredential=) is such a file too.
+ * A text file with a secret. The owner of the file must be this process's user or root, and no other user must have access to the
+ * file. A systemd credential (systemd.exec(5), LoadCredential=) is also such a file.
  */
 public final class OwnerFile {
     private static final long MAX_BYTES = 1 << 20;
@@ -24,8 +24,8 @@ public final class OwnerFile {
         PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
 
     /**
-     * systemd lets the user of a service read a credential by an access control list. The permissions of such a file show the
-     * mask of the list as the permissions of the group, which has none.
+     * The maximum permissions of a systemd credential. systemd gives the user of a service read access with an access control
+     * list. The group permissions of such a file show the mask of this list, although the group has no access.
      */
     private static final Set<PosixFilePermission> CREDENTIALS = EnumSet.of(
         PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.GROUP_READ);
@@ -35,8 +35,9 @@ public final class OwnerFile {
     /**
      * Reads a file.
      *
-     * @param name what messages call the file, such as {@code secrets file}
-     * @throws IOException if the file is missing or no text, or if other users can read or write it; the message has a remedy
+     * @param name the term for the file in messages, such as {@code secrets file}
+     * @throws IOException if the file is missing, is not text or is too large, or if other users can read or write it; the
+     *     message contains the reason
      */
     public static String read(Path file, String name) throws IOException {
         return read(file, name, System.getenv("CREDENTIALS_DIRECTORY"));
@@ -73,7 +74,7 @@ public final class OwnerFile {
         if (!allowed.containsAll(attributes.permissions())) {
             throw new IOException(
                 what + " has the permissions " + PosixFilePermissions.toString(attributes.permissions())
-                    + ", so other users may read or change it; run chmod 600 " + file);
+                    + ", so other users can read or change it; run chmod 600 " + file);
         }
         UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
         UserPrincipal root = Files.getOwner(Path.of("/proc"));

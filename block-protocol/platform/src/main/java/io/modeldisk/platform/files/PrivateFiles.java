@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Files of a directory that belongs to this program, such as the directory of {@code --state}. The last part of a path is never a
- * symbolic link that is followed, so nothing outside of the directory is read, changed or deleted. Other users cannot read what
- * is created. Thread-safe.
+ * Accesses files in a directory that belongs to this program, such as the directory of {@code --state}. A symbolic link at the
+ * end of a path is never followed, so no file outside of the directory is read, changed or deleted. Other users cannot read the
+ * created files and directories. Thread-safe.
  */
 public final class PrivateFiles {
     /** The permissions of a new file. */
@@ -37,9 +37,9 @@ public final class PrivateFiles {
     private PrivateFiles() {}
 
     /**
-     * Opens a regular file. To open a FIFO would wait for its other end.
+     * Opens a regular file. Refuses all other kinds of files: opening a FIFO, for example, would wait for its other end.
      *
-     * @throws IOException if the path exists and is no regular file; the message says what it is
+     * @throws IOException if the path exists and is not a regular file; the message contains the kind of the file
      */
     public static FileChannel open(Path file, OpenOption... options) throws IOException {
         try {
@@ -48,31 +48,31 @@ public final class PrivateFiles {
                 throw unexpected(file, attributes, "a regular file");
             }
         } catch (NoSuchFileException e) {
-            // The call of open fails, or creates the file.
+            // The file does not exist. FileChannel.open() creates it or fails, depending on the options.
         }
         Set<OpenOption> all = new HashSet<>(List.of(options));
         all.add(LinkOption.NOFOLLOW_LINKS);
         return FileChannel.open(file, all, FILE);
     }
 
-    /** Reads a regular file, see {@link #open}. */
+    /** Reads a regular file. Refuses all other kinds of files, like {@link #open}. */
     public static byte[] readAllBytes(Path file) throws IOException {
         try (FileChannel channel = open(file, StandardOpenOption.READ)) {
             return Channels.newInputStream(channel).readAllBytes();
         }
     }
 
-    /** Creates an empty file. Fails if anything has this name, also a symbolic link that leads nowhere. */
+    /** Creates an empty file. Fails if the name already exists, even if the name is a symbolic link to a missing file. */
     public static void createFile(Path file) throws IOException {
         Files.createFile(file, FILE);
     }
 
-    /** Creates a directory. Fails if anything has this name. */
+    /** Creates a directory. Fails if the name already exists. */
     public static Path createDirectory(Path directory) throws IOException {
         return Files.createDirectory(directory, DIRECTORY);
     }
 
-    /** Returns whether the path is a directory, and no symbolic link. */
+    /** Returns whether the path is a directory and not a symbolic link. */
     public static boolean isDirectory(Path path) {
         return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
     }
@@ -80,7 +80,7 @@ public final class PrivateFiles {
     /**
      * Checks that the path is a directory.
      *
-     * @throws IOException if it is not; the message says what it is
+     * @throws IOException if the path is not a directory; the message contains the kind of the file
      */
     public static void checkDirectory(Path path) throws IOException {
         BasicFileAttributes attributes = attributes(path);
@@ -89,7 +89,7 @@ public final class PrivateFiles {
         }
     }
 
-    /** Deletes a file, a link, or a directory with all that is in it. Does nothing if the path does not exist. */
+    /** Deletes a file, a link, or a directory with all its contents. Does nothing if the path does not exist. */
     public static void delete(Path path) throws IOException {
         if (!isDirectory(path)) {
             Files.deleteIfExists(path);

@@ -1,2 +1,2 @@
-/** Changes of files and directories that survive a failure of power, private files, and files with secrets. */
+/** Changes to files and directories that survive a power failure, private files, and files with secrets. */
 package io.modeldisk.platform.files;

@@ -2,7 +2,7 @@ package io.modeldisk.platform.function;
 
 import java.io.IOException;
 
-/** An action that may fail. */
+/** An action that can throw an {@link IOException}. */
 @FunctionalInterface
 public interface IoConsumer<T> {
     /** Runs the action with an argument. */

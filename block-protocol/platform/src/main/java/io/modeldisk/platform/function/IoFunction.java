@@ -2,7 +2,7 @@ package io.modeldisk.platform.function;
 
 import java.io.IOException;
 
-/** A function that may fail. */
+/** A function that can throw an {@link IOException}. */
 @FunctionalInterface
 public interface IoFunction<T, R> {
     /** Returns the result for an argument. */

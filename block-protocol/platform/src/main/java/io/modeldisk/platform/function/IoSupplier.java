@@ -2,7 +2,7 @@ package io.modeldisk.platform.function;
 
 import java.io.IOException;
 
-/** A supplier that may fail. */
+/** A supplier that can throw an {@link IOException}. */
 @FunctionalInterface
 public interface IoSupplier<T> {
     /** Returns a result. */

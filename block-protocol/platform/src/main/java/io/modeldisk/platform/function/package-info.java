@@ -1,2 +1,2 @@
-/** Functions as in {@link java.util.function} that may throw an {@link java.io.IOException}. */
+/** Functions as in {@link java.util.function} that can throw an {@link java.io.IOException}. */
 package io.modeldisk.platform.function;

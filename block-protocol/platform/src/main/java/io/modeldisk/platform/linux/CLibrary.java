@@ -15,12 +15,13 @@ import java.util.Collections;
 import java.util.Optional;
 
 /**
- * Calls functions of the C library. A failed call returns minus its error number, so no exception is created on the data
- * path.
+ * Calls functions of the C library. A failed call returns minus its error number, so no exception is created on the data path.
  *
- * <p>All functions here take integers and addresses. On 64-bit Linux, the calling conventions pass these in general-purpose
- * registers, and a function ignores the registers for which it has no parameter, so two types serve all functions, variadic ones
- * too. Java needs about 10 ms to link a type, which 40 types would add to the start of a process.
+ * <p>All functions that are called here take only integers and addresses. The calling conventions of 64-bit Linux pass integers
+ * and addresses in general-purpose registers, and a function ignores the registers for which it has no parameter. Two function
+ * types are therefore enough for all functions, including variadic functions: one with three and one with six parameters. Java
+ * needs about 10 ms to link a function type, so a separate type for each of the 40 functions would delay the start of a process
+ * by 0.4 s.
  */
 final class CLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -33,17 +34,17 @@ final class CLibrary {
 
     private CLibrary() {}
 
-    // The call is safe because each caller passes the arguments that the function has in the C library.
+    // The restricted call is safe, because each caller passes the arguments that the C function expects.
     @SuppressWarnings("restricted")
     private static MethodHandle link(int arguments) {
         MemoryLayout[] types = Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new);
         return LINKER.downcallHandle(FunctionDescriptor.of(JAVA_LONG, types), Linker.Option.captureCallState("errno"));
     }
 
-    /** A function for the data path. It allocates nothing, so it takes addresses as numbers. */
+    /** A function for the data path. A call allocates no Java object, so addresses are passed as numbers. */
     record Function(MethodHandle handle, boolean returnsInt) {
         /**
-         * Calls the function with three numbers, of which it may need fewer.
+         * Calls the function with three arguments. A function with fewer parameters ignores the other arguments.
          *
          * @param callState a segment from {@link #newCallState}
          * @return the result, or minus the error number
@@ -115,14 +116,14 @@ final class CLibrary {
             MemorySegment callState = newCallState(arena);
             long returned = (long) CALL.invokeExact(FUNCTIONS.findOrThrow(function), callState, numbers[0], numbers[1],
                 numbers[2], numbers[3], numbers[4], numbers[5]);
-            // The upper half of the register is not defined after a function that returns an int.
+            // If the function returns an int, the upper half of the result register is undefined.
             return result(callState, returnsInt ? (int) returned : returned);
         } catch (Throwable e) {
             throw failed(e);
         }
     }
 
-    /** Wraps an exception that a method handle declares. A C function never throws a Java exception. */
+    /** Wraps an exception that {@code invokeExact} declares. In fact, a C function never throws a Java exception. */
     private static IllegalStateException failed(Throwable e) {
         return new IllegalStateException("a call of the C library failed", e);
     }

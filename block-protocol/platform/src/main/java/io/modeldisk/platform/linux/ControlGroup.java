@@ -69,7 +69,7 @@ record ControlGroup(Path directory, String name, Version version) {
     }
 
     /**
-     * Returns the path of a group relative to the mounted group. In a container, the mounted group may be any group of the
+     * Returns the path of a group relative to the mounted group. In a container, the mounted group can be any group of the
      * machine.
      */
     private static Path below(String mountRoot, String name) {

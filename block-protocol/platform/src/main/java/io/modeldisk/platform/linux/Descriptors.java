@@ -44,7 +44,7 @@ public final class Descriptors {
         return open(path, flags, 0);
     }
 
-    /** Opens a file. {@code mode} is the mode of a file that O_CREAT creates. */
+    /** Opens a file. {@code mode} contains the permissions of a file that O_CREAT creates. */
     static int open(String path, int flags, int mode) {
         return CLibrary.call("open", path, flags, mode);
     }
@@ -58,7 +58,7 @@ public final class Descriptors {
         return CLibrary.call("fcntl", descriptor, command, argument);
     }
 
-    /** Prevents that child processes inherit a descriptor. */
+    /** Prevents child processes from inheriting a descriptor. */
     static void closeOnExec(int descriptor) {
         fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     }

@@ -19,7 +19,7 @@ final class MemoryCalls {
     static final int MAP_PRIVATE = 2;
     static final int MAP_ANONYMOUS = 0x20;
     static final int MAP_POPULATE = 0x8000;
-    /** Allocates pages and maps them, as a write does. Linux has it since 5.14. */
+    /** The advice that allocates and maps all pages of a range, as a write to each page would do. Available since Linux 5.14. */
     static final int MADV_POPULATE_WRITE = 23;
     static final long TMPFS_MAGIC = 0x01021994;
     /**

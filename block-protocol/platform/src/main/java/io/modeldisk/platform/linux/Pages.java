@@ -12,7 +12,10 @@ import java.util.stream.LongStream;
 final class Pages {
     static final int BYTES = 4096;
 
-    /** The kernel locks the address space of the process during a call, so a call must not be long. */
+    /**
+     * The number of bytes that one call of madvise(2) allocates. The kernel locks the address space of the process during a call,
+     * so a call must be short.
+     */
     private static final long CALL_BYTES = 64 << 20;
 
     private static final ThreadFactory THREADS = ThreadName.PAGES.builder().factory();
@@ -25,13 +28,14 @@ final class Pages {
     }
 
     /**
-     * Allocates and maps all pages of a range. Several threads take part, because the kernel fills each page with zeros, and one
-     * thread does not reach the throughput of the memory. Does not ask for huge pages: in a virtual machine, the host may have
-     * taken back just the free memory that is large enough for them, and gives it again several times slower.
+     * Allocates and maps all pages of a range. Uses several threads, because the kernel fills each page with zeros, and one
+     * thread cannot use the full bandwidth of the memory. Does not request huge pages: in a virtual machine, the free memory that
+     * is large enough for huge pages is often memory that the host has reclaimed. The host provides such memory several times
+     * more slowly.
      *
      * @param address the start of the range, a multiple of the page size
      * @param bytes the size of the range, a multiple of the page size
-     * @return whether this kernel can do so; if not, nothing has been allocated
+     * @return false if this kernel does not support MADV_POPULATE_WRITE; no page is then allocated
      * @throws IOException if there is not enough memory
      */
     static boolean allocate(long address, long bytes) throws IOException {
@@ -47,8 +51,8 @@ final class Pages {
                 }
             }
         };
-        // A caller in a ForkJoinPool must not wait for a task of this pool, as it would with a parallel stream. Otherwise, all
-        // threads of the pool may wait for each other's tasks forever.
+        // The threads do not belong to a ForkJoinPool, as those of a parallel stream would. A caller can be a thread of that
+        // pool, and all threads of the pool could then wait for each other's tasks forever.
         long helpers = Math.min(Runtime.getRuntime().availableProcessors(), (bytes + CALL_BYTES - 1) / CALL_BYTES) - 1;
         try (ExecutorService threads = Executors.newThreadPerTaskExecutor(THREADS)) {
             LongStream.range(0, helpers).forEach(_ -> threads.execute(allocating));
@@ -60,7 +64,7 @@ final class Pages {
         if (Errno.EINVAL.is(failed.get())) {
             return false;
         }
-        // Without memory for a page of a memfd, the call fails with EFAULT, whose text "Bad address" would mislead.
+        // If there is no memory for a page of a memfd, madvise(2) fails with EFAULT. Its text "Bad address" would be misleading.
         long error = Errno.EFAULT.is(failed.get()) ? Errno.ENOMEM.number() : -failed.get();
         throw new IOException("cannot allocate " + bytes + " bytes of memory: " + Errno.text(error));
     }

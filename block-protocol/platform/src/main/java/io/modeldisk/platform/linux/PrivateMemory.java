@@ -6,16 +6,20 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory outside the Java heap that only this process uses. Thread-safe. */
 public final class PrivateMemory {
-    /** Smaller memory comes from the C library, which often has some already. */
+    /**
+     * The minimum size of large memory, which is mapped. Smaller memory comes from the C library, which often has free memory
+     * already.
+     */
     private static final long LARGE_BYTES = 2 << 20;
 
     private PrivateMemory() {}
 
     /**
-     * Allocates memory that contains zeros, with all its pages. Closing the arena frees the memory.
+     * Allocates memory that contains zeros. If the memory is large, allocates all its pages at once. Closing the arena frees the
+     * memory.
      *
-     * @param bytes the size, more than 0; large memory is rounded up to whole pages
-     * @return the memory, which begins at a page
+     * @param bytes the size, more than 0; the size of large memory is rounded up to whole pages
+     * @return the memory, which starts at a page boundary
      * @throws OutOfMemoryError if the machine does not have enough free memory
      */
     public static MemorySegment allocate(long bytes, Arena arena) {

@@ -34,19 +34,24 @@ public final class Processes {
         return CLibrary.call("getegid");
     }
 
-    /** Makes the kernel end pauses of the calling thread, which is a platform thread, without a delay. The default is 50 µs. */
+    /**
+     * Makes the kernel end timed waits of the calling thread without the default delay of up to 50 µs (timer slack). The calling
+     * thread must be a platform thread.
+     */
     public static void shortPauses() {
         CLibrary.call("prctl", PR_SET_TIMERSLACK, 1);
     }
 
-    /** Returns the memory of this process that is in RAM, with shared memory, in bytes; 0 if it is not known. */
+    /**
+     * Returns the memory of this process that is in RAM, including shared memory, in bytes; 0 if the kernel does not report it.
+     */
     public static long residentBytes() {
         return Math.max(0, TextFile.number(Path.of("/proc/self/status"), "VmRSS:")) << 10;
     }
 
     /**
-     * Runs a program and waits until the program has exited. Does not return the exit status. The program inherits all
-     * descriptors without the flag FD_CLOEXEC.
+     * Runs a program and waits until the program has exited. Ignores the exit status. The program inherits all descriptors
+     * without the flag FD_CLOEXEC.
      *
      * @param command the program, found on the PATH, and its arguments
      * @param environment all environment variables of the program, as {@code NAME=VALUE}

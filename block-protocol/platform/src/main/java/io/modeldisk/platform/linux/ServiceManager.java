@@ -10,28 +10,30 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The service manager that has started this process and watches its state, such as systemd for a service of
- * {@code Type=notify}. The messages are those of sd_notify(3), over the datagram socket that the service manager has named in the
- * environment. Thread-safe.
+ * The service manager that has started this process and watches its state, such as systemd for a service of {@code Type=notify}.
+ * The messages have the format of sd_notify(3). They are sent to the datagram socket whose name the service manager has set in
+ * the environment of this process. Thread-safe.
  *
  * @param socket the name of the socket; with {@code @} as its first character, a name in the abstract namespace
- * @param watchdog the time after which the service manager ends this process if it gets no {@code WATCHDOG=1}; zero if it does
- *     not watch this process
+ * @param watchdog the time after which the service manager ends this process unless this process sends {@code WATCHDOG=1}; zero
+ *     if the service manager expects no such messages
  */
 public record ServiceManager(String socket, Duration watchdog) {
     /** Separates the assignments of a message. */
     private static final String SEPARATOR = "\n";
     /** The first descriptor that a service manager passes (sd_listen_fds(3)). */
     private static final int FIRST_PASSED = 3;
-    /** The service manager reads its queue at once, unless the machine is very busy. */
+    /** The maximum wait for room in the queue of the service manager. The queue is full only if the machine is very busy. */
     private static final int TIMEOUT_MS = 2000;
 
-    /** Returns the service manager of this process. The result is empty if the environment names none. */
+    /**
+     * Returns the service manager of this process. The result is empty if the environment names no socket of a service manager.
+     */
     public static Optional<ServiceManager> ofThisProcess() {
         return of(System.getenv(), ProcessHandle.current().pid());
     }
 
-    /** Returns the service manager that an environment names for a process. */
+    /** Returns the service manager of a process with a given environment. */
     static Optional<ServiceManager> of(Map<String, String> environment, long processId) {
         String socket = environment.getOrDefault("NOTIFY_SOCKET", "");
         // Other kinds of sockets, such as vsock, are for the init process of a virtual machine.
@@ -45,8 +47,8 @@ public record ServiceManager(String socket, Duration watchdog) {
     }
 
     /**
-     * Returns the descriptors that the service manager has passed to this process, by their names, and prevents that child
-     * processes inherit them. Must be called once.
+     * Returns the descriptors that the service manager has passed to this process, by their names. Prevents child processes from
+     * inheriting these descriptors. Must be called only once.
      */
     public static Map<String, Integer> passedDescriptors() {
         return passedDescriptors(System.getenv(), ProcessHandle.current().pid());
@@ -75,16 +77,16 @@ public record ServiceManager(String socket, Duration watchdog) {
      * Sends one message. Waits at most 2 s for the service manager to read earlier messages.
      *
      * @param assignments such as {@code READY=1} or {@code STATUS=loads the weights}, without line feeds
-     * @throws IOException if the service manager does not receive the message; the message of the exception has the reason
+     * @throws IOException if the service manager does not receive the message; the exception contains the reason
      */
     public void tell(String... assignments) throws IOException {
         send(String.join(SEPARATOR, assignments), -1);
     }
 
     /**
-     * Makes the service manager keep a duplicate of a descriptor, also when this process has ended, and pass it to the next
-     * process of the service ({@code FDSTORE=1}). systemd closes it when the service is stopped, and needs
-     * {@code FileDescriptorStoreMax=} in the unit.
+     * Makes the service manager keep a duplicate of a descriptor after this process has ended, and pass the duplicate to the next
+     * process of the service ({@code FDSTORE=1}). systemd closes the duplicate when the service is stopped. systemd keeps
+     * descriptors only if the unit file contains {@code FileDescriptorStoreMax=}.
      *
      * @param name the name of the descriptor, without colons
      * @throws IOException as for {@link #tell}

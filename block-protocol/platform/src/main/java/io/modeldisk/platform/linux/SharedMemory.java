@@ -49,7 +49,7 @@ public final class SharedMemory {
         }
     }
 
-    /** A mapped memfd and its descriptor. The segment has whole pages; the memfd can end within the last page. */
+    /** A mapped memfd and its descriptor. The segment consists of whole pages; the memfd can end within the last page. */
     public record Mapping(MemorySegment segment, int descriptor) {}
 
     /**
@@ -73,8 +73,8 @@ public final class SharedMemory {
     }
 
     /**
-     * Maps a new memfd, and allocates all its pages. If a page were missing, the kernel would report a lack of memory by a signal
-     * in the middle of a copy.
+     * Maps a new memfd, and allocates all its pages. If pages were missing and no memory were left, the kernel would send this
+     * process a signal in the middle of a copy.
      */
     private static MemorySegment allocated(int descriptor, long fileBytes, Arena arena) throws IOException {
         long bytes = Pages.whole(fileBytes);
@@ -92,10 +92,10 @@ public final class SharedMemory {
 
     /**
      * Maps a part of the memory that another process created. First checks that the memory cannot harm this process. The caller
-     * keeps the descriptor, and may close it after the call. Closing the arena unmaps the memory.
+     * keeps the descriptor, and can close it after the call. Closing the arena unmaps the memory.
      *
      * @param offset the start of the part, a multiple of the page size
-     * @param maxBytes the maximum size of the part, which otherwise ends with the last page of the memory
+     * @param maxBytes the maximum size of the part; the part ends earlier if the memory ends earlier
      * @throws IOException if the memory does not reach beyond {@code offset}, has an unsealed size, lacks pages or is not a
      *     memfd; the message states the reason
      */
@@ -114,7 +114,7 @@ public final class SharedMemory {
     }
 
     /**
-     * Maps the whole memory that another process created, and takes its descriptor over. Closing the arena unmaps the memory and
+     * Maps the whole memory that another process created, and takes over the descriptor. Closing the arena unmaps the memory and
      * closes the descriptor.
      *
      * @throws IOException as for {@link #map}; the caller then keeps the descriptor
@@ -130,7 +130,7 @@ public final class SharedMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(MemoryCalls.STATUS_BYTES, Long.BYTES);
             MemoryCalls.fstatfs(descriptor, status);
-            // A memfd with huge pages is refused, because an access to a huge page that is missing could kill this process.
+            // A memfd with huge pages is refused, because an access to a missing huge page could kill this process.
             if (status.get(JAVA_LONG, MemoryCalls.STATFS_TYPE) != MemoryCalls.TMPFS_MAGIC) {
                 throw new IOException("the shared memory is not a memfd with ordinary pages");
             }

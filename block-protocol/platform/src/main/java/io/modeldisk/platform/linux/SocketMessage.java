@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Sends or receives the bytes of one buffer over a Unix socket, together with file descriptors (SCM_RIGHTS, unix(7)). Methods may
- * be called only between {@link UnixSocket#enter} and {@link UnixSocket#leave}.
+ * Sends or receives the bytes of one buffer over a Unix socket, together with file descriptors (SCM_RIGHTS, unix(7)). Methods
+ * must be called only between {@link UnixSocket#enter} and {@link UnixSocket#leave}.
  *
- * <p>Only one thread at a time may use an object. Only the constructor allocates memory.
+ * <p>Only one thread at a time is allowed to use an object. Only the constructor allocates memory.
  */
 public final class SocketMessage {
     /** The maximum number of descriptors in one message. */

@@ -6,8 +6,8 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 
 /**
- * The terminal from which this process was started, and the log file that replaces it. All that can fail is done when the object
- * is created. Not thread-safe.
+ * The terminal from which this process was started, and the log file that replaces the terminal. All operations that can fail are
+ * done in the constructor. Not thread-safe.
  */
 public final class Terminal implements AutoCloseable {
     private static final int O_WRONLY = 1;
@@ -28,7 +28,7 @@ public final class Terminal implements AutoCloseable {
      * @throws IOException if the file cannot be opened; the message names the file and the reason
      */
     public Terminal(Path file) throws IOException {
-        // O_NONBLOCK, because an open of a FIFO would otherwise wait for a reader.
+        // O_NONBLOCK is set, because opening a FIFO would otherwise wait for a reader.
         log = (int) Errno.check("cannot open the log file " + file,
             Descriptors.open(file.toAbsolutePath().toString(),
                 O_WRONLY | O_APPEND | O_CREAT | Descriptors.O_NONBLOCK | Descriptors.O_CLOEXEC, LOG_MODE));
@@ -45,10 +45,10 @@ public final class Terminal implements AutoCloseable {
      * Detaches this process from its terminal: starts a new session, and appends the standard output and the standard error to
      * the log file.
      *
-     * @return the standard output of before, which the caller closes
+     * @return the previous standard output, which the caller closes
      */
     public OutputStream leave() {
-        // The call fails if this process already leads a session. Then there is nothing to do.
+        // The call of setsid(2) fails if this process already leads a session. No new session is needed then.
         CLibrary.call("setsid");
         CLibrary.call("dup2", log, STANDARD_OUTPUT);
         CLibrary.call("dup2", log, STANDARD_ERROR);

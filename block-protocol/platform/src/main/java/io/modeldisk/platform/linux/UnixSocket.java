@@ -144,7 +144,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Creates a socket that listens at a path. No file may exist at the path. */
+    /** Creates a socket that listens at a path. No file must exist at this path. */
     public static UnixSocket listen(Path path) throws IOException {
         UnixSocket socket = create(TYPE);
         try (Arena arena = Arena.ofConfined()) {
@@ -177,7 +177,8 @@ public final class UnixSocket implements AutoCloseable {
                 + (PATH_BYTES - 1) + "; choose a directory with a shorter path");
         }
         boolean isAbstract = socketName.startsWith("@");
-        // All bytes of an abstract name count, so its address ends with the name. A path ends with a zero byte.
+        // Every byte of an abstract address belongs to the name, so the address ends directly after the name. A path ends with a
+        // zero byte.
         MemorySegment address = arena.allocate(FAMILY_BYTES + (isAbstract ? name.length : PATH_BYTES), Long.BYTES);
         address.set(JAVA_SHORT, 0, (short) AF_UNIX);
         MemorySegment.copy(name, 0, address, JAVA_BYTE, FAMILY_BYTES, name.length);

@@ -4,25 +4,25 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Writes the changes of a file from memory to disk, one range after the other (sync_file_range(2)), so the caller sees
- * progress. fsync(2) may take minutes for a large file and shows none. The caller still calls fsync(2), which reports errors and
- * writes what the file system does not write range by range.
+ * Writes the changes of a file from memory to disk, one range after the other (sync_file_range(2)), so the caller sees progress.
+ * For a large file, fsync(2) can take minutes and shows no progress. The caller must still call fsync(2) afterwards, which
+ * reports errors and writes everything that sync_file_range(2) has not written.
  */
 public final class WriteBack {
     private static final long RANGE_BYTES = 8 << 20;
-    /** Waits for writes in progress, writes, and waits for these writes. */
+    /** The flags of sync_file_range(2) that wait for writes in progress, write the range, and wait until the range is written. */
     private static final int WAIT_WRITE_WAIT = 7;
 
     private WriteBack() {}
 
-    /** Is called after each range of 8 MiB. */
+    /** Reports the progress to the caller. Called after each range of 8 MiB. */
     @FunctionalInterface
     public interface Progress {
         void advanced() throws IOException;
     }
 
     /**
-     * Writes the first {@code bytes} of a file to disk. Returns early if the file system cannot do so.
+     * Writes the first {@code bytes} of a file to disk. Returns early if the file system does not support sync_file_range(2).
      *
      * @throws IOException if {@code progress} has thrown it
      */

@@ -4,7 +4,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The names of enum constants as users write them, such as {@code after-push}. Such an enum returns them as its text. */
+/**
+ * The names of enum constants as users write them, such as {@code after-push}. An enum with such names returns them from {@code
+ * toString()}.
+ */
 public final class EnumNames {
     private EnumNames() {}
 
@@ -16,8 +19,8 @@ public final class EnumNames {
     /**
      * Returns the constant with this text.
      *
-     * @param option the name of the value in messages
-     * @throws IllegalArgumentException if no constant has this text; the message lists the valid ones
+     * @param option the name of the option, for the message
+     * @throws IllegalArgumentException if no constant has this text; the message lists the valid texts
      */
     public static <E extends Enum<E>> E parse(Class<E> type, String option, String text) {
         E[] all = type.getEnumConstants();

@@ -8,8 +8,8 @@ public final class PlainText {
 
     /**
      * Formats as {@link String#format(Locale, String, Object...)} with {@link Locale#ROOT}. {@link String#formatted} uses the
-     * locale of the machine, and many locales have other digits than ASCII or a comma before decimals. File names, protocol texts
-     * and files must not depend on that.
+     * locale of the machine, and some locales use non-ASCII digits or a decimal comma. File names, protocol texts and file
+     * contents must not depend on the locale.
      */
     public static String format(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);

@@ -1,5 +1,5 @@
 /**
- * Text that is the same on every machine, and text from other processes: it is escaped, and the number of log lines that it can
- * cause is limited, so the log stays readable.
+ * Formats text in the same way on every machine. Escapes text from other processes, and limits the number of log lines that other
+ * processes can cause, so the log stays readable.
  */
 package io.modeldisk.platform.text;

@@ -4,7 +4,7 @@ import java.io.Serial;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A lock that a try statement holds, so its end always releases the lock:
+ * A lock that a try statement holds, so the end of the statement always releases the lock:
  *
  * <pre>{@code
  * try (ScopedLock.Held _ = lock.hold()) {

@@ -7,14 +7,14 @@ import java.util.stream.Stream;
 /**
  * The names of the threads of modeldisk. A name is {@code modeldisk-}, the role of the thread and, if a process may have several
  * threads in this role, a detail: {@code modeldisk-lease-resnet-0}. Linux shows only the first 15 bytes of the name of a platform
- * thread, so their roles differ in the first five letters. docs/architecture.md describes each role.
+ * thread, so the roles of platform threads differ in their first five letters. docs/architecture.md describes each role.
  */
 public enum ThreadName {
     /** Accepts connections. */
     ACCEPTOR(Kind.PLATFORM, "acceptor", "DATAMOVER"),
     /** Receives the commands of an initiator. */
     RECEIVER(Kind.PLATFORM, "receiver", "PEER"),
-    /** Runs tasks that are resumed. */
+    /** Runs tasks that had to wait. */
     RESPONDER(Kind.PLATFORM, "responder", "PEER"),
     /** Watches the connections of the target. */
     CONNECTIONS(Kind.PLATFORM, "connections"),
@@ -30,7 +30,7 @@ public enum ThreadName {
     LAST_CHECKPOINT(Kind.PLATFORM, "last-checkpoint", "MODEL-SHARD"),
     /** Connects to a backup. */
     BACKUP(Kind.PLATFORM, "backup", "ID"),
-    /** Launches the kernels of a GPU and follows them. */
+    /** Launches the kernels of a GPU and waits for their completion. */
     DEVICE(Kind.PLATFORM, "device", "NAME"),
     /** Reads and writes the znodes of a shard. */
     ROLE(Kind.PLATFORM, "role", "MODEL-SHARD"),
@@ -48,23 +48,23 @@ public enum ThreadName {
     LOGIN_WATCHDOG(Kind.VIRTUAL, "login-watchdog", "PORTAL"),
     /** Answers a ping of the target. */
     PING_ANSWER(Kind.VIRTUAL, "ping-answer", "PORTAL"),
-    /** Makes a part of a call to all shards. */
+    /** Calls one shard, as a part of a call to all shards. */
     SHARD_CALL(Kind.VIRTUAL, "shard-call", "SHARD"),
-    /** Closes the sessions with a process that no longer serves. */
+    /** Closes the sessions with a process that no longer serves its shard. */
     SHARD_MOVED(Kind.VIRTUAL, "shard-moved", "SHARD"),
-    /** Ends calls whose time is over. */
+    /** Ends calls that wait for too long. */
     CALL_WATCHDOG(Kind.VIRTUAL, "call-watchdog"),
-    /** Resumes a call that needs a thread. */
+    /** Continues a call that must send a part again or must fail. */
     TRANSFER(Kind.VIRTUAL, "transfer"),
     /** Pushes and pulls in the background. */
     EXCHANGE(Kind.PLATFORM, "exchange", "N"),
-    /** Waits for a version. */
+    /** Waits for a new version of the model. */
     VERSION(Kind.VIRTUAL, "version"),
-    /** Checks whether the mount still exists. */
+    /** Checks whether a process serves the directory of a mount. */
     MOUNT_CHECK(Kind.PLATFORM, "mount-check"),
     /** Serves requests of the kernel. */
     FUSE(Kind.PLATFORM, "fuse", "N"),
-    /** Adds a thread if all others wait. */
+    /** Adds a FUSE thread while all FUSE threads wait. */
     RESERVE(Kind.PLATFORM, "reserve"),
     /** Serves a parked request. */
     PARKED(Kind.VIRTUAL, "parked"),
@@ -76,11 +76,11 @@ public enum ThreadName {
     JNR(Kind.PLATFORM, "jnr"),
     /** Serves an HTTP request. */
     ADMIN(Kind.VIRTUAL, "admin", "N"),
-    /** Asks the shards for their status. */
+    /** Requests the status of the shards. */
     QUESTION(Kind.PLATFORM, "question"),
     /** Reads the status of a shard for the page. */
     PAGE(Kind.VIRTUAL, "page", "NAME"),
-    /** Tells the service manager about progress. */
+    /** Reports progress to the service manager. */
     NOTICES(Kind.PLATFORM, "notices"),
     /** Fills memory with zeros. */
     PAGES(Kind.PLATFORM, "pages"),
@@ -126,7 +126,7 @@ public enum ThreadName {
         return virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
     }
 
-    /** Returns the name with a word in place of the detail, as the documentation shows it, such as {@code modeldisk-fuse-N}. */
+    /** Returns the name with a placeholder for the detail, such as {@code modeldisk-fuse-N}. The documentation uses this form. */
     @Override
     public String toString() {
         return detail == null ? name : name + "-" + detail;

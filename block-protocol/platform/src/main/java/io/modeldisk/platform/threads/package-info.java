@@ -1,2 +1,2 @@
-/** The threads of modeldisk: what each one is called, and the lock that they share. */
+/** The names of modeldisk's threads, a lock for try statements, and a conversion of interrupts into exceptions. */
 package io.modeldisk.platform.threads;

@@ -30,7 +30,7 @@ public final class PeriodicThread implements AutoCloseable {
     /**
      * Creates a thread that is not started yet.
      *
-     * @param builder the builder of the thread, which has its name
+     * @param builder the builder of the thread, with the thread's name
      * @param period the time from the end of one run to the start of the next run
      */
     public PeriodicThread(Thread.Builder builder, NanoClock clock, Duration period, Runnable task) {
@@ -124,7 +124,9 @@ public final class PeriodicThread implements AutoCloseable {
         }
     }
 
-    /** Returns whether no run is in progress and none follows, because the thread was closed and has ended or never started. */
+    /**
+     * Returns whether no run is in progress and no run will follow: the thread has ended, or it was closed before it was started.
+     */
     public boolean hasEnded() {
         try (Held _ = lock.hold()) {
             return ended || stopped && thread.getState() == Thread.State.NEW;

@@ -19,14 +19,14 @@ final class OwnerFileTest {
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
     }
 
-    /** Since version 254, systemd uses an access control list. Then the permissions of a credential are r--r-----. */
+    /** Since version 254, systemd uses an access control list, so the permissions of a credential are r--r-----. */
     @Test
     void credentialWithAnAccessControlListIsRead() throws IOException {
         assertThat(OwnerFile.read(file("r--r-----"), "secrets file", folder.toString())).startsWith("self a");
     }
 
     @Test
-    void fileThatTheGroupMayReadIsRefusedUnlessItIsACredential() throws IOException {
+    void fileThatTheGroupCanReadIsRefusedUnlessItIsACredential() throws IOException {
         Path file = file("r--r-----");
         assertThatThrownBy(() -> OwnerFile.read(file, "secrets file", null)).hasMessageContaining("run chmod 600");
         assertThatThrownBy(() -> OwnerFile.read(file, "secrets file", "/run/credentials/other.service"))
@@ -34,7 +34,7 @@ final class OwnerFileTest {
     }
 
     @Test
-    void credentialThatOthersMayReadOrTheGroupMayWriteIsRefused() throws IOException {
+    void credentialThatOthersCanReadOrTheGroupCanWriteIsRefused() throws IOException {
         for (String permissions : new String[]{"r--r--r--", "r--rw----"}) {
             Path file = file(permissions);
             assertThatThrownBy(() -> OwnerFile.read(file, "secrets file", folder.toString()))

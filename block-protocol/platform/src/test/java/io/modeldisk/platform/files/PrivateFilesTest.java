@@ -20,7 +20,7 @@ class PrivateFilesTest {
     private Path folder;
 
     @Test
-    void linkIsNotOpened() throws IOException {
+    void symbolicLinkIsNotOpened() throws IOException {
         Path target = Files.writeString(folder.resolve("target"), "text");
         Path link = Files.createSymbolicLink(folder.resolve("link"), target);
         Path dangling = Files.createSymbolicLink(folder.resolve("dangling"), folder.resolve("none"));
@@ -35,7 +35,7 @@ class PrivateFilesTest {
     }
 
     @Test
-    void fifoIsRefusedAndNotWaitedFor() throws Exception {
+    void fifoIsRefusedWithoutAWaitForItsOtherEnd() throws Exception {
         Path fifo = folder.resolve("fifo");
         assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
         assertThatThrownBy(() -> PrivateFiles.readAllBytes(fifo))
@@ -49,7 +49,7 @@ class PrivateFilesTest {
     }
 
     @Test
-    void onlyTheOwnerCanReadWhatIsCreated() throws IOException {
+    void onlyTheOwnerCanReadCreatedFilesAndDirectories() throws IOException {
         try (FileChannel _ = PrivateFiles.open(folder.resolve("opened"), StandardOpenOption.WRITE,
             StandardOpenOption.CREATE)) {
             DurableFiles.write(folder.resolve("written"), new byte[1]);

@@ -16,7 +16,7 @@ final class PrivateMemoryTest {
     private static final int BYTES = 5 << 20;
     private static final long PETABYTE = 1L << 50;
 
-    /** Returns the bytes of the mapping around an address that have pages; 0 if the address is in no mapping. */
+    /** Returns the number of resident bytes of the mapping that contains an address; 0 if no mapping contains the address. */
     private static long residentBytes(long address) throws IOException {
         boolean within = false;
         for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
@@ -53,7 +53,7 @@ final class PrivateMemoryTest {
     }
 
     @Test
-    void allocationInAForkJoinPoolHasNoTasksInThePool() {
+    void allocationRunsNoTasksInTheForkJoinPoolOfItsCaller() {
         try (ForkJoinPool pool = new ForkJoinPool(4)) {
             int threads = pool.submit(() -> {
                 try (Arena arena = Arena.ofConfined()) {
@@ -66,7 +66,7 @@ final class PrivateMemoryTest {
     }
 
     @Test
-    void memoryThatTheMachineLacksIsAnOutOfMemoryError() {
+    void allocationOfMoreMemoryThanTheMachineHasThrowsAnOutOfMemoryError() {
         try (Arena arena = Arena.ofConfined()) {
             assertThatThrownBy(() -> PrivateMemory.allocate(PETABYTE, arena)).isInstanceOf(OutOfMemoryError.class)
                 .hasMessageContaining("Cannot allocate memory");
@@ -74,7 +74,7 @@ final class PrivateMemoryTest {
     }
 
     @Test
-    void pageThatTheKernelCannotAllocateIsAnError() throws IOException {
+    void failedAllocationOfAPageIsReportedAsALackOfMemory() throws IOException {
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC);
         long address = MemoryCalls.mmap(2L * Pages.BYTES, MemoryCalls.MAP_SHARED, descriptor, 0);
         try {

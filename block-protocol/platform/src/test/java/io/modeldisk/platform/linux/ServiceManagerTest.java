@@ -13,14 +13,14 @@ final class ServiceManagerTest {
     private static final long PROCESS = 4711;
 
     @Test
-    void environmentNamesTheSocketAndTheWatchdog() {
+    void environmentContainsTheSocketAndTheWatchdogTime() {
         assertThat(ServiceManager.of(Map.of("NOTIFY_SOCKET", "/run/systemd/notify", "WATCHDOG_USEC", "30000000",
             "WATCHDOG_PID", "4711"), PROCESS))
             .contains(new ServiceManager("/run/systemd/notify", Duration.ofSeconds(30)));
     }
 
     @Test
-    void watchdogOfAnotherProcessDoesNotCount() {
+    void watchdogTimeForAnotherProcessIsIgnored() {
         Map<String, String> environment = Map.of("NOTIFY_SOCKET", "@n", "WATCHDOG_USEC", "1000000", "WATCHDOG_PID",
             "1");
         assertThat(ServiceManager.of(environment, PROCESS)).contains(new ServiceManager("@n", Duration.ZERO));
@@ -28,7 +28,7 @@ final class ServiceManagerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "vsock:2:1234"})
-    void environmentWithoutAUnixSocketHasNoServiceManager(String socket) {
+    void environmentWithoutAUnixSocketContainsNoServiceManager(String socket) {
         assertThat(ServiceManager.of(Map.of("NOTIFY_SOCKET", socket), PROCESS)).isEqualTo(Optional.empty());
     }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Writes files to disk range by range. */
+/** Tests of a file that is written to disk range by range. */
 class WriteBackTest {
     private static final int MIB = 1 << 20;
 
@@ -29,14 +29,14 @@ class WriteBackTest {
     }
 
     @Test
-    void linkIsNotFollowed() throws IOException {
+    void symbolicLinkIsNotFollowed() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), file(MIB));
         WriteBack.of(link, MIB, ranges::incrementAndGet);
         assertThat(ranges).hasValue(0);
     }
 
     @Test
-    void failureToShowTheProgressEndsTheWriteBack() throws IOException {
+    void failureOfTheProgressActionEndsTheWriteBack() throws IOException {
         Path file = file(20 * MIB);
         assertThatThrownBy(() -> WriteBack.of(file, 20 * MIB, () -> {
             ranges.incrementAndGet();

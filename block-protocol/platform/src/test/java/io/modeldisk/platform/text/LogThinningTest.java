@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class LogThinningTest {
     @Test
-    void onlyFailuresWhoseCountIsAPowerOfTwoAreLogged() {
+    void onlyEventsWhoseNumberIsAPowerOfTwoAreLogged() {
         assertThat(LongStream.rangeClosed(1, 100).filter(LogThinning::isLogged)).containsExactly(1L, 2L, 4L, 8L, 16L,
             32L, 64L);
     }

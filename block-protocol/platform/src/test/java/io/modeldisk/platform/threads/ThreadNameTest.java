@@ -6,7 +6,10 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class ThreadNameTest {
-    /** The length of a name in top, from prctl(2): 16 bytes with the zero at the end. */
+    /**
+     * The number of bytes of a thread name that Linux shows, for example in top. The limit is 16 bytes including the final zero
+     * byte (prctl(2)).
+     */
     private static final int VISIBLE_BYTES = 15;
 
     @Test
@@ -17,7 +20,7 @@ class ThreadNameTest {
     }
 
     @Test
-    void nameHasTheRoleAndTheDetails() {
+    void nameContainsTheRoleAndTheDetails() {
         assertThat(ThreadName.LEASE.of("resnet", 0)).isEqualTo("modeldisk-lease-resnet-0");
         assertThat(ThreadName.LEASE).hasToString("modeldisk-lease-MODEL-SHARD");
     }
