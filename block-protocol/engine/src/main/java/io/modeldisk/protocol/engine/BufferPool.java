@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
  * each of its slots. A write waits in a queue if it needs more chunks than are free. The target requests the data of a write only
  * after the write has all its chunks.
  *
- * <p>The pool promises each session that can still log in the chunks for its first slots. No write and no additional slot gets a
- * promised chunk, so the writes of a few sessions cannot prevent other sessions from logging in.
+ * <p>Some chunks are promised: the pool reserves them for the first slots of sessions that have not logged in yet. No write and
+ * no additional slot gets a promised chunk, so the writes of a few sessions cannot prevent other sessions from logging in.
  *
  * <p>Thread-safe.
  */
@@ -21,7 +21,7 @@ final class BufferPool implements AutoCloseable {
     private final int[] free;
     private int freeCount;
     /**
-     * The number of chunks that are promised to sessions that can still log in. Negative if there are more sessions than
+     * The number of chunks that are promised to sessions that have not logged in yet. Negative if there are more sessions than
      * expected.
      */
     private int promised;

@@ -260,7 +260,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     public synchronized void stamp(ResponsePdu pdu, boolean carriesStatus) {
         int last = expCmdSn + freeCount + ending - 1;
         // MaxCmdSN must never decrease (RFC 7143 section 4.2.2.1). An immediate command occupies a slot but does not advance
-        // ExpCmdSN, so "last" may be less than the MaxCmdSN that the target has already sent.
+        // ExpCmdSN, so "last" can be less than the MaxCmdSN that the target has already sent.
         if (last - maxCmdSn > 0) {
             maxCmdSn = last;
         }

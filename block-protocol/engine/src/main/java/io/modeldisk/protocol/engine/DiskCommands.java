@@ -9,9 +9,9 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Runs the commands that only a plain disk supports: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 sections 5.33 to 5.47).
- * The range of a WRITE SAME, or of a VERIFY with one block of data, may be long. Such a command processes one block of the shard
- * at a time, and stops between two blocks if its task must end early.
+ * Runs the commands that only a plain disk supports: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 sections 5.33 to 5.47). The
+ * range of a WRITE SAME, or of a VERIFY with one block of data, can be long. Such a command processes one block of the shard at a
+ * time, and stops between two blocks if its task must end early.
  */
 final class DiskCommands {
     /** The maximum range of a WRITE SAME, and of a VERIFY with one block of data, in logical blocks. Equals 256 MiB. */

@@ -46,7 +46,7 @@ enum EndReason {
         };
     }
 
-    /** Returns the one of two reasons that is declared later in this enum. */
+    /** Returns whichever of two reasons is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

@@ -48,8 +48,9 @@ public interface LogicalUnit {
     int optimalTransferBytes();
 
     /**
-     * Returns whether the unit runs commands only if the target port group of this process is active. The other processes that
-     * serve the target use a unit that does not follow the state of the group.
+     * Returns whether the unit runs commands only if the target port group of this process is active. A unit that does not follow
+     * the state of the group runs commands in every state. The other processes of the target use such a unit, for example to keep
+     * a standby process up to date.
      */
     default boolean followsAccessState() {
         return true;

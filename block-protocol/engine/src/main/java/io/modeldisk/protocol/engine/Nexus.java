@@ -18,7 +18,7 @@ import java.util.Set;
  */
 public record Nexus(
     String initiatorName, long isid, String targetName, String learner, Set<Right> rights, String user, String host) {
-    /** Returns whether the user of this nexus has a right. */
+    /** Returns whether the user of this nexus has the right. */
     public boolean may(Right right) {
         return rights.contains(right);
     }

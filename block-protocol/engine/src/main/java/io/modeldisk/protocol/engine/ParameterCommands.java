@@ -20,7 +20,7 @@ record ParameterCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions
     private static final int BLOCK = LogicalBlock.BYTES;
 
     /**
-     * Returns the parameter data of a command whose CDB has been checked. The logical unit may be null only for INQUIRY, REPORT
+     * Returns the parameter data of a command whose CDB has been checked. The logical unit can be null only for INQUIRY, REPORT
      * LUNS and REQUEST SENSE.
      */
     byte[] data(ScsiCommand definition, DecodedCommand command) throws ScsiException {

@@ -15,7 +15,7 @@ record Session(Nexus nexus, boolean discovery, int tsih, int cid, TargetConnecti
         return new Session(nexus, discovery, handle, cid, connection);
     }
 
-    /** The CHAP name of the initiator, or null without CHAP. */
+    /** Returns the CHAP name of the initiator, or null without CHAP. */
     String user() {
         return nexus.user();
     }

@@ -44,8 +44,8 @@ final class SessionTable {
 
     /**
      * Adds a session whose login is about to succeed. If the same nexus has an old session, closes the connection of the old
-     * session and waits until its resources are released. A nexus can have several old sessions: an earlier login of this nexus
-     * might still wait for the end of an old session, or might have waited in vain.
+     * session and waits until this connection has released its resources. A nexus can have several old sessions: an earlier login
+     * of this nexus might still wait for the end of an old session, or might have waited in vain.
      *
      * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
      * @return the session with the TSIH that the target assigned
@@ -135,10 +135,7 @@ final class SessionTable {
                 + " allow more");
     }
 
-    /**
-     * Returns whether a session can belong to a learner or to the primary of a shard. Without the sessions of these, training
-     * stops.
-     */
+    /** Returns whether a session can belong to a learner or to the primary of a shard. Training stops without such sessions. */
     private static boolean isWorker(Session session) {
         return session.nexus().may(Right.LEARN) || session.nexus().may(Right.REPLICATE);
     }

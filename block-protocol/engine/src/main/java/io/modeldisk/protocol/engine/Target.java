@@ -45,7 +45,7 @@ public interface Target {
     }
 
     /**
-     * Returns the time in nanoseconds for which a nexus may be silent before its connection is closed. If the server's own limit
+     * Returns the time in nanoseconds for which a nexus can be silent before its connection is closed. If the server's own limit
      * is shorter, that limit applies.
      */
     default long silenceBoundNs(Nexus nexus) {

@@ -158,7 +158,7 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
-    /** The IP address of the initiator. */
+    /** Returns the IP address of the initiator. */
     String peerHost() {
         return peerAddress.getHostAddress();
     }

@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sends random bytes to a target over a separate connection. No input must stop the process, stop a thread, leak memory, or
+ * Sends random bytes to a target over a separate connection. An input must not stop the process, stop a thread, leak memory, or
  * disturb another session.
  *
  * <p>The first byte of an input selects the kind of connection. The other bytes are sent over the connection.

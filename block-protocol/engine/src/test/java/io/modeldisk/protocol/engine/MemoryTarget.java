@@ -39,8 +39,8 @@ public final class MemoryTarget implements Target, AutoCloseable {
     }
 
     /**
-     * Creates a target on memory that several targets can share. Only one of these targets must be closed, because a closed
-     * target frees the memory.
+     * Creates a target on memory that several targets can share. A test closes only one of these targets, because the close frees
+     * the memory.
      */
     public MemoryTarget(DataMemory memory, TargetPortGroups portGroups) {
         this.portGroups = portGroups;

@@ -51,7 +51,7 @@ class SessionTableTest {
 
     private void assertLoginSucceedsAfterTheEnd() throws IOException {
         mayEnd.countDown();
-        await("the target knows that the old session has ended", () -> serving.target.nexusEvents.contains(LOST));
+        await("the target is notified that the old session has ended", () -> serving.target.nexusEvents.contains(LOST));
         serving.login().close();
         assertThat(serving.target.nexusEvents).startsWith(ESTABLISHED, LOST, ESTABLISHED);
     }

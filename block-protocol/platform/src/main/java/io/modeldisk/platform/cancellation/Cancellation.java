@@ -23,7 +23,7 @@ public final class Cancellation {
     @FunctionalInterface
     public interface Waiter {
         /**
-         * Wakes the waiting thread. {@link Cancellation#cancel} calls this method. The method may acquire the lock of the
+         * Wakes the waiting thread. {@link Cancellation#cancel} calls this method. The method can acquire the lock of the
          * condition on which the thread waits, but must not block otherwise.
          */
         void wake();
@@ -87,8 +87,9 @@ public final class Cancellation {
     }
 
     /**
-     * Makes {@link #abandon} return false from now on, so the caller waits for the result of the call even after a cancellation.
-     * The call must then end soon. If the caller needs the result of an effect, the call must call this method before the effect.
+     * Makes {@link #abandon} return false from now on. The caller then waits for the result of the call even after a
+     * cancellation, so a cancelled call must end soon. A call uses this method before it has an effect whose result the caller
+     * needs.
      *
      * @throws CancelledException if the call has already been abandoned
      */
@@ -99,7 +100,10 @@ public final class Cancellation {
         kept = this != NONE;
     }
 
-    /** Releases the caller of a cancelled call from waiting for its result. Returns false if the call is {@link #keep kept}. */
+    /**
+     * Marks a cancelled call as abandoned, so its caller does not wait for the result. If the call is {@link #keep kept}, does
+     * nothing and returns false.
+     */
     public synchronized boolean abandon() {
         abandoned = !kept;
         return abandoned;

@@ -14,8 +14,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A text file with a secret. The owner of the file must be this process's user or root, and no other user must have access to the
- * file. A systemd credential (systemd.exec(5), LoadCredential=) is also such a file.
+ * A text file with a secret. The owner of the file must be this process's user or root, and other users must not have access to
+ * the file. A systemd credential (systemd.exec(5), LoadCredential=) is also such a file.
  */
 public final class OwnerFile {
     private static final long MAX_BYTES = 1 << 20;

@@ -94,7 +94,7 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Creates a non-blocking datagram socket that receives at a name.
      *
-     * @param name a path at which no file exists, or a name as in {@link #connectDatagram}
+     * @param name a path that does not exist yet, or an abstract name as in {@link #connectDatagram}
      */
     public static UnixSocket receiveDatagrams(String name) throws IOException {
         UnixSocket socket = create(SOCK_DGRAM | SOCK_NONBLOCK);
@@ -144,7 +144,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Creates a socket that listens at a path. No file must exist at this path. */
+    /** Creates a socket that listens at a path. The path must not exist yet. */
     public static UnixSocket listen(Path path) throws IOException {
         UnixSocket socket = create(TYPE);
         try (Arena arena = Arena.ofConfined()) {

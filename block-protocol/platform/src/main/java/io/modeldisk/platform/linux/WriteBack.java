@@ -24,7 +24,7 @@ public final class WriteBack {
     /**
      * Writes the first {@code bytes} of a file to disk. Returns early if the file system does not support sync_file_range(2).
      *
-     * @throws IOException if {@code progress} has thrown it
+     * @throws IOException if {@code progress} throws it
      */
     public static void of(Path file, long bytes, Progress progress) throws IOException {
         int descriptor = Descriptors.open(file.toString(),

@@ -3,8 +3,8 @@ package io.modeldisk.platform.threads;
 import java.io.InterruptedIOException;
 
 /**
- * Converts the interruption of a thread into an {@link java.io.IOException}, for methods that declare no {@link
- * InterruptedException}.
+ * Converts the interruption of a thread into an {@link java.io.IOException}, for methods that declare no
+ * {@link InterruptedException}.
  */
 public final class Interruption {
     private Interruption() {}

@@ -5,9 +5,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The names of the threads of modeldisk. A name is {@code modeldisk-}, the role of the thread and, if a process may have several
- * threads in this role, a detail: {@code modeldisk-lease-resnet-0}. Linux shows only the first 15 bytes of the name of a platform
- * thread, so the roles of platform threads differ in their first five letters. docs/architecture.md describes each role.
+ * The names of the threads of modeldisk. A name consists of {@code modeldisk-}, the role of the thread and, if a process can have
+ * several threads in this role, a detail. An example is {@code modeldisk-lease-resnet-0}. Linux shows only the first 15 bytes of
+ * the name of a platform thread, so the roles of platform threads differ in their first five letters. docs/architecture.md
+ * describes each role.
  */
 public enum ThreadName {
     /** Accepts connections. */
@@ -84,7 +85,7 @@ public enum ThreadName {
     NOTICES(Kind.PLATFORM, "notices"),
     /** Fills memory with zeros. */
     PAGES(Kind.PLATFORM, "pages"),
-    /** Stops the process in order. */
+    /** Stops the process in an orderly way. */
     SHUTDOWN(Kind.PLATFORM, "shutdown"),
     /** Ends the process after a failure. */
     END(Kind.PLATFORM, "end");

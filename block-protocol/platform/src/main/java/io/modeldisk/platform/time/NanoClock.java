@@ -17,7 +17,7 @@ public interface NanoClock {
     long nanoTime();
 
     /**
-     * Waits on a condition until the condition is signalled or the deadline has passed. May return early. The caller holds the
+     * Waits on a condition until the condition is signalled or the deadline has passed. Can return early. The caller holds the
      * lock of the condition, and checks the awaited state in a loop.
      *
      * @param deadlineNs a time of {@link #nanoTime()}
