@@ -228,7 +228,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void reportIsSupportedOnlyIfTheTargetHasSeveralGroups() throws IOException {
+    void portGroupReportIsSupportedOnlyIfTheTargetHasSeveralGroups() throws IOException {
         byte[] query = cdb(0xA3, 0x0C, 2, 0xA3, 0, 0x0A, 0, 0, 0, 64);
         assertThat(raw.run(READ, query, 64, EMPTY).data()).containsExactly(
             0, 3, 0, 12, 0xA3, 0xEA, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0);

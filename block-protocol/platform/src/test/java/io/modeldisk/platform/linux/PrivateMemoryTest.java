@@ -66,7 +66,7 @@ final class PrivateMemoryTest {
     }
 
     @Test
-    void allocationOfMoreMemoryThanTheMachineHasThrowsAnOutOfMemoryError() {
+    void allocationBeyondTheMemoryOfTheMachineThrowsAnOutOfMemoryError() {
         try (Arena arena = Arena.ofConfined()) {
             assertThatThrownBy(() -> PrivateMemory.allocate(PETABYTE, arena)).isInstanceOf(OutOfMemoryError.class)
                 .hasMessageContaining("Cannot allocate memory");
