@@ -22,20 +22,16 @@ import java.util.HexFormat;
 import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests of header and data digests (RFC 7143 sections 7.8 and 13.1). The tests compute and check the digests with {@link Crc32c}.
  */
-@Timeout(60)
 class DigestTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
-    private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
     private static final int DATA_DIGEST_ERROR = 0x02;
-    private static final int PROTOCOL_SERVICE_CRC_ERROR = 0xB4705;
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
@@ -109,10 +105,7 @@ class DigestTest extends ServedTarget {
     }
 
     private void assertRejected(ByteBuffer header) throws IOException {
-        Reply reject = raw.receive();
-        assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
-        assertThat(reject.u8(2)).isEqualTo(DATA_DIGEST_ERROR);
-        assertThat(reject.data()).isEqualTo(header.array());
+        assertReject(raw.receive(), DATA_DIGEST_ERROR, header);
     }
 
     private ByteBuffer writeHeader(int tag, int flags, int cmdSn) {
@@ -140,7 +133,7 @@ class DigestTest extends ServedTarget {
         ByteBuffer header = writeHeader(500, WRITE, raw.cmdSn++);
         sendDamaged(header, random(4 * BLOCK, 3));
         assertRejected(header);
-        raw.command(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
+        raw.command(NO_DATA, RawInitiator.cdb(0), 0, EMPTY);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
@@ -157,7 +150,7 @@ class DigestTest extends ServedTarget {
         raw.dataOut(tag, r2t.targetTransferTag(), 1, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
         End end = raw.end(tag);
         assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
-        assertThat(end.senseCode()).isEqualTo(PROTOCOL_SERVICE_CRC_ERROR);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR);
         assertThat(serving.contents(0, data.length)).isEqualTo(Arrays.copyOf(before, data.length));
         assertThat(raw.run(WRITE, RawInitiator.write(0, 4), data.length, data).status()).isZero();
     }
@@ -169,7 +162,7 @@ class DigestTest extends ServedTarget {
         ByteBuffer header = RawInitiator.header(0x05, 0x80).putInt(16, tag).putInt(20, NONE).putInt(40, BLOCK);
         sendDamaged(header, Arrays.copyOfRange(data, BLOCK, data.length));
         assertRejected(header);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(PROTOCOL_SERVICE_CRC_ERROR);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR);
     }
 
     @Test
@@ -177,7 +170,7 @@ class DigestTest extends ServedTarget {
         ByteBuffer header = RawInitiator.header(0x05, 0x80).putInt(16, 999).putInt(20, 888);
         sendDamaged(header, new byte[100]);
         assertRejected(header);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
@@ -186,7 +179,7 @@ class DigestTest extends ServedTarget {
             .putInt(28, raw.expStatSn);
         sendDamaged(header, new byte[100]);
         assertRejected(header);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test

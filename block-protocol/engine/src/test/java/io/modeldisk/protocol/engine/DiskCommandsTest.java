@@ -17,20 +17,15 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of the commands VERIFY, WRITE AND VERIFY, WRITE SAME and PRE-FETCH (SBC-3) over a connection. */
-@Timeout(60)
 class DiskCommandsTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
     private static final int BLOCKS = 2048;
     private static final int CONDITION_MET = 0x04;
     private static final int MISCOMPARE = 0xE1D00;
-    private static final int LBA_OUT_OF_RANGE = 0x52100;
-    private static final int INVALID_FIELD = 0x52400;
     private static final int INVALID_FIELD_IN_COMMAND_UNIT = 0x50E03;
 
     private static final int COMPARE = 0x02;
@@ -40,9 +35,7 @@ class DiskCommandsTest extends ServedTarget {
     private byte[] medium;
 
     @BeforeEach
-    void serve() throws IOException {
-        serving = new Serving();
-        raw = serving.login();
+    void fill() {
         medium = serving.fill(1);
     }
 
@@ -68,7 +61,7 @@ class DiskCommandsTest extends ServedTarget {
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
     void verifyWithoutAByteCheckNeedsNoData(int opcode) throws IOException {
         assertThat(write(opcode, 0, 0, BLOCKS, EMPTY).status()).isZero();
-        assertThat(write(opcode, 0, 1, BLOCKS, EMPTY).senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
+        assertThat(write(opcode, 0, 1, BLOCKS, EMPTY).senseCode()).isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
     }
 
     @ParameterizedTest
@@ -94,15 +87,9 @@ class DiskCommandsTest extends ServedTarget {
     @Test
     void verifyComparesAllPiecesOfALongRange() throws IOException {
         byte[] data = blocks(100, 512);
-        int tag = raw.command(WRITE, range(0x8F, COMPARE, 100, 512), data.length, EMPTY);
+        raw.command(WRITE, range(0x8F, COMPARE, 100, 512), data.length, EMPTY);
         data[data.length - 1] ^= 1;
-        for (int sent = 0; sent < data.length;) {
-            RawInitiator.Reply r2t = raw.receive();
-            int asked = r2t.lastField();
-            raw.dataOut(tag, r2t.targetTransferTag(), 0, sent, Arrays.copyOfRange(data, sent, sent + asked), true);
-            sent += asked;
-        }
-        assertThat(raw.end(tag).information()).isEqualTo(data.length - 1);
+        assertThat(raw.serveR2ts(data, data.length).information()).isEqualTo(data.length - 1);
     }
 
     @ParameterizedTest
@@ -120,7 +107,7 @@ class DiskCommandsTest extends ServedTarget {
     @ValueSource(ints = {0x2F, 0xAF, 0x8F, 0x2E, 0xAE, 0x8E})
     void reservedByteCheckValueIsRefused(int opcode) throws IOException {
         End end = write(opcode, RESERVED_CHECK, 0, 1, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).as("field pointer to bit 2 of byte 1").isEqualTo(0xCA0001);
     }
 
@@ -196,7 +183,7 @@ class DiskCommandsTest extends ServedTarget {
         "0x41, 0x01, 0xC80001", "0x93, 0x20, 0xCD0001"})
     void writeSameWithAnUnsupportedFlagIsRefused(int opcode, int flags, int pointer) throws IOException {
         End end = write(opcode, flags, 0, 1, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(pointer);
         assertThat(serving.contents(0, BLOCK)).isEqualTo(blocks(0, 1));
     }
@@ -205,7 +192,7 @@ class DiskCommandsTest extends ServedTarget {
     @CsvSource({"0x41, 7", "0x93, 10"})
     void writeSameOfZeroBlocksIsRefusedAsTheBlockLimitsPageStates(int opcode, int field) throws IOException {
         End end = write(opcode, 0, 0, 0, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xC00000 | field);
         byte[] limits = raw.run(READ, cdb(0x12, 1, 0xB0, 0, 64), 64, EMPTY).data();
         assertThat(limits[4]).as("WSNZ").isEqualTo((byte) 1);
@@ -217,7 +204,7 @@ class DiskCommandsTest extends ServedTarget {
         int limit = (int) ByteBuffer.wrap(limits).getLong(36);
         for (byte[] cdb : new byte[][]{range(0x93, 0, 0, limit + 1), range(0x8F, COMPARE_ONE, 0, limit + 1)}) {
             End end = raw.run(WRITE, cdb, BLOCK, new byte[BLOCK]);
-            assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+            assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
             assertThat(end.fieldPointer()).isEqualTo(0xC0000A);
         }
     }
@@ -255,10 +242,11 @@ class DiskCommandsTest extends ServedTarget {
     }
 
     @ParameterizedTest
-    @CsvSource({"0x41, 2047, 2", "0x93, 2048, 1", "0x2E, 2048, 1", "0x8F, 2048, 1", "0x34, 2048, 1", "0x90, 2000, 49"})
+    @CsvSource({"0x41, 2047, 2", "0x93, 2048, 1", "0x2E, 2048, 1", "0x8F, 2048, 1", "0x34, 2048, 1", "0x90, 2000, 49",
+        "0x8A, 2048, 1", "0x91, 2048, 1"})
     void rangeBeyondTheEndOfTheUnitIsRefusedWithAFieldPointer(int opcode, int lba, int blocks) throws IOException {
         End end = raw.run(WRITE, range(opcode, 0, lba, blocks), BLOCK, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
         assertThat(end.fieldPointer()).isEqualTo(0xC00002);
     }
 

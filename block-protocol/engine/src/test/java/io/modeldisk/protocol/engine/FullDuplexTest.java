@@ -8,6 +8,7 @@ import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -21,9 +22,6 @@ import org.junit.jupiter.api.Timeout;
 /** Tests that data moves in both directions of a connection at the same time. */
 @Timeout(60)
 class FullDuplexTest {
-    private static final int RESPONSE = 0x21;
-    private static final int DATA_IN = 0x25;
-    private static final int R2T = 0x31;
     private static final int BLOCK = Serving.BLOCK;
     private static final int MIB = 1 << 20;
     private static final int WRITE_BYTES = 256 << 10;
@@ -42,7 +40,7 @@ class FullDuplexTest {
             byte[] data = random(WRITE_BYTES, 2);
             int write = raw.command(WRITE, RawInitiator.write(0, WRITE_BYTES / BLOCK), WRITE_BYTES, EMPTY);
             Reply r2t = raw.receive();
-            assertThat(r2t.opcode()).isEqualTo(R2T);
+            assertThat(r2t.opcode()).isEqualTo(Opcode.R2T);
             List<Integer> reads = new ArrayList<>();
             for (int i = 0; i < READS; i++) {
                 reads.add(raw.command(READ, RawInitiator.read(MIB / BLOCK, READ_BYTES / BLOCK), READ_BYTES,
@@ -68,10 +66,10 @@ class FullDuplexTest {
         for (int ended = 0; ended < commands;) {
             Reply reply = raw.receive();
             data.computeIfAbsent(reply.tag(), _ -> new ByteArrayOutputStream());
-            if (reply.opcode() == DATA_IN) {
+            if (reply.opcode() == Opcode.DATA_IN) {
                 data.get(reply.tag()).writeBytes(reply.data());
             }
-            if (reply.opcode() == RESPONSE || (reply.flags() & 1) != 0) {
+            if (reply.opcode() == Opcode.SCSI_RESPONSE || (reply.flags() & 1) != 0) {
                 assertThat(reply.u8(3)).as("status").isZero();
                 ended++;
             }

@@ -30,14 +30,6 @@ public final class MemoryTarget implements Target, AutoCloseable {
     private final DataMemory memory;
     private final TargetPortGroups portGroups;
 
-    public MemoryTarget(long bytes) {
-        this(bytes, TargetPortGroups.single());
-    }
-
-    public MemoryTarget(long bytes, TargetPortGroups portGroups) {
-        this(DataMemory.allocate(bytes), portGroups);
-    }
-
     /**
      * Creates a target on memory that several targets can share. A test closes only one of these targets, because the close frees
      * the memory.

@@ -141,7 +141,7 @@ public final class RawInitiator implements AutoCloseable {
     /** Logs in with the initiator name {@code name} and with further {@code keys}. Clears the unit attention of LUN 0. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
-        End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
+        End attention = initiator.testUnitReady();
         if (attention.status() != 2 || attention.senseCode() != SenseCodes.POWER_ON) {
             throw new IOException("the first command after the login reported no unit attention: " + attention);
         }
@@ -298,14 +298,43 @@ public final class RawInitiator implements AutoCloseable {
             }
             if (reply.opcode() == Opcode.SCSI_RESPONSE
                 || reply.opcode() == Opcode.DATA_IN && (reply.flags() & 1) != 0) {
-                return new End(reply.u8(3), data.toByteArray(), reply.lastField(), (reply.flags() & 4) != 0,
-                    (reply.flags() & 2) != 0, reply.opcode() == Opcode.SCSI_RESPONSE ? reply.data() : EMPTY, reply);
+                return ended(reply, data.toByteArray());
             }
+        }
+    }
+
+    private static End ended(Reply reply, byte[] data) {
+        return new End(reply.u8(3), data, reply.lastField(), (reply.flags() & 4) != 0, (reply.flags() & 2) != 0,
+            reply.opcode() == Opcode.SCSI_RESPONSE ? reply.data() : EMPTY, reply);
+    }
+
+    /** Sends the data that R2Ts request, in PDUs of at most {@code pduBytes}, until the response to the command arrives. */
+    End serveR2ts(byte[] data, int pduBytes) throws IOException {
+        Reply reply = receive();
+        while (reply.opcode() == Opcode.R2T) {
+            answerR2t(reply, data, pduBytes);
+            reply = receive();
+        }
+        return ended(reply, EMPTY);
+    }
+
+    /** Sends the data that an R2T requests, in PDUs of at most {@code pduBytes}. */
+    void answerR2t(Reply r2t, byte[] data, int pduBytes) throws IOException {
+        int at = r2t.bufferOffset();
+        int end = at + r2t.lastField();
+        for (int sn = 0; at < end; sn++) {
+            int next = Math.min(end, at + pduBytes);
+            dataOut(r2t.tag(), r2t.targetTransferTag(), sn, at, Arrays.copyOfRange(data, at, next), next == end);
+            at = next;
         }
     }
 
     End run(int flags, byte[] cdb, int expectedBytes, byte[] immediateData) throws IOException {
         return end(command(flags, cdb, expectedBytes, immediateData));
+    }
+
+    End testUnitReady() throws IOException {
+        return run(NO_DATA, cdb(0), 0, EMPTY);
     }
 
     /** Receives PDUs until the connection is closed or a timeout passes. Returns whether the target has closed the connection. */

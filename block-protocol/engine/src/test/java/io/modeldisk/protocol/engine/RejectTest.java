@@ -16,18 +16,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of PDUs that the target rejects, with the reasons. The session continues (RFC 7143 sections 7.3 and 11.17). */
-@Timeout(60)
 class RejectTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
-    private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
 
     private static final int SNACK_REJECT = 0x03;
     private static final int PROTOCOL_ERROR = 0x04;
@@ -36,25 +31,12 @@ class RejectTest extends ServedTarget {
     private static final int INVALID_PDU_FIELD = 0x09;
     private static final int LONG_OPERATION = 0x0A;
 
-    @BeforeEach
-    void serve() throws IOException {
-        serving = new Serving();
-        raw = serving.login();
-    }
-
-    private static void assertReject(Reply reply, int reason, ByteBuffer header) {
-        assertThat(reply.opcode()).as("opcode").isEqualTo(Opcode.REJECT);
-        assertThat(reply.u8(2)).as("reason").isEqualTo(reason);
-        assertThat(reply.tag()).isEqualTo(NONE);
-        assertThat(reply.data()).as("the header of the rejected PDU").isEqualTo(header.array());
-    }
-
     /** Sends a PDU that the target must reject. The next command uses the CmdSN of the rejected PDU again. */
     private void assertRejected(int reason, ByteBuffer header, byte[] data) throws IOException {
         raw.send(header, data);
         assertReject(raw.receive(), reason, header);
         raw.cmdSn = (header.get(0) & 0x40) == 0 && header.getInt(24) != 0 ? header.getInt(24) : raw.cmdSn;
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("status of the next command").isZero();
+        assertThat(raw.testUnitReady().status()).as("status of the next command").isZero();
     }
 
     @ParameterizedTest
@@ -73,7 +55,7 @@ class RejectTest extends ServedTarget {
             }
             assertThat(log.lines()).hasSize(7).last().asString().contains("so far: 64");
         }
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
@@ -94,7 +76,7 @@ class RejectTest extends ServedTarget {
     @Test
     void pingWithoutATaskTagGetsNoResponse() throws IOException {
         raw.send(raw.request(0x40, 0x80, NONE).putInt(20, NONE), EMPTY);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
@@ -173,7 +155,7 @@ class RejectTest extends ServedTarget {
         if (response == 0) {
             assertThat(raw.isClosedByTarget()).isTrue();
         } else {
-            assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+            assertThat(raw.testUnitReady().status()).isZero();
         }
     }
 
@@ -189,7 +171,7 @@ class RejectTest extends ServedTarget {
         Reply reply = raw.receive();
         assertThat(reply.u8(2)).as("response code for a completed function").isZero();
         assertThat(reply.expCmdSn()).as("ExpCmdSN").isEqualTo(lost + 1);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @ParameterizedTest
@@ -197,7 +179,7 @@ class RejectTest extends ServedTarget {
     void abortWithAnInvalidRefCmdSnFindsNoTask(int ahead) throws IOException {
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, raw.cmdSn + ahead), EMPTY);
         assertThat(raw.receive().u8(2)).as("response code for a missing task").isEqualTo(1);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     private Reply text(int flags, int transferTag, byte[] data) throws IOException {
@@ -272,7 +254,7 @@ class RejectTest extends ServedTarget {
     void commandWithAnInvalidExpStatSnCompletes() throws IOException {
         for (int nonsense : new int[]{0, -1, Integer.MIN_VALUE, 0x7FFFFFFF}) {
             raw.expStatSn = nonsense;
-            assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+            assertThat(raw.testUnitReady().status()).isZero();
         }
     }
 }

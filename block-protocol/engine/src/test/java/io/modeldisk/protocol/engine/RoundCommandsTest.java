@@ -9,53 +9,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of the commands PUSH and PULL in the wire format that PROTOCOL.md describes. */
-@Timeout(60)
-class RoundCommandsTest {
-    private static final int BLOCK = Serving.BLOCK;
+class RoundCommandsTest extends ServedTarget {
     private static final int BLOCKS = 2048;
     private static final int PUSH = 0xC1;
     private static final int PULL = 0xC2;
-    private static final int INVALID_OPCODE = 0x52000;
-    private static final int LBA_OUT_OF_RANGE = 0x52100;
-    private static final int INVALID_FIELD = 0x52400;
-
-    private final Serving serving;
-    private final RawInitiator raw;
-
-    RoundCommandsTest() throws IOException {
-        serving = new Serving();
-        raw = serving.login();
-    }
 
     @BeforeEach
     void keepRounds() {
         serving.target.unit.keepsRounds = true;
     }
 
-    @AfterEach
-    void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
-    }
-
     private static byte[] cdb(int opcode, long lba, int blocks, long round) {
         return ByteBuffer.allocate(16).put(0, (byte) opcode).putInt(2, (int) lba)
             .putLong(6, (long) blocks << 48 | round).array();
-    }
-
-    private static int fieldPointer(End end) {
-        // Two length bytes precede the sense data.
-        return ByteBuffer.wrap(end.sense()).getShort(2 + 16);
     }
 
     @Test
@@ -91,8 +64,8 @@ class RoundCommandsTest {
         byte[] cdb = cdb(PULL, 0, 1, 1);
         cdb[at] = 4;
         End end = raw.run(READ, cdb, BLOCK, EMPTY);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
-        assertThat(fieldPointer(end)).isEqualTo(at);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
+        assertThat(end.fieldPointer() & 0xFFFF).isEqualTo(at);
     }
 
     @Test
@@ -114,8 +87,8 @@ class RoundCommandsTest {
     @Test
     void pullOfMoreBlocksThanTheLimitIsRefused() throws IOException {
         End end = raw.run(READ, cdb(PULL, 0, 2049, 0), BLOCK, EMPTY);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
-        assertThat(fieldPointer(end)).isEqualTo(6);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
+        assertThat(end.fieldPointer() & 0xFFFF).isEqualTo(6);
     }
 
     @ParameterizedTest
@@ -123,14 +96,15 @@ class RoundCommandsTest {
     void pullBeyondTheEndOfTheUnitIsRefused(long lba, int blocks) throws IOException {
         assertThat(serving.target.unit.sizeBytes()).isEqualTo((long) BLOCKS * BLOCK);
         End end = raw.run(READ, cdb(PULL, lba, blocks, 0), BLOCK, EMPTY);
-        assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
-        assertThat(fieldPointer(end)).isEqualTo(2);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
+        assertThat(end.fieldPointer() & 0xFFFF).isEqualTo(2);
     }
 
     @Test
     void logicalUnitWithoutRoundsRefusesPushAndPull() throws IOException {
         serving.target.unit.keepsRounds = false;
-        assertThat(raw.run(READ, cdb(PULL, 0, 1, 0), BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_OPCODE);
-        assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 1), BLOCK, new byte[BLOCK]).senseCode()).isEqualTo(INVALID_OPCODE);
+        assertThat(raw.run(READ, cdb(PULL, 0, 1, 0), BLOCK, EMPTY).senseCode()).isEqualTo(SenseCodes.INVALID_OPCODE);
+        assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 1), BLOCK, new byte[BLOCK]).senseCode())
+            .isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 }

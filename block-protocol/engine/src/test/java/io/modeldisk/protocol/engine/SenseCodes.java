@@ -5,6 +5,7 @@ final class SenseCodes {
     static final int INTERNAL_TARGET_FAILURE = 0x44400;
     static final int INVALID_OPCODE = 0x52000;
     static final int LBA_OUT_OF_RANGE = 0x52100;
+    static final int INVALID_FIELD = 0x52400;
     static final int LUN_NOT_SUPPORTED = 0x52500;
     static final int SAVING_NOT_SUPPORTED = 0x53900;
     static final int POWER_ON = 0x62900;

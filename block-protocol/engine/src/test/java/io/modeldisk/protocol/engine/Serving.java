@@ -38,7 +38,7 @@ public final class Serving implements AutoCloseable {
     }
 
     private Serving(Consumer<TargetContext> settings, TargetPortGroups portGroups) throws IOException {
-        target = new MemoryTarget(SIZE_BYTES, portGroups);
+        target = new MemoryTarget(DataMemory.allocate(SIZE_BYTES), portGroups);
         TargetContext context = new TargetContext().listen(new InetSocketAddress("127.0.0.1", 0))
             .maxConnections(CONNECTIONS).bufferBytes((long) CHUNKS * BufferPool.CHUNK_BYTES);
         settings.accept(context);

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,29 +20,21 @@ class SessionTableTest {
     private static final String ESTABLISHED = "established iqn.test:raw";
     private static final String LOST = "lost iqn.test:raw";
 
-    private final CountDownLatch mayEnd = new CountDownLatch(1);
+    private final AtomicBoolean mayEnd = new AtomicBoolean();
     private Serving serving;
 
     @BeforeEach
     void openASessionThatDoesNotEnd() throws IOException {
         serving = new Serving(context -> context.endTimeout = Duration.ofSeconds(1));
-        serving.target.losing = this::awaitPermission;
+        serving.target.losing = () -> await("the test lets the old session end", mayEnd::get);
         serving.login();
     }
 
     @AfterEach
     void end() {
-        mayEnd.countDown();
+        mayEnd.set(true);
         serving.awaitNothingLeft();
         serving.close();
-    }
-
-    private void awaitPermission() {
-        try {
-            assertThat(mayEnd.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private void assertLoginFails() {
@@ -50,7 +42,7 @@ class SessionTableTest {
     }
 
     private void assertLoginSucceedsAfterTheEnd() throws IOException {
-        mayEnd.countDown();
+        mayEnd.set(true);
         await("the target is notified that the old session has ended", () -> serving.target.nexusEvents.contains(LOST));
         serving.login().close();
         assertThat(serving.target.nexusEvents).startsWith(ESTABLISHED, LOST, ESTABLISHED);

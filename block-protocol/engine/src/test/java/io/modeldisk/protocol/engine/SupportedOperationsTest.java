@@ -11,10 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,35 +20,16 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares the commands and the task management functions that a logical unit reports (SPC-4 sections 6.35 and 6.36) with its
  * behaviour.
  */
-@Timeout(60)
-class SupportedOperationsTest {
-    private static final int INVALID_OPCODE = 0x52000;
-    private static final int INVALID_FIELD = 0x52400;
+class SupportedOperationsTest extends ServedTarget {
     private static final int SUPPORTED = 3;
     private static final int ROOM = 4096;
 
-    private static Serving serving;
-    private static RawInitiator raw;
-
-    @BeforeAll
-    static void serve() throws IOException {
-        serving = new Serving();
-        raw = serving.login();
-    }
-
-    @AfterAll
-    static void end() throws IOException {
-        raw.close();
-        serving.awaitNothingLeft();
-        serving.close();
-    }
-
-    private static End report(int options, int opcode, int serviceAction) throws IOException {
+    private End report(int options, int opcode, int serviceAction) throws IOException {
         return raw.run(READ, cdb(0xA3, 0x0C, options, opcode, serviceAction >> 8, serviceAction, 0, 0, ROOM >> 8, 0),
             ROOM, EMPTY);
     }
 
-    private static byte[] one(int options, int opcode, int serviceAction) throws IOException {
+    private byte[] one(int options, int opcode, int serviceAction) throws IOException {
         return report(options, opcode, serviceAction).data();
     }
 
@@ -59,7 +37,7 @@ class SupportedOperationsTest {
      * Returns operation code, service action and CDB length of each reported command. The service action is -1 if a command has
      * no service action.
      */
-    private static List<int[]> all() throws IOException {
+    private List<int[]> all() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(report(0, 0, 0).data());
         assertThat(data.getInt(0)).isEqualTo(data.capacity() - 4);
         List<int[]> commands = new ArrayList<>();
@@ -81,7 +59,7 @@ class SupportedOperationsTest {
                 cdb[1] = 0x0C;
             }
             End end = raw.run(NO_DATA, cdb, 0, EMPTY);
-            boolean refused = end.status() == 2 && end.senseCode() == INVALID_OPCODE;
+            boolean refused = end.status() == 2 && end.senseCode() == SenseCodes.INVALID_OPCODE;
             assertThat(refused).as("operation code %02Xh is refused", opcode).isEqualTo(!listed.contains(opcode));
         }
     }
@@ -98,7 +76,7 @@ class SupportedOperationsTest {
                         cdb[at] |= (byte) (1 << bit);
                         End end = raw.run(NO_DATA, cdb, 0, EMPTY);
                         String what = "bit %d of byte %d of %02Xh".formatted(bit, at, command[0]);
-                        assertThat(end.senseCode()).as(what).isEqualTo(INVALID_FIELD);
+                        assertThat(end.senseCode()).as(what).isEqualTo(SenseCodes.INVALID_FIELD);
                         assertThat(end.fieldPointer()).as(what).isEqualTo(0xC80000 | bit << 16 | at);
                     }
                 }
@@ -136,7 +114,7 @@ class SupportedOperationsTest {
     void reportingOptionThatDoesNotFitTheOperationCodeIsRefused(int options, int opcode, int action)
         throws IOException {
         End end = report(options, opcode, action);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xCA0002);
     }
 
@@ -170,7 +148,7 @@ class SupportedOperationsTest {
     void commandWithAnUnknownServiceActionIsRefusedWithAFieldPointer() throws IOException {
         for (int[] pair : new int[][]{{0xA3, 0x0A}, {0x9E, 0x12}}) {
             End end = raw.run(READ, cdb(pair[0], pair[1]), ROOM, EMPTY);
-            assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+            assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
             assertThat(end.fieldPointer()).isEqualTo(0xCC0001);
         }
     }
@@ -192,7 +170,7 @@ class SupportedOperationsTest {
     @ValueSource(ints = {0, 3})
     void taskManagementReportWithATooSmallAllocationLengthIsRefused(int room) throws IOException {
         End end = raw.run(READ, cdb(0xA3, 0x0D, 0, 0, 0, 0, 0, 0, 0, room), 64, EMPTY);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xC00006);
     }
 
@@ -209,7 +187,7 @@ class SupportedOperationsTest {
             0x48};
         for (int opcode : opcodes) {
             End end = raw.run(NO_DATA, cdb(opcode), 0, EMPTY);
-            assertThat(end.senseCode()).as("operation code %02Xh", opcode).isEqualTo(INVALID_OPCODE);
+            assertThat(end.senseCode()).as("operation code %02Xh", opcode).isEqualTo(SenseCodes.INVALID_OPCODE);
             assertThat(end.fieldPointer()).isEqualTo(0xC00000);
         }
     }

@@ -10,7 +10,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,9 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests of responses that the target sends together. The target must not hold back a response while the initiator might be
  * waiting for it.
  */
-@Timeout(60)
 class TargetBatchingTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
     private static final int COMMANDS = 8;
 
     private void logIn(String digest) throws IOException {

@@ -9,7 +9,6 @@ import static io.modeldisk.protocol.scsi.AccessState.ACTIVE;
 import static io.modeldisk.protocol.scsi.AccessState.STANDBY;
 import static io.modeldisk.protocol.scsi.AccessState.TRANSITIONING;
 import static io.modeldisk.protocol.scsi.AccessState.UNAVAILABLE;
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,22 +21,19 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of asymmetric logical unit access (SPC-4 5.15). The target has two groups, and this process is the second group. */
-@Timeout(60)
 class TargetPortGroupsTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
-    private static final int INVALID_FIELD = 0x52400;
     private static final byte[] READ_10 = cdb(0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
     private static final byte[] WRITE_10 = cdb(0x2A, 0, 0, 0, 0, 0, 0, 0, 1, 0);
 
     private final TargetPortGroups groups = new TargetPortGroups(2, 2, ACTIVE);
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(groups);
@@ -48,12 +44,8 @@ class TargetPortGroupsTest extends ServedTarget {
     private void become(AccessState own) throws IOException {
         if (own != groups.state()) {
             groups.become(own);
-            assertThat(testUnitReady(raw).senseCode()).isEqualTo(SenseCodes.ACCESS_STATE_CHANGED);
+            assertThat(raw.testUnitReady().senseCode()).isEqualTo(SenseCodes.ACCESS_STATE_CHANGED);
         }
-    }
-
-    private static End testUnitReady(RawInitiator initiator) throws IOException {
-        return initiator.run(NO_DATA, cdb(0), 0, EMPTY);
     }
 
     private static End report(RawInitiator initiator, int format, int room) throws IOException {
@@ -105,7 +97,7 @@ class TargetPortGroupsTest extends ServedTarget {
     void commandsOnTheMediumAndVendorCommandsAreRefusedUnlessTheGroupIsActive(AccessState state) throws IOException {
         become(state);
         int expected = senseOf(state);
-        assertThat(testUnitReady(raw).senseCode()).as("TEST UNIT READY").isEqualTo(expected);
+        assertThat(raw.testUnitReady().senseCode()).as("TEST UNIT READY").isEqualTo(expected);
         assertThat(raw.run(READ, READ_10, BLOCK, EMPTY).senseCode()).as("READ (10)").isEqualTo(expected);
         assertThat(raw.run(WRITE, WRITE_10, BLOCK, new byte[BLOCK]).senseCode()).as("WRITE (10)").isEqualTo(expected);
         assertThat(raw.run(NO_DATA, cdb(0x91), 0, EMPTY).senseCode()).as("SYNCHRONIZE CACHE (16)")
@@ -114,7 +106,7 @@ class TargetPortGroupsTest extends ServedTarget {
         assertThat(raw.run(NO_DATA, cdb(0x2F), 0, EMPTY).senseCode()).as("VERIFY (10)").isEqualTo(expected);
         assertThat(raw.run(READ, cdb(0xC0, 0, 7), 8, EMPTY).senseCode()).as("a vendor command").isEqualTo(expected);
         become(ACTIVE);
-        assertThat(testUnitReady(raw).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
         assertThat(raw.run(READ, READ_10, BLOCK, EMPTY).status()).isZero();
     }
 
@@ -131,8 +123,8 @@ class TargetPortGroupsTest extends ServedTarget {
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             groups.become(STANDBY);
             for (RawInitiator each : List.of(raw, other)) {
-                assertThat(testUnitReady(each).senseCode()).isEqualTo(SenseCodes.ACCESS_STATE_CHANGED);
-                assertThat(testUnitReady(each).senseCode()).isEqualTo(SenseCodes.STANDBY);
+                assertThat(each.testUnitReady().senseCode()).isEqualTo(SenseCodes.ACCESS_STATE_CHANGED);
+                assertThat(each.testUnitReady().senseCode()).isEqualTo(SenseCodes.STANDBY);
             }
         }
     }
@@ -140,14 +132,12 @@ class TargetPortGroupsTest extends ServedTarget {
     @Test
     void changeToTheSameStateCausesNoUnitAttention() throws IOException {
         groups.become(ACTIVE);
-        assertThat(testUnitReady(raw).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
     void parkedTaskEndsWithTheSenseOfTheNewState() throws IOException {
-        serving.target.unit.parking = true;
-        int tag = raw.command(READ, READ_10, BLOCK, EMPTY);
-        await("the read is parked", () -> serving.target.unit.parked.size() == 1);
+        int tag = parkedRead(raw);
         groups.become(STANDBY);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.STANDBY);
         assertThat(serving.target.unit.parked).isEmpty();
@@ -156,10 +146,8 @@ class TargetPortGroupsTest extends ServedTarget {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ACTIVE")
     void parkedWriteThatHasChangedTheMediumDoesNotEndWithTheSenseOfTheNewState(AccessState state) throws IOException {
-        serving.target.unit.parking = true;
         serving.target.unit.changedByParked = true;
-        int tag = raw.command(WRITE, WRITE_10, BLOCK, new byte[BLOCK]);
-        await("the write is parked", () -> serving.target.unit.parked.size() == 1);
+        int tag = parkedWrite(raw);
         groups.become(state);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
         assertThat(serving.target.unit.parked).isEmpty();
@@ -215,7 +203,7 @@ class TargetPortGroupsTest extends ServedTarget {
     @ValueSource(ints = {2, 5, 7})
     void reportInAReservedFormatIsRefusedWithAFieldPointer(int format) throws IOException {
         End end = report(raw, format, 64);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xCF0001);
     }
 
@@ -234,7 +222,7 @@ class TargetPortGroupsTest extends ServedTarget {
             0, 3, 0, 12, 0xA3, 0xEA, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0);
         try (Serving alone = new Serving(); RawInitiator initiator = alone.login()) {
             assertThat(initiator.run(READ, query, 64, EMPTY).data()).containsExactly(0, 1, 0, 0);
-            assertThat(report(initiator, 0, 64).senseCode()).isEqualTo(INVALID_FIELD);
+            assertThat(report(initiator, 0, 64).senseCode()).isEqualTo(SenseCodes.INVALID_FIELD);
         }
     }
 

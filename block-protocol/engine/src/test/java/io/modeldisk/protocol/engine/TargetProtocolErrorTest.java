@@ -15,20 +15,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests of initiators that violate the protocol. The target rejects the invalid PDU or closes the session. Other sessions
  * continue, and no resource leaks.
  */
-@Timeout(60)
-class TargetProtocolErrorTest {
-    private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
-
-    private Serving serving;
-    private RawInitiator raw;
+class TargetProtocolErrorTest extends ServedTarget {
     private RawInitiator other;
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(context -> context.transferTimeout = Duration.ofSeconds(1));
@@ -36,13 +31,12 @@ class TargetProtocolErrorTest {
         other = serving.loginAs("iqn.test:other");
     }
 
+    @Override
     @AfterEach
     void end() throws IOException {
-        assertThat(other.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("status in the other session").isZero();
-        raw.close();
+        assertThat(other.testUnitReady().status()).as("status in the other session").isZero();
         other.close();
-        serving.awaitNothingLeft();
-        serving.close();
+        super.end();
     }
 
     @Test
@@ -108,7 +102,7 @@ class TargetProtocolErrorTest {
         raw.ping(EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 1), EMPTY);
         assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
@@ -124,15 +118,15 @@ class TargetProtocolErrorTest {
 
     @Test
     void commandWithAnEarlierCmdSnIsIgnored() throws IOException {
-        raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
+        raw.testUnitReady();
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.cmdSn - 1), EMPTY);
         assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
     void immediateCommandDoesNotAdvanceExpCmdSn() throws IOException {
-        raw.end(raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY));
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
+        raw.end(raw.command(0x41, NO_DATA, 0, RawInitiator.cdb(0), 0, EMPTY));
+        assertThat(raw.testUnitReady().last().expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
     }
 
     @Test
@@ -142,7 +136,7 @@ class TargetProtocolErrorTest {
         while (raw.cmdSn <= raw.maxCmdSn) {
             raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
         }
-        int tag = raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY);
+        int tag = raw.command(0x41, NO_DATA, 0, RawInitiator.cdb(0), 0, EMPTY);
         assertThat(raw.end(tag).status()).as("TASK SET FULL").isEqualTo(0x28);
     }
 
@@ -178,9 +172,9 @@ class TargetProtocolErrorTest {
 
     @Test
     void statSnIncreasesByOneForEachResponse() throws IOException {
-        int first = raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn();
+        int first = raw.testUnitReady().last().statSn();
         raw.ping(EMPTY);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn()).isEqualTo(first + 2);
+        assertThat(raw.testUnitReady().last().statSn()).isEqualTo(first + 2);
     }
 
     @Test

@@ -14,8 +14,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,9 +89,9 @@ class TargetServerTest {
 
     @Test
     void closeOfTheServerReportsEveryConnectionThatStaysOpen() throws Exception {
-        CountDownLatch release = new CountDownLatch(1);
+        AtomicBoolean released = new AtomicBoolean();
         Serving serving = serve(2, task -> Thread.ofVirtual().unstarted(() -> {
-            awaitQuietly(release);
+            await("the test lets the thread run", released::get);
             task.run();
         }));
         ErrorLog errors = new ErrorLog();
@@ -108,17 +108,9 @@ class TargetServerTest {
                 .hasMessageContaining(":" + one.socket.getLocalPort())
                 .hasMessageContaining(":" + other.socket.getLocalPort());
         } finally {
-            release.countDown();
+            released.set(true);
             await("all connections are closed", () -> serving.server.connectionCount() == 0);
             serving.target.close();
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 }

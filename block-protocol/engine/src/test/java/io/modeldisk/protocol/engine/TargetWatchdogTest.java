@@ -7,10 +7,11 @@ import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,17 +88,14 @@ class TargetWatchdogTest {
             reporting.countDown();
             // During this delay, the new session would be established if SessionTable held no lock.
             for (int i = 0; i < 100 && count("established") < 2; i++) {
-                sleep();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
             }
         };
-        CompletableFuture<RawInitiator> again = CompletableFuture.supplyAsync(() -> {
-            try {
-                reporting.await();
-                return RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
-            } catch (IOException | InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+        FutureTask<RawInitiator> again = new FutureTask<>(() -> {
+            reporting.await();
+            return RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
         });
+        Thread.ofVirtual().start(again);
         advanceInStepsUntil("the target is notified of the silent nexus", () -> count("silent") == 1);
         try (RawInitiator _ = again.get(20, TimeUnit.SECONDS)) {
             await("the new session is established", () -> count("established") == 2);
@@ -107,14 +105,6 @@ class TargetWatchdogTest {
 
     private long count(String event) {
         return serving.target.nexusEvents.stream().filter(one -> one.startsWith(event)).count();
-    }
-
-    private static void sleep() {
-        try {
-            TimeUnit.MILLISECONDS.sleep(5);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     @Test
@@ -133,19 +123,15 @@ class TargetWatchdogTest {
     }
 
     @Test
-    void responseToAFailedLoginIsDelayed() throws IOException {
+    void responseToAFailedLoginIsDelayed() throws Exception {
         try (RawInitiator bad = new RawInitiator(serving.server.localAddress())) {
-            CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return bad.login(1, 3, "InitiatorName=iqn.test:bad", "SessionType=Nonsense").loginStatus();
-                } catch (IOException e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            FutureTask<Integer> status = new FutureTask<>(
+                () -> bad.login(1, 3, "InitiatorName=iqn.test:bad", "SessionType=Nonsense").loginStatus());
+            Thread.ofVirtual().start(status);
             await("the login response and the watchdog wait", () -> clock.waitingThreads() == 2);
-            assertThat(status).isNotDone();
+            assertThat(status.isDone()).isFalse();
             clock.advance(Duration.ofMillis(100));
-            assertThat(status.join()).isEqualTo(0x0209);
+            assertThat(status.get(20, TimeUnit.SECONDS)).isEqualTo(0x0209);
         }
     }
 

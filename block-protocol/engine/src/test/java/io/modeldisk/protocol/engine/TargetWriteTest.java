@@ -12,21 +12,19 @@ import io.modeldisk.protocol.engine.RawInitiator.Reply;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of write data that is sent as immediate, unsolicited or solicited data, and tests of errors in this data. */
-@Timeout(60)
 class TargetWriteTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
     private static final int MIB = 1 << 20;
     private static final String[] UNSOLICITED = {
         "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=65536", "MaxBurstLength=131072",
@@ -37,34 +35,11 @@ class TargetWriteTest extends ServedTarget {
         context.bufferBytes(61L * BufferPool.CHUNK_BYTES).maxCommands = 2;
     }
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
         raw = serving.login(UNSOLICITED);
-    }
-
-    /** Sends the data that the R2Ts request, in PDUs of at most {@code pduBytes}, until the response to the command arrives. */
-    private static End serveR2ts(RawInitiator from, int tag, byte[] data, int pduBytes) throws IOException {
-        while (true) {
-            Reply reply = from.receive();
-            if (reply.opcode() != Opcode.R2T) {
-                return new End(reply.u8(3), EMPTY, reply.lastField(), (reply.flags() & 4) != 0,
-                    (reply.flags() & 2) != 0,
-                    reply.data(), reply);
-            }
-            answerR2t(from, reply, tag, data, pduBytes);
-        }
-    }
-
-    private static void answerR2t(RawInitiator from, Reply r2t, int tag, byte[] data, int pduBytes)
-        throws IOException {
-        int at = r2t.bufferOffset();
-        int end = at + r2t.lastField();
-        for (int sn = 0; at < end; sn++) {
-            int next = Math.min(end, at + pduBytes);
-            from.dataOut(tag, r2t.targetTransferTag(), sn, at, Arrays.copyOfRange(data, at, next), next == end);
-            at = next;
-        }
     }
 
     @Test
@@ -80,31 +55,24 @@ class TargetWriteTest extends ServedTarget {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, MIB / BLOCK), MIB, Arrays.copyOf(data, 8192));
         raw.dataOut(tag, NONE, 0, 8192, Arrays.copyOfRange(data, 8192, 32768), false);
         raw.dataOut(tag, NONE, 1, 32768, Arrays.copyOfRange(data, 32768, 65536), true);
-        assertThat(serveR2ts(raw, tag, data, 50_000).status()).isZero();
+        assertThat(raw.serveR2ts(data, 50_000).status()).isZero();
         assertThat(serving.contents(0, MIB)).isEqualTo(data);
     }
 
-    @Test
-    void writeCompletesWithSolicitedDataAlone() throws IOException {
-        byte[] data = random(5 * BLOCK, 3);
-        int tag = raw.command(WRITE, RawInitiator.write(7, 5), data.length, EMPTY);
-        assertThat(serveR2ts(raw, tag, data, 1000).status()).isZero();
+    @ParameterizedTest
+    @CsvSource({"5, 1000", "1024, 131072"})
+    void writeCompletesWithSolicitedDataAlone(int blocks, int pduBytes) throws IOException {
+        byte[] data = random(blocks * BLOCK, 3);
+        raw.command(WRITE, RawInitiator.write(7, blocks), data.length, EMPTY);
+        assertThat(raw.serveR2ts(data, pduBytes).status()).isZero();
         assertThat(serving.contents(7 * BLOCK, data.length)).isEqualTo(data);
-    }
-
-    @Test
-    void writeOfManyChunksReachesTheMediumCompletely() throws IOException {
-        byte[] data = random(4 * MIB, 4);
-        int tag = raw.command(WRITE, RawInitiator.write(1, 1024), data.length, EMPTY);
-        assertThat(serveR2ts(raw, tag, data, 131072).status()).isZero();
-        assertThat(serving.contents(BLOCK, data.length)).isEqualTo(data);
     }
 
     @Test
     void expDataSnOfAWriteResponseCountsTheR2ts() throws IOException {
         byte[] data = random(MIB, 4);
-        int tag = raw.command(WRITE, RawInitiator.write(0, 256), data.length, EMPTY);
-        assertThat(serveR2ts(raw, tag, data, 131072).last().expDataSn()).as("ExpDataSN").isEqualTo(8);
+        raw.command(WRITE, RawInitiator.write(0, 256), data.length, EMPTY);
+        assertThat(raw.serveR2ts(data, 131072).last().expDataSn()).as("ExpDataSN").isEqualTo(8);
     }
 
     @Test
@@ -144,7 +112,7 @@ class TargetWriteTest extends ServedTarget {
         Reply r2t = raw.receive();
         raw.dataOut(tag, r2t.targetTransferTag() + difference, 0, 0, new byte[data.length], true);
         assertThat(raw.receive().u8(2)).as("reject reason for an invalid PDU field").isEqualTo(0x09);
-        answerR2t(raw, r2t, tag, data, data.length);
+        raw.answerR2t(r2t, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
@@ -179,18 +147,14 @@ class TargetWriteTest extends ServedTarget {
         assertThat(raw.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
     }
 
-    @Test
-    void unsolicitedDataShorterThanTheFirstBurstFailsTheCommand() throws IOException {
-        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
-        raw.dataOut(tag, NONE, 0, 0, new byte[BLOCK], true);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INCORRECT_AMOUNT_OF_DATA);
-    }
-
-    @Test
-    void unsolicitedDataLongerThanTheFirstBurstFailsTheCommand() throws IOException {
-        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[BLOCK]);
-        raw.dataOut(tag, NONE, 0, BLOCK, new byte[65536], true);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
+    @ParameterizedTest
+    @CsvSource({"less data than the first burst, 0, 4096, " + SenseCodes.INCORRECT_AMOUNT_OF_DATA,
+        "more data than the first burst, 4096, 65536, " + SenseCodes.UNEXPECTED_UNSOLICITED_DATA})
+    void unsolicitedDataThatDiffersFromTheFirstBurstFailsTheCommand(String fault, int immediate, int unsolicited,
+        int sense) throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[immediate]);
+        raw.dataOut(tag, NONE, 0, immediate, new byte[unsolicited], true);
+        assertThat(raw.end(tag).senseCode()).as(fault).isEqualTo(sense);
     }
 
     @Test
@@ -207,7 +171,7 @@ class TargetWriteTest extends ServedTarget {
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
         assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         byte[] data = random(4 * BLOCK, 22);
-        answerR2t(raw, r2t, tag, data, data.length);
+        raw.answerR2t(r2t, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
         assertThat(serving.contents(0, data.length)).isEqualTo(data).isNotEqualTo(Arrays.copyOf(before, data.length));
     }
@@ -217,7 +181,7 @@ class TargetWriteTest extends ServedTarget {
         byte[] data = random(4 * BLOCK, 23);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
-        answerR2t(raw, r2t, tag, data, data.length);
+        raw.answerR2t(r2t, data, data.length);
         raw.end(tag);
         raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, new byte[data.length], true);
         assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
@@ -246,25 +210,14 @@ class TargetWriteTest extends ServedTarget {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 100, 4096, 3 * 4096, 4 * 4096 - 1})
-    void incompleteWriteOfALostConnectionLeavesTheMediumUnchanged(int arrived) throws IOException {
+    @CsvSource({"0, 0", "100, 0", "4096, 0", "12288, 0", "16383, 0", "16384, 4019"})
+    void incompleteWriteOfALostConnectionLeavesTheMediumUnchanged(int announced, int missing) throws IOException {
         byte[] before = serving.fill(9);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
-        Reply r2t = raw.receive();
-        raw.send(RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.targetTransferTag()), random(arrived, 10));
-        raw.close();
-        serving.awaitNothingLeft();
-        assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
-    }
-
-    @Test
-    void connectionLostInTheMiddleOfADataOutLeavesTheMediumUnchanged() throws IOException {
-        byte[] before = serving.fill(11);
-        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
-        Reply r2t = raw.receive();
-        raw.sendBytes(RawInitiator.header(0x05, 0x80).putInt(16, tag).putInt(20, r2t.targetTransferTag())
-            .putInt(4, 4 * BLOCK).array());
-        raw.sendBytes(random(3 * BLOCK + 77, 12));
+        ByteBuffer header = RawInitiator.header(0x05, missing == 0 ? 0 : 0x80).putInt(16, tag)
+            .putInt(20, raw.receive().targetTransferTag()).putInt(4, announced);
+        byte[] pdu = raw.encode(header, random(announced, 10));
+        raw.sendBytes(Arrays.copyOf(pdu, pdu.length - missing));
         raw.close();
         serving.awaitNothingLeft();
         assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
@@ -341,10 +294,10 @@ class TargetWriteTest extends ServedTarget {
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = random(MIB, 17);
-            int tag = waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
+            waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
             assertThat(waiting.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
             hogs[0].close();
-            assertThat(serveR2ts(waiting, tag, data, 65536).status()).isZero();
+            assertThat(waiting.serveR2ts(data, 65536).status()).isZero();
             assertThat(small.contents(4L * MIB, MIB)).isEqualTo(data);
             hogs[1].close();
         }
@@ -374,9 +327,9 @@ class TargetWriteTest extends ServedTarget {
             // exhaust() starts three writes that never get their data. The target closes the connections of these writes after
             // the transfer timeout, which frees the memory.
             RawInitiator[] hogs = exhaust(small);
-            int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
+            waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
             assertThat(hogs[1].isClosedByTarget()).isTrue();
-            assertThat(serveR2ts(waiting, tag, random(4 * MIB, 19), 65536).status()).isZero();
+            assertThat(waiting.serveR2ts(random(4 * MIB, 19), 65536).status()).isZero();
         }
     }
 

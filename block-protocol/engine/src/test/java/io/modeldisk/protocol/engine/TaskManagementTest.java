@@ -1,7 +1,6 @@
 package io.modeldisk.protocol.engine;
 
 import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
-import static io.modeldisk.protocol.engine.RawInitiator.READ;
 import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,20 +11,17 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of tasks that wait, and of the reasons why tasks end early. */
-@Timeout(60)
 class TaskManagementTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
     private static final int ABORT_TASK = 1;
     private static final int ABORT_TASK_SET = 2;
     private static final int CLEAR_TASK_SET = 4;
@@ -33,25 +29,30 @@ class TaskManagementTest extends ServedTarget {
     private static final int TARGET_WARM_RESET = 6;
     private static final int TASK_ABORTED = 0x40;
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
-        serving = new Serving(
-            context -> context.waitBound(Duration.ofMillis(1000)).transferTimeout = Duration.ofSeconds(2));
+        serve(Duration.ofMinutes(1));
+    }
+
+    private void serve(Duration waitBound) throws IOException {
+        serving = new Serving(context -> context.waitBound(waitBound).transferTimeout = Duration.ofSeconds(2));
         raw = serving.login();
     }
 
-    private int parkedRead() throws IOException {
-        serving.target.unit.parking = true;
-        int before = serving.target.unit.parked.size();
-        int tag = raw.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-        await("the read is parked", () -> serving.target.unit.parked.size() > before);
-        return tag;
+    private void serveWithShortWaits() throws IOException {
+        end();
+        serve(Duration.ofSeconds(1));
+    }
+
+    private void assertNothingIsParked() {
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
     }
 
     @Test
     void parkedReadCompletesAfterResume() throws IOException {
         byte[] medium = serving.fill(1);
-        int tag = parkedRead();
+        int tag = parkedRead(raw);
         serving.target.unit.parking = false;
         serving.target.unit.parked.getFirst().resume();
         assertThat(raw.end(tag).data()).isEqualTo(Arrays.copyOf(medium, BLOCK));
@@ -59,7 +60,7 @@ class TaskManagementTest extends ServedTarget {
 
     @Test
     void closingServerCompletesATakenCommandBeforeItNotifiesTheInitiator() throws Exception {
-        int tag = parkedRead();
+        int tag = parkedRead(raw);
         IoTask task = serving.target.unit.parked.getFirst();
         task.logPosition(1);
         assertThat(task.isTaken()).isTrue();
@@ -77,29 +78,28 @@ class TaskManagementTest extends ServedTarget {
 
     @Test
     void parkedWriteThatHasChangedTheMediumDoesNotEndWithBusy() throws IOException {
+        serveWithShortWaits();
         serving.target.unit.parking = true;
         serving.target.unit.changedByParked = true;
-        RawInitiator.End end = raw.end(raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]));
-        assertThat(end.status()).isEqualTo(0x02);
-        assertThat(end.senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
-        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+        assertThat(raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]).senseCode())
+            .isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
+        assertNothingIsParked();
     }
 
     @Test
     void writeThatEndsWithBusyIsNotApplied() throws IOException {
+        serveWithShortWaits();
         byte[] before = serving.fill(2);
         serving.target.unit.parking = true;
-        int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
-        assertThat(raw.end(tag).status()).isEqualTo(0x08);
-        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+        assertThat(raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]).status()).isEqualTo(0x08);
+        assertNothingIsParked();
         assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
     }
 
     @Test
     void parkedTaskGetsNoStatusAfterItsAbort() throws IOException {
-        int tag = parkedRead();
-        assertThat(raw.manage(ABORT_TASK, tag)).isZero();
-        assertThat(serving.target.unit.parked).isEmpty();
+        assertThat(raw.manage(ABORT_TASK, parkedRead(raw))).isZero();
+        assertNothingIsParked();
         assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task precedes the ping response")
             .isEqualTo(Opcode.NOP_IN);
     }
@@ -110,7 +110,7 @@ class TaskManagementTest extends ServedTarget {
         int room = raw.maxCmdSn - raw.cmdSn + 1;
         int[] tags = new int[room];
         for (int i = 0; i < room; i++) {
-            tags[i] = parkedRead();
+            tags[i] = parkedRead(raw);
         }
         for (int tag : tags) {
             raw.manage(ABORT_TASK, tag);
@@ -165,8 +165,8 @@ class TaskManagementTest extends ServedTarget {
 
     @Test
     void logicalUnitResetAbortsParkedTasks() throws IOException {
-        parkedRead();
-        parkedRead();
+        parkedRead(raw);
+        parkedRead(raw);
         assertThat(raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
         await("the unit has forgotten both tasks", () -> serving.target.unit.parked.isEmpty());
         serving.target.unit.parking = false;
@@ -177,64 +177,46 @@ class TaskManagementTest extends ServedTarget {
     @ParameterizedTest
     @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
     void resetOrClearTaskSetAbortsTheTasksOfOtherSessions(int function) throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
-            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
-            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
-            patient.target.unit.parking = true;
-            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-            await("the read is parked", () -> patient.target.unit.parked.size() == 1);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            int tag = parkedRead(raw);
             resetting.manage(function, RawInitiator.NONE);
-            assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
-            assertThat(patient.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertNothingIsParked();
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
     void parkedWriteThatHasChangedTheMediumDoesNotEndWithTaskAborted(int function) throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
-            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
-            RawInitiator writing = patient.loginAs("iqn.test:writing")) {
-            patient.target.unit.parking = true;
-            patient.target.unit.changedByParked = true;
-            int tag = writing.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
-            await("the write is parked", () -> patient.target.unit.parked.size() == 1);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            serving.target.unit.changedByParked = true;
+            int tag = parkedWrite(raw);
             assertThat(resetting.manage(function, RawInitiator.NONE)).isZero();
-            RawInitiator.End end = writing.end(tag);
-            assertThat(end.status()).isEqualTo(0x02);
-            assertThat(end.senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
-            assertThat(patient.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+            assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INTERNAL_TARGET_FAILURE);
+            assertNothingIsParked();
         }
     }
 
     @Test
     void parkedCommandThatTakesNoDataEndsWithTaskAbortedEvenIfAWriteWouldCountTwice() throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
-            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
-            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
-            patient.target.unit.parking = true;
-            patient.target.unit.changedByParked = true;
-            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-            await("the read is parked", () -> patient.target.unit.parked.size() == 1);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            serving.target.unit.changedByParked = true;
+            int tag = parkedRead(raw);
             assertThat(resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
-            assertThat(reading.end(tag).status()).isEqualTo(0x40);
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
         }
     }
 
     @Test
     void abortTaskSetDoesNotAbortTasksOfOtherSessions() throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
-            RawInitiator aborting = patient.loginAs("iqn.test:aborting");
-            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
-            patient.target.unit.parking = true;
-            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-            aborting.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-            await("both reads are parked", () -> patient.target.unit.parked.size() == 2);
+        try (RawInitiator aborting = serving.loginAs("iqn.test:aborting")) {
+            int tag = parkedRead(raw);
+            parkedRead(aborting);
             aborting.manage(ABORT_TASK_SET, RawInitiator.NONE);
-            await("one read is aborted", () -> patient.target.unit.parked.size() == 1);
-            patient.target.unit.parking = false;
-            patient.target.unit.parked.getFirst().resume();
-            assertThat(reading.end(tag).status()).isZero();
+            await("one read is aborted", () -> serving.target.unit.parked.size() == 1);
+            serving.target.unit.parking = false;
+            serving.target.unit.parked.getFirst().resume();
+            assertThat(raw.end(tag).status()).isZero();
         }
     }
 
@@ -256,16 +238,16 @@ class TaskManagementTest extends ServedTarget {
         byte[] before = serving.fill(5);
         try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
             AtomicInteger filled = new AtomicInteger();
-            CountDownLatch reset = new CountDownLatch(1);
+            AtomicBoolean reset = new AtomicBoolean();
             serving.target.unit.filling = () -> {
                 if (filled.getAndIncrement() == 1) {
-                    awaitOrFail(reset);
+                    await("the logical unit is reset", reset::get);
                 }
             };
             int tag = raw.command(WRITE, RawInitiator.cdb16(0x93, 0, 2048), BLOCK, new byte[BLOCK]);
             await("WRITE SAME reaches the second block", () -> filled.get() == 2);
             resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
-            reset.countDown();
+            reset.set(true);
             assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
             assertThat(filled).hasValue(2);
             assertThat(serving.contents(512 << 10, BLOCK)).isEqualTo(
@@ -273,21 +255,13 @@ class TaskManagementTest extends ServedTarget {
         }
     }
 
-    private static void awaitOrFail(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
     void resumeOfATaskDoesNothingAfterItsConnectionIsLost() throws IOException {
-        parkedRead();
+        parkedRead(raw);
         IoTask task = serving.target.unit.parked.getFirst();
         raw.close();
         serving.awaitNothingLeft();
-        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
+        assertNothingIsParked();
         task.resume();
         assertThat(serving.server.freeBufferBytes()).isEqualTo(serving.allBufferBytes);
     }

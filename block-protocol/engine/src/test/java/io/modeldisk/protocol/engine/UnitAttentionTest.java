@@ -12,41 +12,34 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of unit attentions, with which a target reports events of a logical unit to an initiator (SAM-5 section 5.14). */
-@Timeout(60)
 class UnitAttentionTest extends ServedTarget {
-    private static final int BLOCK = Serving.BLOCK;
-    private static final int POWER_ON = 0x62900;
     private static final int RESET = 0x62903;
     private static final int CLEAR_TASK_SET = 4;
     private static final int LOGICAL_UNIT_RESET = 5;
     private static final int TARGET_WARM_RESET = 6;
 
+    @Override
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving();
         raw = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
     }
 
-    private static End testUnitReady(RawInitiator initiator) throws IOException {
-        return initiator.run(NO_DATA, cdb(0), 0, EMPTY);
-    }
-
     @Test
     void newSessionReportsPowerOnOnce() throws IOException {
-        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
-        assertThat(testUnitReady(raw).status()).isZero();
+        assertThat(raw.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
     void sessionThatReplacesAnOldSessionReportsPowerOn() throws IOException {
-        testUnitReady(raw);
+        raw.testUnitReady();
         try (RawInitiator again = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw")) {
-            assertThat(testUnitReady(again).senseCode()).isEqualTo(POWER_ON);
+            assertThat(again.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);
         }
     }
 
@@ -54,7 +47,7 @@ class UnitAttentionTest extends ServedTarget {
     void writeThatEndsWithAUnitAttentionIsNotApplied() throws IOException {
         byte[] before = serving.fill(1);
         End end = raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(POWER_ON);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.POWER_ON);
         assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
     }
 
@@ -62,7 +55,7 @@ class UnitAttentionTest extends ServedTarget {
     void inquiryAndReportLunsDoNotClearAPendingUnitAttention() throws IOException {
         assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).status()).isZero();
         assertThat(raw.run(READ, cdb(0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).status()).isZero();
-        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
+        assertThat(raw.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);
     }
 
     @Test
@@ -71,7 +64,7 @@ class UnitAttentionTest extends ServedTarget {
         assertThat(end.status()).isZero();
         assertThat(end.data()).startsWith(0x70, 0, 6).hasSize(18);
         assertThat(end.data()[12]).isEqualTo((byte) 0x29);
-        assertThat(testUnitReady(raw).status()).isZero();
+        assertThat(raw.testUnitReady().status()).isZero();
     }
 
     @Test
@@ -84,19 +77,19 @@ class UnitAttentionTest extends ServedTarget {
     void commandToAMissingUnitDoesNotClearAPendingUnitAttention() throws IOException {
         assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode())
             .isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
-        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
+        assertThat(raw.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
     void resetOfALogicalUnitIsReportedOnceToEverySession(int function) throws IOException {
-        testUnitReady(raw);
+        raw.testUnitReady();
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             raw.manage(function, RawInitiator.NONE);
             raw.manage(function, RawInitiator.NONE);
             for (RawInitiator each : new RawInitiator[]{raw, other}) {
-                assertThat(testUnitReady(each).senseCode()).isEqualTo(RESET);
-                assertThat(testUnitReady(each).status()).isZero();
+                assertThat(each.testUnitReady().senseCode()).isEqualTo(RESET);
+                assertThat(each.testUnitReady().status()).isZero();
             }
         }
     }
@@ -105,8 +98,8 @@ class UnitAttentionTest extends ServedTarget {
     void reportOfPowerOnClearsAPendingResetUnitAttention() throws IOException {
         try (RawInitiator other = RawInitiator.justLoggedIn(serving.server, "iqn.test:other")) {
             raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
-            assertThat(testUnitReady(other).senseCode()).isEqualTo(POWER_ON);
-            assertThat(testUnitReady(other).status()).isZero();
+            assertThat(other.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);
+            assertThat(other.testUnitReady().status()).isZero();
         }
     }
 
@@ -116,10 +109,10 @@ class UnitAttentionTest extends ServedTarget {
      */
     @Test
     void clearTaskSetEstablishesNoUnitAttention() throws IOException {
-        testUnitReady(raw);
+        raw.testUnitReady();
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             raw.manage(CLEAR_TASK_SET, RawInitiator.NONE);
-            assertThat(testUnitReady(other).status()).isZero();
+            assertThat(other.testUnitReady().status()).isZero();
             byte[] control = other.run(READ, cdb(0x1A, 0x08, 0x0A, 0, 255), 255, EMPTY).data();
             assertThat(control[4 + 5] & 0x40).as("TAS").isEqualTo(0x40);
         }
