@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of the response to each SCSI command (SPC-4, SBC-3). */
-class ScsiCommandsTest extends ServedTarget {
+class ScsiCommandsTest extends SharedTarget {
     private static final int BLOCKS = 2048;
 
     private End read(int expected, int... bytes) throws IOException {

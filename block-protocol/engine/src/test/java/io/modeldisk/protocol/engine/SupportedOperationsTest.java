@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares the commands and the task management functions that a logical unit reports (SPC-4 sections 6.35 and 6.36) with its
  * behaviour.
  */
-class SupportedOperationsTest extends ServedTarget {
+class SupportedOperationsTest extends SharedTarget {
     private static final int SUPPORTED = 3;
     private static final int ROOM = 4096;
 
