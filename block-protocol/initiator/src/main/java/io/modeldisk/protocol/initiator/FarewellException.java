@@ -2,18 +2,18 @@ package io.modeldisk.protocol.initiator;
 
 import java.io.IOException;
 
-/** The target has told that it closes the session, because its process stops in an orderly way (RFC 7143 section 11.9). */
+/** Reports that the target has announced the end of the session, because its process is shutting down (RFC 7143 section 11.9). */
 final class FarewellException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final int expCmdSn;
 
     FarewellException(int expCmdSn) {
-        super("the process that serves the shard stops");
+        super("the process that serves the shard is shutting down");
         this.expCmdSn = expCmdSn;
     }
 
-    /** The number of the first command that the target has not taken. */
+    /** The CmdSN of the first command that the target has not accepted. */
     int expCmdSn() {
         return expCmdSn;
     }

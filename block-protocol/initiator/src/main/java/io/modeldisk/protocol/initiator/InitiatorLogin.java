@@ -133,8 +133,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     private void secured(LoginResponsePdu response, Map<String, String> answers) throws IOException {
         TextParameters next = chap.next(answers);
         if (!response.transit()) {
-            // CHAP_R is the initiator's last key of this stage. The request with CHAP_R therefore also asks for the next stage (T
-            // bit).
+            // CHAP_R is the initiator's last key of this stage, so the request with CHAP_R also asks for the next stage (T bit).
             send(next, chap.isDone() || next.value(Key.CHAP_R) != null);
         } else if (chap.isDone() && next.isEmpty() && response.nextStage() == STAGE_OPERATIONAL) {
             sendOperational(new TextParameters());
@@ -143,7 +142,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** Returns advice for a user whose login was refused; an empty text if there is no advice. */
+    /** Returns advice for a user whose login was refused; an empty string if there is no advice. */
     private String remedy(int status) {
         if (status != LoginStatus.AUTHENTICATION_FAILURE) {
             return "";

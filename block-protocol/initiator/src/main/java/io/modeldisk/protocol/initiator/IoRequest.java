@@ -23,8 +23,8 @@ public final class IoRequest implements InitiatorTask {
     @FunctionalInterface
     public interface Completion {
         /**
-         * Handles a command that has completed or failed; see {@link IoRequest#isGood()}. The request is free when this method
-         * returns.
+         * Handles a command that has completed or failed; see {@link IoRequest#isGood()}. The session frees the request after
+         * this method has returned.
          */
         void completed(IoRequest request);
     }
@@ -64,7 +64,7 @@ public final class IoRequest implements InitiatorTask {
     private long memoryOffset;
     private int lengthBytes;
     private boolean writes;
-    /** True if the command moves logical blocks or marks them. */
+    /** True if the command reads or writes logical blocks, or marks them as absent. */
     private boolean transfers;
     private Completion completion;
     private final AtomicReference<State> state = new AtomicReference<>(State.FREE);
@@ -95,12 +95,12 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Fills the request with a command that pushes a gradient (the vendor-specific command PUSH).
+     * Fills the request with the vendor-specific command PUSH, which pushes a gradient.
      *
      * @param type the type of the gradient, which determines the logical unit
      * @param round the round of the gradient; 0 for none
-     * @param finite whether the caller has searched the gradient and found no NaN and no infinity, so the shard need not
-     *     search it
+     * @param finite true if the caller has checked that the gradient contains no NaN and no infinity, so the shard need not check
+     *     it again
      */
     public IoRequest push(
         ValueType type, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean finite) {
@@ -113,10 +113,11 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Fills the request with a command that says that the learner has no gradient for a range (the vendor-specific command
-     * {@link AbsentCommand ABSENT}). The command returns {@link AbsentCommand#DATA_BYTES}.
+     * Fills the request with the vendor-specific command {@link AbsentCommand ABSENT}, which reports that the learner has no
+     * gradient for a range. The target returns {@link AbsentCommand#DATA_BYTES} bytes of data.
      *
-     * @param nonFinite whether the command counts a gradient with a NaN or an infinity
+     * @param nonFinite true if the learner withholds the gradient because of a NaN or an infinity; the shard then counts the
+     *     gradient
      */
     public IoRequest absent(
         ValueType type, long lba, int blocks, long round, boolean nonFinite, DataMemory to, long offset) {
@@ -129,7 +130,7 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Fills the request with a command that pulls weights (the vendor-specific command PULL).
+     * Fills the request with the vendor-specific command PULL, which pulls weights.
      *
      * @param round the round that the weights must include; 0 for none
      */
@@ -225,14 +226,14 @@ public final class IoRequest implements InitiatorTask {
         return state.compareAndSet(from, to);
     }
 
-    /** Records that the command is being sent with a CmdSN. */
+    /** Stores the CmdSN with which the command is being sent. */
     void sent(int number) {
         cmdSn.setRelease(Integer.toUnsignedLong(number));
     }
 
     /**
-     * Returns whether the command transfers logical blocks, and a target that expects {@code expCmdSn} next has not taken it. May
-     * be called by any thread.
+     * Returns whether the command transfers logical blocks and was not accepted by a target whose ExpCmdSN is {@code expCmdSn}.
+     * Any thread may call this method.
      */
     boolean isTransferFrom(int expCmdSn) {
         long number = cmdSn.getAcquire();
@@ -263,8 +264,8 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Returns whether a reset by another initiator has ended the command or came before it. Such a command is sent again without
-     * a pause: after a pause, the next reset would have come before it too.
+     * Returns whether the command failed because another initiator reset the logical unit, either during the command or before
+     * it. The caller must send such a command again without a pause, because another reset could occur during a pause.
      */
     public boolean wasReset() {
         return isToBeRetried() && (status == ScsiStatus.TASK_ABORTED || status == ScsiStatus.CHECK_CONDITION);

@@ -42,11 +42,12 @@ public final class IscsiSession implements AutoCloseable {
     private volatile ShardException failure;
 
     /**
-     * The first failure to send, which is the reason why the session is lost. Later failures only report the closed connection.
+     * The message of the first send that failed, which is the reason why the session is lost. Later sends fail only because the
+     * connection is closed.
      */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
-    /** Not null if the target has told that it closes the session. Used only by the receiving thread. */
+    /** The target's announcement that it closes the session; null if there is none. Used only by the receiving thread. */
     private FarewellException farewell;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
@@ -246,7 +247,7 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Sends a command. If this method returns without an exception, the request's completion is called exactly once.
+     * Sends a command. If this method returns without an exception, the session calls the request's completion exactly once.
      *
      * @param more whether the session may hold back the command, to send it together with the next command. If true, the caller
      *     must call {@link #flush} before it waits for anything. {@link #acquire} sends held-back commands before it waits

@@ -13,7 +13,9 @@ public final class Isid {
 
     private Isid() {}
 
-    /** Returns a random identifier. Its last two bits are 0; the caller may set them to number the sessions of one process. */
+    /**
+     * Returns a random identifier. Its last two bits are 0. The caller can set these bits to number the sessions of one process.
+     */
     public static long random() {
         return RANDOM_FORMAT | new SecureRandom().nextLong() & RANDOM_BITS;
     }

@@ -10,7 +10,7 @@ import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** The configuration of a session, which reads the fields. Not thread-safe. */
+/** The configuration of a session. The other classes of this package read the fields directly. Not thread-safe. */
 public final class SessionContext implements Cloneable {
     private static final int MAX_BURST_BYTES = 4 << 20;
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
@@ -81,15 +81,15 @@ public final class SessionContext implements Cloneable {
     }
 
     /**
-     * Sets the time after which the session is closed as lost, if the target does not respond to a command or accepts no further
-     * command; 30 s by default.
+     * Sets the command timeout; 30 s by default. If the target does not respond to a command for this time, or accepts no further
+     * command, the session is closed as lost.
      */
     public SessionContext commandTimeout(Duration timeout) {
         this.commandTimeout = positive("commandTimeout", timeout);
         return this;
     }
 
-    /** Returns the time after which the session is closed as lost. */
+    /** Returns the command timeout; see {@link #commandTimeout(Duration)}. */
     public Duration commandTimeout() {
         return commandTimeout;
     }
@@ -131,8 +131,8 @@ public final class SessionContext implements Cloneable {
     }
 
     /**
-     * Sets the action when the target tells that it closes the session. It replaces the log's line about a lost session, and must
-     * not wait. By default, there is no action.
+     * Sets the action that runs when the target announces that it closes the session. The session then logs no warning about a
+     * lost session. The action must not block. By default, there is no action.
      */
     public SessionContext onFarewell(Runnable action) {
         this.onFarewell = action;
@@ -165,7 +165,7 @@ public final class SessionContext implements Cloneable {
             dataDigest);
     }
 
-    /** Returns a copy, which changes on its own. */
+    /** Returns an independent copy: changes to the copy do not affect this object. */
     public SessionContext copy() {
         try {
             return (SessionContext) clone();

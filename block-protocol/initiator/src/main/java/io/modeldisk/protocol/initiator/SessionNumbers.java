@@ -74,8 +74,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
             return request;
         } finally {
             waiters--;
-            // This thread may have consumed a signal for another waiting thread. If a request is free, another waiting thread
-            // must be woken.
+            // This thread might have consumed a signal that was meant for another waiting thread. If a request is free, this
+            // thread therefore wakes another one.
             if (waiters > 0 && freeCount > 0) {
                 room.signal();
             }
@@ -93,7 +93,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         return request;
     }
 
-    /** Frees a request that was not sent, and the command number that was reserved for it. */
+    /** Frees a request that was not sent, and its reserved place in the command window. */
     void giveBack(IoRequest request) {
         request.move(IoRequest.State.HELD, IoRequest.State.FREE);
         try (ScopedLock.Held _ = lock.hold()) {
@@ -165,7 +165,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     public void stamp(RequestPdu pdu) {
         int cmdSn = pdu.immediate() ? nextCmdSn : nextCmdSn++;
         pdu.numbers(cmdSn, expStatSn);
-        // Only a command has the tag of its request.
+        // Only the PDU of a command carries the tag of a request. Other PDUs get no stored CmdSN.
         int slot = IoRequest.slotOf(pdu.initiatorTaskTag());
         if (slot < requests.length && requests[slot].initiatorTaskTag() == pdu.initiatorTaskTag()) {
             requests[slot].sent(cmdSn);

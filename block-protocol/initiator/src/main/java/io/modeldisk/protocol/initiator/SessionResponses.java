@@ -41,10 +41,10 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
     private static final int TARGET_FAILURE = 0xFF;
 
     /**
-     * Fails all commands in flight, because the session is closed. A transfer that the target has told not to have taken ends as
-     * if the target had refused it with BUSY, so its caller knows that it can be sent again.
+     * Fails all commands in flight, because the session is closed. A transfer that the target did not accept, according to
+     * {@code farewell}, ends with status BUSY, so its caller sends it again.
      *
-     * @param farewell the last message of the target; null if there was none
+     * @param farewell the target's announcement that it closes the session; null if there was none
      */
     void failAll(ShardException reason, FarewellException farewell) {
         for (IoRequest request : numbers.requests()) {
@@ -120,8 +120,9 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
     }
 
     /**
-     * Closes the session if the target does not serve its logical units here, because another process serves them. The session's
-     * commands then fail as after a lost connection, and their callers connect to the process that serves the shard.
+     * Throws an exception if the sense data shows that another process serves the target's logical units. The exception closes
+     * the session. The session's commands then fail as after a lost connection, and their callers connect to the process that
+     * serves the shard.
      */
     private static void checkAccessState(int sense) throws IOException {
         AccessState state = AccessState.ofSense(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
@@ -155,8 +156,8 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
             return;
         }
         NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
-        // Another thread sends the response, because a send may wait for the target. The receiving thread must always be able to
-        // receive.
+        // Another thread sends the response, because a send can block until the target receives. The receiving thread must never
+        // block.
         ThreadName.PING_ANSWER.builder(shard.address()).start(() -> {
             try {
                 datamover.sendControl(answer, null);

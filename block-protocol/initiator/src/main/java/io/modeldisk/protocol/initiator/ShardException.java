@@ -10,7 +10,7 @@ import java.io.Serial;
 
 /**
  * The failure of a call at one shard. The exception carries the shard and the kind of the failure, which shows how the caller can
- * react. The message has the SCSI status and sense data if the shard has responded to the command. Immutable.
+ * react. The message contains the SCSI status and sense data if the shard has responded to the command. Immutable.
  */
 public final class ShardException extends IOException {
     @Serial
@@ -23,7 +23,7 @@ public final class ShardException extends IOException {
     public enum Kind {
         /** The shard does not respond, is not served at its address, or the connection was lost. A later call connects again. */
         PATH_LOST,
-        /** The shard is BUSY, or the initiator has no capacity for another call. A later call may succeed. */
+        /** The shard is BUSY, or the initiator has no capacity for another call. A later call might succeed. */
         BUSY,
         /** Other learners did not push their rounds within the wait timeout. A later call waits again. */
         ROUND_TIMEOUT,
@@ -33,7 +33,7 @@ public final class ShardException extends IOException {
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
-        /** Another process is the learner with this name, or the name belongs to another user. */
+        /** Another process already uses this learner name, or the name belongs to another user. */
         NAME_IN_USE,
         /** The shard has gone back to earlier weights: it was restarted and has lost pushes that it had acknowledged. */
         WENT_BACK,

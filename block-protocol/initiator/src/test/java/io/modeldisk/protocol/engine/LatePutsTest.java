@@ -56,8 +56,8 @@ class LatePutsTest {
     }
 
     /**
-     * The target gives the slot of a command to a new command before the device has reported the completion of the first
-     * command's put. After that, the first command must not use the slot.
+     * The target frees the slot of a read before the device reports that the put of the read is complete. When the report
+     * arrives, it must not affect the next command in the slot.
      */
     @Test
     void concurrentReadsAndWritesNeverShareASlot() throws Exception {

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Stops a server in the middle of many writes. The initiator must know of each write whether the target has executed it, so that
- * no write counts twice and none is lost.
+ * Tests a server that shuts down while an initiator writes. The status of each write must show whether the target has executed
+ * the write, so an initiator never loses or repeats a write.
  */
 @Timeout(60)
 class OrderlyStopTest {
@@ -43,23 +43,23 @@ class OrderlyStopTest {
     @TempDir
     private Path folder;
 
-    /** The numbers of the last writes of each place that have ended, and of those that the target has executed. */
+    /** For each place, the number of the last write that has ended, and of the last write that the target has executed. */
     private final int[] ended = new int[PLACES];
     private final int[] executed = new int[PLACES];
     private final Queue<String> doubts = new ConcurrentLinkedQueue<>();
 
     @RepeatedTest(STOPS)
-    void writesWithTheirDataInTheCommandAreExecutedOrRefused() throws Exception {
+    void shutdownExecutesOrRefusesEveryWriteWithImmediateData() throws Exception {
         stopDuringWrites(1, false);
     }
 
     @RepeatedTest(STOPS)
-    void writesWhoseDataTheTargetRequestsAreExecutedOrRefused() throws Exception {
+    void shutdownExecutesOrRefusesEveryWriteWithSolicitedData() throws Exception {
         stopDuringWrites(64, false);
     }
 
     @RepeatedTest(STOPS)
-    void writesInSharedMemoryAreExecutedOrRefused() throws Exception {
+    void shutdownExecutesOrRefusesEveryWriteOverSharedMemory() throws Exception {
         stopDuringWrites(64, true);
     }
 
@@ -97,11 +97,11 @@ class OrderlyStopTest {
         DataMemory medium = serving.target.unit.memory();
         int first = medium.segment((long) place * bytes, bytes).get(ValueLayout.JAVA_INT, 0);
         int last = medium.segment((long) place * bytes, bytes).get(ValueLayout.JAVA_INT, bytes - Integer.BYTES);
-        assertThat(last).as("place %d has a whole write", place).isEqualTo(first);
+        assertThat(last).as("last value of place %d, which must equal the first", place).isEqualTo(first);
         return first;
     }
 
-    /** Writes increasing numbers to one place after the other until the session ends. Each place has one write at a time. */
+    /** Writes increasing numbers to the places in turn until the session ends. Each place has at most one write in flight. */
     private void write(IscsiSession session, DataMemory memory, int blocks, CountDownLatch begun) {
         int bytes = blocks * Serving.BLOCK;
         Semaphore[] turns = new Semaphore[PLACES];
@@ -113,14 +113,14 @@ class OrderlyStopTest {
                 begun.countDown();
             }
             for (Semaphore turn : turns) {
-                assertThat(turn.tryAcquire(PATIENCE_NS, TimeUnit.NANOSECONDS)).as("the write has ended").isTrue();
+                assertThat(turn.tryAcquire(PATIENCE_NS, TimeUnit.NANOSECONDS)).as("every write has ended").isTrue();
             }
         } catch (InterruptedException | IOException | AssertionError e) {
             doubts.add(e.toString());
         }
     }
 
-    /** Returns false if the session has ended. */
+    /** Submits the write of a number when no other write of its place is in flight. Returns false if the session has ended. */
     private boolean submit(IscsiSession session, DataMemory memory, int number, int blocks, Semaphore turn)
         throws IOException, InterruptedException {
         int place = number % PLACES;

@@ -243,8 +243,8 @@ final class ShmServerTest {
     }
 
     /**
-     * Opens a connection, and in most cases closes it without a logout, like a killed process. {@code moment} selects the time of
-     * the close.
+     * Opens a connection, and in most cases closes the connection without a logout, as if the process was killed. {@code moment}
+     * selects the state in which the connection is closed.
      */
     private void connectAndDie(int moment) throws Exception {
         InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};

@@ -199,14 +199,14 @@ class TargetAccessTest {
     @ParameterizedTest
     @ValueSource(strings = {"IQN.test:seven", "iqn.test:Seven", "iqn.test:seven.", "iqn.test:\uFF53even",
         "iqn.test:cafe\u0301", "iqn.test:stra\u00dfe"})
-    void nameThatStringprepWouldChangeIsRefused(String name) throws IOException {
+    void initiatorNameThatStringprepWouldChangeIsRefused(String name) throws IOException {
         serve(AccessPolicy.THIS_MACHINE);
         assertThat(connect().login(1, 3, "InitiatorName=" + name, TARGET).loginStatus()).isEqualTo(0x0200);
         assertThat(connect().login(1, 3, "InitiatorName=iqn.test:caf\u00e9", TARGET).loginStatus()).isZero();
     }
 
     @Test
-    void nameThatAnotherUserHasAPatternForIsRefused() throws Exception {
+    void initiatorNameThatMatchesAnotherUsersPatternIsRefused() throws Exception {
         serveWithSecrets();
         for (String session : List.of(TARGET, "SessionType=Discovery")) {
             assertThat(
@@ -218,18 +218,19 @@ class TargetAccessTest {
     }
 
     @Test
-    void userHasAtMostHalfOfTheSessionsAndTheLastQuarterIsForLearners() throws Exception {
+    void targetReservesSessionsForOtherUsersAndForLearners() throws Exception {
         serving = new Serving(context -> context.access(new AccessPolicy(ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             peer watcher theSecretOfTheWatcher may=status
             peer viewer  theSecretOfTheViewer  may=status
             """, "test"), false, List.of())).maxConnections(8));
         assertThat(sessionsOf("watcher", "theSecretOfTheWatcher")).as("sessions of one user").isEqualTo(4);
-        assertThat(sessionsOf("viewer", "theSecretOfTheViewer")).as("sessions until 6 of 8 do not learn").isEqualTo(2);
-        assertThat(sessionsOf("learner", SECRET)).as("sessions until all are used").isEqualTo(2);
+        assertThat(sessionsOf("viewer", "theSecretOfTheViewer"))
+            .as("sessions of users that do not learn, up to 6 of 8").isEqualTo(2);
+        assertThat(sessionsOf("learner", SECRET)).as("sessions until all 8 are in use").isEqualTo(2);
     }
 
-    /** Logs in as often as the target admits the user. */
+    /** Logs in until the target refuses a login, and returns the number of sessions. */
     private int sessionsOf(String user, String secret) throws Exception {
         int sessions = 0;
         while (true) {
@@ -262,7 +263,7 @@ class TargetAccessTest {
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
-    /** Sends a read that the unit parks. Returns the tag of the read. */
+    /** Sends a read that the logical unit parks, and returns the tag of the read. */
     private int parkedRead(RawInitiator reading) throws IOException {
         // The first command of a session ends with a unit attention.
         reading.run(RawInitiator.NO_DATA, RawInitiator.cdb(0), 0, RawInitiator.EMPTY);
@@ -274,7 +275,7 @@ class TargetAccessTest {
 
     @ParameterizedTest
     @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
-    void functionThatEndsTasksOfOtherSessionsNeedsTheRightToResetTheUnit(int function) throws Exception {
+    void abortOfTasksOfOtherSessionsNeedsTheRightToResetTheUnit(int function) throws Exception {
         serveWithSecrets();
         RawInitiator reading = loggedIn("learner", SECRET);
         int tag = parkedRead(reading);
@@ -288,7 +289,7 @@ class TargetAccessTest {
 
     @ParameterizedTest
     @ValueSource(ints = {ABORT_TASK, ABORT_TASK_SET})
-    void everyInitiatorMayAbortItsOwnTasks(int function) throws Exception {
+    void everyInitiatorCanAbortItsOwnTasks(int function) throws Exception {
         serveWithSecrets();
         RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher");
         assertThat(watching.manage(function, parkedRead(watching))).isZero();

@@ -13,9 +13,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Runs the coverage-guided fuzzer Jazzer on each fuzz target for {@code -Dfuzz.seconds} seconds, each in a separate process. An
- * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. Copy the input to
- * {@code src/test/resources/fuzz/NAME} when the defect is repaired. The corpus of the fuzzer is stored in
- * {@code target/fuzz/NAME/corpus}, and a later run continues with this corpus.
+ * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. After you have repaired the defect, copy the input
+ * to {@code src/test/resources/fuzz/NAME}. The corpus of the fuzzer is stored in {@code target/fuzz/NAME/corpus}, and a later run
+ * continues with this corpus.
  */
 @Tag("fuzz")
 class FuzzTest {
@@ -25,7 +25,7 @@ class FuzzTest {
 
     @ParameterizedTest
     @EnumSource
-    void noInputOfTheFuzzerMakesAFuzzTargetFail(FuzzTarget target) throws Exception {
+    void noFuzzerInputMakesAFuzzTargetFail(FuzzTarget target) throws Exception {
         Path folder = Files.createDirectories(Path.of("target/fuzz").resolve(target.folder()));
         Path corpus = Files.createDirectories(folder.resolve("corpus"));
         Path log = folder.resolve("log");

@@ -34,7 +34,7 @@ public final class ScriptedTarget implements AutoCloseable {
         return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
-    /** Accepts a connection and a login, and sends these keys in the Login response. */
+    /** Accepts a connection and a login, and sends {@code answers} as the keys of the Login response. */
     public void acceptLogin(String... answers) throws IOException {
         accept();
         ByteBuffer request = receive();

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * @param secrets the names and secrets of CHAP; null if a login needs no secret
  * @param insecure whether other machines may log in without a secret
- * @param addresses the addresses that may connect; empty if all addresses may
+ * @param addresses the addresses that may connect; empty if all addresses may connect
  */
 public record AccessPolicy(
     ChapSecrets secrets, boolean insecure, List<AddressRange> addresses) {

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Calculates the delay of the response to a failed authentication. The delay doubles with each failure from the same address, so
- * that guessing a secret is slow. A login with the right secret is not delayed. The number of remembered addresses is limited.
- * Thread-safe.
+ * that guessing a secret is slow. A login with the right secret is not delayed. The object stores the failures of a limited
+ * number of addresses. Thread-safe.
  */
 public final class FailureDelays {
     /** The delay after the first failure, in milliseconds. */

@@ -19,7 +19,7 @@ public final class DataPlace {
         this.offsets = new long[maxPieces];
     }
 
-    /** Makes this place the range of mapped memory that begins at {@code offset}. */
+    /** Sets a range of mapped memory as the location of the data. The range begins at {@code offset}. */
     void set(DataMemory mapped, long offset) {
         memory = mapped;
         offsets[0] = offset;

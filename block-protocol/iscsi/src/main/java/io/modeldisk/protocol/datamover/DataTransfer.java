@@ -48,7 +48,9 @@ public final class DataTransfer {
         receivedBytes = lengthBytes;
     }
 
-    /** Sets other pieces of the target's memory as the location of the task's data, of which nothing has arrived yet. */
+    /**
+     * Sets other pieces of the target's memory as the location of the task's data. No data of the task may have arrived before.
+     */
     public void liesIn(DataPlace other) {
         place = other;
     }
@@ -81,9 +83,10 @@ public final class DataTransfer {
     }
 
     /**
-     * Returns the offset in {@link #memory()} of the byte at {@code position} in the data, which is in mapped memory.
+     * Returns the offset in {@link #memory()} of the byte at {@code position} in the data. The data must be in mapped memory.
      *
-     * @throws IllegalStateException if the data is elsewhere, or {@code bytes} bytes at {@code position} are not within the data
+     * @throws IllegalStateException if the data is not in mapped memory, or {@code bytes} bytes at {@code position} are not
+     *     within the data
      */
     public long mappedAddress(int position, int bytes) {
         if (place != mapped) {

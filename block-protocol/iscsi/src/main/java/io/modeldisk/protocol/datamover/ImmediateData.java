@@ -12,8 +12,8 @@ public interface ImmediateData {
      * Moves the data into the transfer of the command's task. Data beyond the transfer's length is dropped.
      *
      * @param transfer the transfer of the command's task
-     * @param wanted whether to keep the data. If the command has already failed, the value is false. In this case, all data of
-     *     the command is dropped, including unsolicited data that follows
+     * @param wanted true to keep the data; false if the command has already failed. If false, all data of the command is dropped,
+     *     including unsolicited data that follows
      * @return {@link DataArrival.Complete} if the target has all data. {@link RemainingData} if more data follows; the listener
      *     is notified when the target has received all of it. A {@link DataError} if the data has a fault and no more data
      *     follows. The caller must reject the command after {@link DataError#DIGEST}.

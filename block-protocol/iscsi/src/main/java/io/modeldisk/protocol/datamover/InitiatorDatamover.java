@@ -89,8 +89,7 @@ public interface InitiatorDatamover extends AutoCloseable {
     void receive(Listener listener) throws IOException;
 
     /**
-     * Returns the object that sends the data that the target requests. Returns empty if the target moves all data. A separate
-     * thread must run the object.
+     * Returns the object that sends requested data; empty if the target moves all data. A separate thread must run the object.
      */
     default Optional<SolicitedData> solicitedData() {
         return Optional.empty();

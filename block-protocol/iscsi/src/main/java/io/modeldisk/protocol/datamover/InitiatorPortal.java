@@ -30,7 +30,7 @@ public interface InitiatorPortal {
      * @param queueDepth the maximum number of commands in flight
      * @param timeoutMs the maximum time to wait for the target's response, in milliseconds
      * @param clock the clock for {@link InitiatorDatamover#sendingSinceNs()}
-     * @throws IOException if the target does not respond in time. The caller puts the target's address in front of the message
+     * @throws IOException if the target does not respond in time. The caller adds the target's address to the message
      */
     InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException;

@@ -49,8 +49,8 @@ public interface TargetDatamover extends AutoCloseable {
 
         /**
          * Handles the completion of a put that was in progress when {@link TargetDatamover#putData} returned
-         * (Data_Completion_Notify of RFC 5047). The datamover no longer needs the put's memory. Called before the listener
-         * receives the PDU whose ExpStatSN acknowledges the status that the put has sent.
+         * (Data_Completion_Notify of RFC 5047). The datamover no longer needs the put's memory. This call precedes the
+         * notification of the PDU whose ExpStatSN acknowledges the status that the put has sent.
          */
         void putCompletionNotify(DataTransfer transfer);
 
@@ -62,8 +62,8 @@ public interface TargetDatamover extends AutoCloseable {
         void discardNotify(Pdu pdu, int reason) throws IOException;
 
         /**
-         * Handles a fault in the data that followed a command. The listener must complete the command with an error. Called
-         * after the last requested data was received.
+         * Handles a fault in the data that followed a command. The datamover calls this method after it has received all
+         * requested data. The listener must complete the command with an error.
          */
         void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }

@@ -17,11 +17,13 @@ public interface TargetPortal extends AutoCloseable {
          *
          * @param address the target's TCP address. Other datamovers also use this address to identify the target
          * @param targetName the target's iSCSI name
-         * @throws IOException if the portal cannot listen. The message has the reason
+         * @throws IOException if the portal cannot listen. The message contains the reason
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
 
-        /** True if the portals may be able to fetch the data of writes into memory of a device. */
+        /**
+         * True if portals of this kind can, on some machines, fetch the data of writes into the memory of a device such as a GPU.
+         */
         default boolean mayReachDevices() {
             return false;
         }
@@ -30,22 +32,23 @@ public interface TargetPortal extends AutoCloseable {
     /** The datamover's name, such as {@code tcp}. */
     String datamover();
 
-    /** The target's TCP address. If port 0 was requested, the address has the port that the system chose. */
+    /** The target's TCP address. If port 0 was requested, the address contains the port that the system chose. */
     InetSocketAddress localAddress();
 
     /**
      * Registers memory for the data of all connections. The memory stays registered until the portal and its last connection
      * are closed.
      *
-     * @throws IOException if the device cannot register the memory. The message has the reason
+     * @throws IOException if the device cannot register the memory. The message contains the reason
      */
     default void prepare(DataMemory memory) throws IOException {}
 
     /**
-     * Registers memory of a device, so the data of writes can be fetched into it.
+     * Registers memory of a device such as a GPU, so connections can fetch the data of writes into this memory.
      *
-     * @return how the connections reach the memory, such as {@code dma-buf}; null if this kind of connection cannot reach it
-     * @throws IOException if the RDMA device cannot register the memory. The message has the reasons
+     * @return the method by which connections access the memory, such as {@code dma-buf}; null if connections of this kind cannot
+     *     access it
+     * @throws IOException if the RDMA device cannot register the memory. The message contains the reasons
      */
     default String prepareOnDevice(DataMemory memory) throws IOException {
         return null;

@@ -5,13 +5,15 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command ABSENT of the train unit: in this round, the learner has no gradient for a range. Logical blocks
- * that the learner has already pushed in the round keep their gradient. The others count as pushed, without a gradient. Like
- * PUSH, the command counts once even if it is sent again, and waits if its round is not open yet.
+ * The vendor-specific command ABSENT of the train unit. It reports that the learner has no gradient for a range in a round.
+ * Logical blocks that the learner has already pushed in the round keep their gradient. The other logical blocks of the range
+ * count as pushed without a gradient. Like PUSH, the command counts once even if it is sent again, and waits if its round is not
+ * open yet.
  *
- * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE
- * instead of FINITE: the initiator has left the gradient out because of a NaN or an infinity. An initiator sets the bit in one
- * command for each such gradient, so the shard counts gradients. A command with 0 logical blocks and this bit only counts.
+ * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE instead of FINITE: the
+ * initiator withholds the gradient because of a NaN or an infinity. An initiator sets the bit in exactly one command for each
+ * such gradient, so the shard counts each gradient once. A command with this bit and 0 logical blocks has no other effect than
+ * this count.
  *
  * <p>The command returns 4 bytes: the number of logical blocks of the range that have no gradient in the round, big-endian. A
  * command that is sent again returns the same number.
@@ -39,7 +41,7 @@ public final class AbsentCommand {
         return RoundCdb.cdb(OPCODE, round).put(RoundCdb.FLAGS_FIELD, (byte) NON_FINITE).array();
     }
 
-    /** Returns whether the gradient was left out because of a NaN or an infinity. */
+    /** Returns whether the initiator withholds the gradient because of a NaN or an infinity. */
     public static boolean isNonFinite(Cdb cdb) {
         return (cdb.u8(RoundCdb.FLAGS_FIELD) & NON_FINITE) != 0;
     }

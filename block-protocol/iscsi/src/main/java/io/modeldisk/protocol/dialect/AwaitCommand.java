@@ -5,12 +5,12 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command AWAIT VERSION of the train unit. The command waits until the lowest version of the blocks of the
- * shard differs from a version that the initiator knows. It then returns the {@link ShardCounters}. If the version stays the same
- * for too long, the command ends with BUSY. It needs no right, and the nexus need not be a learner.
+ * The vendor-specific command AWAIT VERSION of the train unit. The command waits until the lowest version among the shard's
+ * blocks differs from the version in the CDB. The command then returns the {@link ShardCounters}. If the version does not change
+ * for too long, the command ends with BUSY. The command needs no right, and the nexus need not be a learner.
  *
- * <p>In the CDB, byte 0 is C7h, and bytes 2 to 9 are the known version, big-endian. All other bytes are zero.
- * The version {@link #NONE} differs from every version.
+ * <p>In the CDB, byte 0 is C7h, and bytes 2 to 9 are the version that the initiator already has, big-endian. All other bytes are
+ * zero. The version {@link #NONE} differs from every version.
  */
 public final class AwaitCommand {
     /** The operation code. */
@@ -22,10 +22,10 @@ public final class AwaitCommand {
      */
     public static final CdbUsage USAGE = CdbUsage.parse("C7 00 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 
-    /** A known version with which the command does not wait. */
+    /** The version in the CDB of a command that must not wait. */
     public static final long NONE = -1;
 
-    /** The end of the label of a session that follows the model: the login key {@code X-io.modeldisk.learner}. */
+    /** The suffix of the login key {@code X-io.modeldisk.learner} in a session that only follows the model. */
     public static final String FOLLOWER_SUFFIX = "(follower)";
 
     private static final int VERSION = 2;
@@ -37,7 +37,7 @@ public final class AwaitCommand {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).putLong(VERSION, known).array();
     }
 
-    /** Returns the version that the initiator knows. */
+    /** Returns the version in a CDB, which the initiator already has. */
     public static long known(Cdb cdb) {
         return cdb.u64(VERSION);
     }

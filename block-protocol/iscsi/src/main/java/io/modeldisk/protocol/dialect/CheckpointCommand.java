@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command CHECKPOINT of the train unit of shard 0. CHECKPOINT requests a checkpoint of the model. The command
- * does not wait for the checkpoint: the status shows when the request has been answered.
+ * does not wait for the checkpoint. The shard's status shows when the checkpoint is complete or has failed.
  *
  * <p>In the CDB, byte 0 is C4h. All other bytes are zero. The command returns 8 bytes: the number of the
  * request, big-endian.

@@ -5,8 +5,8 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup in sync the primary. The command
- * does not wait: the coordinator names the new primary when it serves.
+ * The vendor-specific command HAND OVER of the train unit of a primary. HAND OVER makes a backup that is in sync the new primary.
+ * The command does not wait for the handover. The coordinator names the new primary as soon as the new primary serves the shard.
  *
  * <p>In the CDB, byte 0 is C6h. All other bytes are zero. The command returns no data.
  */

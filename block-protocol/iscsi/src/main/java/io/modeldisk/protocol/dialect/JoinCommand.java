@@ -10,13 +10,14 @@ import java.nio.ByteBuffer;
  * The vendor-specific command JOIN of the train unit (LUN 0). JOIN makes the nexus a learner from a certain round on. If the
  * nexus already is a learner and does not request a new membership, JOIN returns the first round of that learner.
  *
- * <p>In the CDB, byte 0 is C0h, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
- * earliest round to join at (0: any round). All other bytes are zero. The command returns 32 bytes: the round at which the
- * learner has joined, the random number that identifies this membership, the random number that identifies the history of the
- * shard, and the round after which the shard has started. All numbers are big-endian.
+ * <p>In the CDB, byte 0 is C0h, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the earliest round to join
+ * at (0: any round). All other bytes are zero. The command returns 32 bytes: the round at which the learner has joined, the
+ * random number that identifies this membership, the random number that identifies the history of the shard, and the round of the
+ * checkpoint from which the shard has started. All numbers are big-endian.
  *
- * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
- * can join. Then the learner joins all shards at the latest of these rounds, so it starts with the same round on all shards.
+ * <p>The shards of a model do not agree on a round among themselves. A learner therefore first asks each shard for the earliest
+ * round at which the learner can join. Then the learner joins all shards at the latest of these rounds, so it starts with the
+ * same round on all shards.
  */
 public final class JoinCommand {
     /** The operation code. */
@@ -38,10 +39,10 @@ public final class JoinCommand {
      * @param joinRound the first round in which the learner participates
      * @param membership the random number that identifies the membership. A new membership has a new number, and the shard has
      *     forgotten the rounds of the earlier membership
-     * @param history the random number that identifies the updates of the shard. If it changes, the shard has lost some of them,
-     *     for example because it was restarted from a checkpoint. 0 from a shard of an older version
-     * @param startRound in bsp, the round of the checkpoint from which the shard has started: at its start, it had all pushes of
-     *     its history up to this round, and none of a later round. 0 if the shard does not know such a round
+     * @param history the random number that identifies the updates of the shard. If the number changes, the shard has lost
+     *     updates, for example because it was restarted from a checkpoint. 0 from a shard of an older version
+     * @param startRound with bsp, the round of the checkpoint from which the shard has started. The checkpoint includes all
+     *     pushes of the history up to this round, and no later push. 0 if there is no such round
      */
     public record Answer(long joinRound, long membership, long history, long startRound) {}
 

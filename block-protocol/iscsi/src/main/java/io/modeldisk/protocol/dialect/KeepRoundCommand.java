@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * <li>byte 1: the {@link Service}
  * <li>bytes 2 to 4: the first block of the range, as a number within the shard
  * <li>bytes 5 to 7: the number of blocks, at least 1
- * <li>bytes 8 to 13: the round; 0 for LOOK and END, and in a mode without rounds that close
+ * <li>bytes 8 to 13: the round; 0 for LOOK and END, and in the modes asp and ssp, in which rounds do not close
  * <li>bytes 14 and 15: reserved and CONTROL, 0
  * </ul>
  */
@@ -46,33 +46,45 @@ public final class KeepRoundCommand {
         LOOK,
         /** Keeps a round of the range for the nexus. */
         KEEP,
-        /** Ends the read of the nexus. The result tells whether all weights that it has pulled are of one round. */
+        /** Ends the read of the nexus. The result shows whether all weights that the nexus has pulled belong to one round. */
         END
     }
 
     /** The result of the command. */
     public enum Result {
-        /** The service is done. After END: all weights that the nexus has pulled are of the kept round. */
+        /**
+         * The service succeeded. After END, this result means that all weights that the nexus has pulled belong to the kept
+         * round.
+         */
         DONE,
-        /** A block of the range has later weights, and those of the round are not kept. The nexus may ask for a later round. */
+        /**
+         * The shard no longer has the weights of the round, because a block of the range was updated later. The nexus can request
+         * a later round.
+         */
         PASSED,
-        /** The shard keeps another round for another nexus. The nexus may ask for that round, or try again. */
+        /** The shard keeps another round for another nexus. The nexus can request that round, or try again. */
         OTHER_ROUND,
-        /** The nexus keeps no round, or weights of its round could not be kept. The weights that it has pulled are of no use. */
+        /**
+         * The shard keeps no round for the nexus, or could not keep all weights of that round. The nexus must discard the weights
+         * that it has pulled.
+         */
         LOST
     }
 
     /**
      * The data that the command returns.
      *
-     * @param minRound the number of closed rounds of the block of the range with the fewest; -1 if the mode has no such rounds
-     * @param maxRound the number of closed rounds of the block with the most
-     * @param minVersion the lowest number of updates in the range; for END, of the weights that the nexus has pulled
-     * @param maxVersion the highest number of updates
-     * @param updates the sum of all blocks' updates in the shard
+     * @param minRound the number of closed rounds of the block with the fewest closed rounds in the range; -1 in a mode in which
+     *     rounds do not close
+     * @param maxRound the number of closed rounds of the block with the most closed rounds in the range
+     * @param minVersion the number of updates of the block with the fewest updates in the range; for END, the lowest number among
+     *     the pulled weights
+     * @param maxVersion the number of updates of the block with the most updates in the range; for END, the highest number among
+     *     the pulled weights
+     * @param updates the sum of the updates of all blocks of the shard
      * @param rawWrites the number of writes to LUN 1
      * @param keptRound the round that the shard keeps for any nexus; -1 if there is none
-     * @param history the number of the shard's history, as in JOIN
+     * @param history the random number that identifies the updates of the shard, as in JOIN
      * @param learners the number of learners
      */
     public record Answer(Result result, long minRound, long maxRound, long minVersion, long maxVersion, long updates,
@@ -93,7 +105,10 @@ public final class KeepRoundCommand {
                 buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong(), learners);
         }
 
-        /** Returns an answer for the ranges of this shard and of the next shard. The result is the higher one. */
+        /**
+         * Returns an answer that combines the answers of this shard and of the next shard. Of the two results, it contains the
+         * one that {@link Result} declares later.
+         */
         public Answer and(Answer other) {
             return new Answer(result.compareTo(other.result) >= 0 ? result : other.result,
                 Math.min(minRound, other.minRound), Math.max(maxRound, other.maxRound),

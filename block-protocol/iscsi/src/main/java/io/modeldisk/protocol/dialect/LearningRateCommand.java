@@ -7,12 +7,12 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command LEARNING RATE of the train unit. LEARNING RATE returns the learning rate of a round, and may change
- * it from this round on. An initiator sends a change to all shards.
+ * The vendor-specific command LEARNING RATE of the train unit. LEARNING RATE returns the learning rate of a round, and can change
+ * the rate from this round on. An initiator sends a change to all shards.
  *
- * <p>In the CDB, byte 0 is CAh, bytes 2 to 5 are the new rate before the factor of the schedule, as a float32,
- * or 0 to change nothing, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The command returns 4 bytes: the
- * learning rate of the round, with the factor of the schedule, as a float32. All numbers are big-endian.
+ * <p>In the CDB, byte 0 is CAh, bytes 2 to 5 are the new rate without the factor of the schedule, as a float32 (0 leaves the rate
+ * unchanged), and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The command returns 4 bytes: the learning
+ * rate of the round, with the factor of the schedule, as a float32. All numbers are big-endian.
  */
 public final class LearningRateCommand {
     /** The operation code. */
@@ -28,15 +28,15 @@ public final class LearningRateCommand {
 
     private LearningRateCommand() {}
 
-    /** Returns the CDB of LEARNING RATE. {@code rate} is 0 if the rate is to stay. */
+    /** Returns the CDB of LEARNING RATE. A {@code rate} of 0 leaves the rate unchanged. */
     public static byte[] cdb(long round, float rate) {
         return RoundCdb.cdb(OPCODE, round).putFloat(RATE_FIELD, rate).array();
     }
 
     /**
-     * Returns the new rate in a CDB; 0 if the rate is to stay.
+     * Returns the new rate in a CDB; 0 if the rate does not change.
      *
-     * @throws ScsiException if the rate is negative, infinite or no number
+     * @throws ScsiException if the rate is negative, infinite or NaN
      */
     public static float rate(Cdb cdb) throws ScsiException {
         float rate = Float.intBitsToFloat((int) cdb.u32(RATE_FIELD));

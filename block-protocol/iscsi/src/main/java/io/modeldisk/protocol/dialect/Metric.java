@@ -13,25 +13,28 @@ public enum Metric {
     BUILD_VERSION(Scope.BUILD, "version", Unit.NONE, Kind.TEXT, "version of modeldisk"),
     BUILD_JAVA(Scope.BUILD, "java", Unit.NONE, Kind.TEXT, "version of Java"),
     RESIDENT_BYTES(Scope.PROCESS, "memory", "residentBytes", Unit.BYTES, Kind.GAUGE,
-        "memory of the process that is in RAM, with shared memory"),
+        "memory of the process that is in RAM, including shared memory"),
     AVAILABLE_BYTES(Scope.PROCESS, "memory", "availableBytes", Unit.BYTES, Kind.GAUGE,
-        "memory that the machine and the control groups of the process still have; absent if there is no known limit"),
+        "memory that the process can still allocate within the limits of the machine and of its control groups; absent if no "
+            + "limit is known"),
     CONNECTIONS(Scope.PROCESS, "connections", Unit.CONNECTIONS, Kind.GAUGE,
         "open iSCSI connections of a shard"),
     BUFFERS_USED_BYTES(Scope.PROCESS, "buffers", "usedBytes", Unit.BYTES, Kind.GAUGE,
-        "memory for incoming data that is in use: a part for each session, and that of writes in progress; only of a shard"),
+        "memory for incoming data that is in use: a reserve for each session, and the data of writes in progress; only of a "
+            + "shard"),
     BUFFERS_LIMIT_BYTES(Scope.PROCESS, "buffers", "limitBytes", Unit.BYTES, Kind.GAUGE,
-        "memory for incoming data (`serve --buffers`); a write waits if its data do not fit; only of a shard"),
+        "memory for incoming data (`serve --buffers`); a write waits if its data does not fit; only of a shard"),
 
     // Metrics of a model, which never change.
     SHARDS(Scope.MODEL, "shards", Unit.SHARDS, Kind.GAUGE, "shards of the model"),
     SIZE_BYTES(Scope.MODEL, "sizeBytes", Unit.BYTES, Kind.GAUGE, "weights of the whole model in float32"),
 
     // Metrics of a shard.
-    SERVING(Scope.SHARD, "serving", Unit.NONE, Kind.FLAG, "whether the process accepts pushes of learners for the shard"),
+    SERVING(Scope.SHARD, "serving", Unit.NONE, Kind.FLAG, "whether the process accepts pushes from learners for the shard"),
     CONSISTENCY(Scope.SHARD, "consistency", Unit.NONE, Kind.TEXT, "consistency mode"),
     AGGREGATOR(Scope.SHARD, "aggregator", Unit.NONE, Kind.TEXT, "aggregator with its options"),
-    DURABILITY(Scope.SHARD, "durability", Unit.NONE, Kind.TEXT, "what survives the end of the shard (`serve --durability`)"),
+    DURABILITY(Scope.SHARD, "durability", Unit.NONE, Kind.TEXT,
+        "durability mode: memory, checkpoint, journal or replica (`serve --durability`)"),
     VERSION_MIN(Scope.SHARD, "version", "min", Unit.UPDATES, Kind.GAUGE,
         "updates of the block with the fewest updates"),
     VERSION_MAX(Scope.SHARD, "version", "max", Unit.UPDATES, Kind.GAUGE,
@@ -94,7 +97,7 @@ public enum Metric {
         "blocks that a backup must still get from the primary"),
     UPTIME(Scope.SHARD, "uptimeSeconds", Unit.SECONDS, Kind.GAUGE, "time since the shard was started"),
 
-    // Metrics of a backup, as its primary sees it.
+    // Metrics of a backup, which its primary reports.
     BACKUP_IN_SYNC(Scope.BACKUP, "inSync", Unit.NONE, Kind.FLAG,
         "whether the backup has all durable records, so it can become the primary"),
     BACKUP_AWAY(Scope.BACKUP, "away", Unit.NONE, Kind.FLAG, "why the primary has no connection to the backup"),
@@ -107,8 +110,8 @@ public enum Metric {
     BACKUP_BLOCKS_TO_SEND(Scope.BACKUP, "blocksToSend", Unit.BLOCKS, Kind.GAUGE,
         "blocks that the backup must still get before it is in sync"),
 
-    // Metrics of a learner of a shard.
-    LEARNER_STATE(Scope.LEARNER, "state", Unit.NONE, Kind.TEXT, "live, or lost if it has lost its connection"),
+    // Metrics of one learner, which a shard reports.
+    LEARNER_STATE(Scope.LEARNER, "state", Unit.NONE, Kind.TEXT, "live, or lost if the learner's connection was lost"),
     LEARNER_JOIN_ROUND(Scope.LEARNER, "joinRound", Unit.ROUNDS, Kind.GAUGE,
         "first round that the learner takes part in"),
     LEARNER_CLOCK_MIN(Scope.LEARNER, "clock", "min", Unit.ROUNDS, Kind.GAUGE,
@@ -171,7 +174,7 @@ public enum Metric {
     WEIGHTS_AGE_MS(Scope.ITERATION, "weightsAgeMs", Unit.MILLISECONDS, Kind.GAUGE,
         "time since the start of the pull that fetched the current weights"),
     MEAN_WEIGHTS_AGE_MS(Scope.ITERATION, "meanWeightsAgeMs", Unit.MILLISECONDS, Kind.GAUGE,
-        "mean age of the weights at the time when the learner began to use them"),
+        "mean age of the weights when the learner began to use them"),
     WEIGHTS_VERSION(Scope.ITERATION, "weightsVersion", Unit.UPDATES, Kind.GAUGE,
         "updates of the block with the fewest updates in the current weights; -1 if not known; only with overlap"),
     LAST_BUBBLE_MS(Scope.ITERATION, "bubbleMs", Unit.MILLISECONDS, Kind.GAUGE,
@@ -196,7 +199,9 @@ public enum Metric {
 
     /** The JSON object that contains a metric. */
     public enum Scope {
-        /** The program. The object is only in the answer of {@code /status} ({@code --admin}), as {@link #PROCESS}. */
+        /**
+         * The program. Only the answer of {@code /status} ({@code --admin}) contains this object and the object {@link #PROCESS}.
+         */
         BUILD("build", "build"), PROCESS("process", "process"),
         /** The facts of a model. */
         MODEL("model", "model"),
@@ -219,7 +224,7 @@ public enum Metric {
             return path;
         }
 
-        /** Returns the name in Prometheus of the metric that has the texts of this scope as labels. */
+        /** Returns the Prometheus name of the metric whose labels are the texts of this scope. */
         public String infoName() {
             return "modeldisk_" + prefix + "_info";
         }
@@ -244,7 +249,7 @@ public enum Metric {
         private final String symbol;
         /** The suffix of the constants with this unit. */
         private final String ending;
-        /** The end of the names in Prometheus, which has only base units. */
+        /** The suffix of the names in Prometheus, which contain the base unit (bytes or seconds). */
         private final String baseEnding;
         private final double baseUnits;
 
@@ -264,7 +269,7 @@ public enum Metric {
             return symbol;
         }
 
-        /** Returns the number of base units (bytes, seconds) in one of this unit. */
+        /** Returns the factor that converts a value of this unit to the base unit (bytes or seconds). */
         public double baseUnits() {
             return baseUnits;
         }
@@ -274,11 +279,14 @@ public enum Metric {
     public enum Kind {
         /** A counter starts at 0 and only grows, as long as the process runs and does not go back to a checkpoint. */
         COUNTER,
-        /** A gauge may rise and fall. */
+        /** A gauge can rise and fall. */
         GAUGE,
-        /** A flag: true, or a text if it is set; false or absent if not. In Prometheus 1 or 0. */
+        /**
+         * A flag. The value is true or a text if the flag is set, and false or absent otherwise. In Prometheus, the value is 1 or
+         * 0.
+         */
         FLAG,
-        /** A text. In Prometheus a label of the metric {@link Scope#infoName}. */
+        /** A text. In Prometheus, a text is a label of the metric {@link Scope#infoName}. */
         TEXT
     }
 
@@ -336,8 +344,8 @@ public enum Metric {
     }
 
     /**
-     * Returns the name of the metric in Prometheus, such as {@code modeldisk_mount_last_push_seconds}. A text has no name, but
-     * is the label {@link #label} of the metric {@link Scope#infoName}.
+     * Returns the name of the metric in Prometheus, such as {@code modeldisk_mount_last_push_seconds}. For a text, returns
+     * {@link Scope#infoName}, because a text is the label {@link #label} of that metric.
      */
     public String prometheusName() {
         String own = withoutPrefix();
@@ -350,7 +358,7 @@ public enum Metric {
         };
     }
 
-    /** Returns the name of the label that a text is in Prometheus. */
+    /** Returns the name of the Prometheus label that holds a text. */
     public String label() {
         return withoutPrefix().toLowerCase(Locale.ROOT);
     }

@@ -29,13 +29,13 @@ import java.util.regex.Pattern;
  * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; null from a
  *     shard of an older version, which means {@code pass}
  * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code sha256:} or
- *     {@code sampled-sha256:} and a digest
+ *     {@code sampled-sha256:} followed by a digest
  * @param dtype the value type of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
- * @param protocol the version of PROTOCOL.md that the shard speaks; 0 from a target that does not report one. Both sides of a
- *     connection must speak the same version
- * @param state the identity of the directory of {@code --state}, the same on all shards; {@value #NO_STATE} if it has none.
- *     Null if it is not known: from a shard of an older version, or before the shard has opened the directory
+ * @param protocol the version of PROTOCOL.md that the shard implements; 0 from a target that does not report a version. Both
+ *     sides of a connection must implement the same version
+ * @param state the identity of the directory of {@code --state}, the same on all shards; {@value #NO_STATE} if it has none. Null
+ *     from a shard of an older version, or before the shard has opened the directory
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ModelFacts(
@@ -58,8 +58,8 @@ public record ModelFacts(
     public static final String NO_STATE = "none";
 
     /**
-     * The version of PROTOCOL.md that this program speaks. It is raised by every change after which programs of the old and the
-     * new version would misunderstand each other, also by a change of the records that a primary sends to its backups.
+     * The version of PROTOCOL.md that this program implements. Every incompatible change raises the version, including a change
+     * of the records that a primary sends to its backups.
      */
     public static final int PROTOCOL = 2;
 
@@ -96,20 +96,21 @@ public record ModelFacts(
             ValueType.FLOAT32, PROTOCOL, null);
     }
 
-    /** Returns these facts of a shard that has opened its directory. */
+    /** Returns a copy of these facts with the identity of the directory of {@code --state} that the shard has opened. */
     public ModelFacts in(String directory) {
         return new ModelFacts(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners,
             minLearners, nonFinite, source, dtype, protocol, directory);
     }
 
     /**
-     * Returns these facts, which are those of a unit of float32, with the sizes of the train unit of another type.
+     * Returns a copy of these facts with the sizes of the train unit of another type. The sizes in these facts must be those of
+     * the float32 unit.
      *
      * @throws IllegalArgumentException if the shard has no unit of this type
      */
     public ModelFacts as(ValueType type) {
         Arguments.require(type == ValueType.FLOAT32 || dtype != null,
-            "the shard is of a version of modeldisk that has no dtype " + type + "; update `modeldisk serve`");
+            "the shard runs an older version of modeldisk without dtype " + type + "; update `modeldisk serve`");
         Arguments.require(type.fits(blockSizeBytes),
             "the shard has no dtype " + type + ", because its blocks of " + blockSizeBytes
                 + " bytes are too small; serve the model with a --block-size of at least "
@@ -118,7 +119,7 @@ public record ModelFacts(
             aggregator, consistency, learners, minLearners, nonFinite, source, type, protocol, state);
     }
 
-    /** The number of blocks of the whole model; the last block may be partly filled. */
+    /** The number of blocks of the whole model; the last block can be partly filled. */
     @JsonIgnore
     public long blocks() {
         return (sizeBytes + blockSizeBytes - 1) / blockSizeBytes;
@@ -162,7 +163,7 @@ public record ModelFacts(
     /**
      * Returns the consistency mode.
      *
-     * @throws IllegalArgumentException if the facts name a mode that this program does not know
+     * @throws IllegalArgumentException if this program does not support the mode in the facts
      */
     @JsonIgnore
     public ConsistencyMode consistencyMode() {
@@ -170,10 +171,10 @@ public record ModelFacts(
     }
 
     /**
-     * Checks that the process with these facts speaks the version of the protocol that this program speaks.
+     * Checks that the process with these facts implements the same version of the protocol as this program.
      *
-     * @param where the process in the message, for example its address
-     * @return the reason why the two cannot work together, with both versions; null if they can
+     * @param where the name or address of that process, for the message
+     * @return the reason why the processes cannot work together, with both versions; null if they can
      */
     public String protocolObstacle(String where) {
         if (protocol == PROTOCOL) {
@@ -197,7 +198,7 @@ public record ModelFacts(
     /**
      * Reads the facts from a VPD page.
      *
-     * @throws IOException if the page does not contain facts; the message has the text of the page
+     * @throws IOException if the page does not contain facts; the message contains the text of the page
      */
     public static ModelFacts fromJson(byte[] page) throws IOException {
         try {

@@ -57,7 +57,8 @@ public final class ReplicateCommand {
 
     private static int checksum(ModelFacts facts) {
         CRC32C checksum = new CRC32C();
-        // Replicas may have a directory each, and earlier versions do not report theirs.
+        // The checksum excludes the directory, because each replica can have a different one, and earlier versions do not report
+        // it.
         checksum.update(facts.in(null).toJson());
         return (int) checksum.getValue();
     }

@@ -99,7 +99,7 @@ public final class RoundCdb {
         return round;
     }
 
-    /** Returns the CDB of a command of which only the operation code and the round have a meaning. */
+    /** Returns the CDB of a command that uses only the operation code and the round. */
     static ByteBuffer cdb(int opcode, long round) {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) opcode).putLong(BLOCKS_FIELD, blocksAndRound(0, round));
     }

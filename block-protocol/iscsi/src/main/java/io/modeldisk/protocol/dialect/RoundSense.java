@@ -54,7 +54,7 @@ public enum RoundSense {
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot hand over. */
     NO_BACKUP(0x89, "the primary cannot hand over, because no backup of the shard is in sync (see `modeldisk status`)"),
 
-    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: another learner has the initiator name. */
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: another learner uses the initiator name. */
     NAME_IN_USE(0x8F,
         "another process is the learner with this name, or the name belongs to another user until the lease of its learner"
             + " ends; give each learner a different --learner"),

@@ -14,8 +14,8 @@ import java.nio.ByteBuffer;
  * @param learners the current number of learners, including lost learners whose lease has not expired
  * @param formed whether enough learners have joined for the first round
  * @param stopped whether fewer learners are left than the job needs
- * @param history the random number that identifies the updates of the shard. If it changes, the shard has lost some of them, for
- *     example because it was restarted from a checkpoint. 0 from a shard of an older version
+ * @param history the random number that identifies the updates of the shard. If the number changes, the shard has lost updates,
+ *     for example because it was restarted from a checkpoint. 0 from a shard of an older version
  */
 public record ShardCounters(
     long minVersion, long maxVersion, long openedRound, int learners, boolean formed, boolean stopped, long history) {
@@ -58,8 +58,8 @@ public record ShardCounters(
     }
 
     /**
-     * Returns counters that cover the blocks of this shard and of another shard. The history of all shards of a model identifies
-     * the updates of the model if the shards are added in the same order each time.
+     * Returns counters that cover the blocks of this shard and of another shard. If the shards of a model are combined in the
+     * same order each time, the resulting history identifies the updates of the model.
      */
     public ShardCounters and(ShardCounters other) {
         return new ShardCounters(Math.min(minVersion, other.minVersion), Math.max(maxVersion, other.maxVersion),

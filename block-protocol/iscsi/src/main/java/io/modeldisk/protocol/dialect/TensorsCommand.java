@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The vendor-specific command TENSORS of the train unit. TENSORS returns a part of the names and shapes of the model's tensors,
- * which are one text, the same on every shard.
+ * The vendor-specific command TENSORS of the train unit. TENSORS returns a part of the text with the names and shapes of the
+ * model's tensors. The text is the same on every shard.
  *
  * <p>In the CDB, byte 0 is C9h, and bytes 2 to 9 are the offset of the part in bytes. All other bytes are zero.
  * The command returns the length of the text (8 bytes), and up to {@value #PART_BYTES} bytes of the text. All numbers are

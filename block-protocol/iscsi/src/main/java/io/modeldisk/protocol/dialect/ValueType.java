@@ -61,7 +61,10 @@ public enum ValueType {
         return Float.BYTES / bytes;
     }
 
-    /** True if a shard with blocks of this size in float32 has a unit of this type: a block must have whole logical blocks. */
+    /**
+     * True if a shard whose blocks have this size in float32 has a unit of this type: a block of the unit must consist of whole
+     * logical blocks.
+     */
     public boolean fits(int blockSizeBytes) {
         return blockSizeBytes / widening() >= LogicalBlock.BYTES;
     }

@@ -10,7 +10,7 @@ public final class IscsiName {
     /** The maximum length of a name in bytes. */
     public static final int MAX_BYTES = 223;
 
-    // IQN allows more characters than RFC 3722, because QEMU derives initiator names from the names of virtual machines.
+    // This pattern allows more characters than RFC 3722, because QEMU derives initiator names from the names of virtual machines.
     private static final Pattern IQN = Pattern.compile("iqn\\.[^\\s\\p{C}]+");
     private static final Pattern EUI = Pattern.compile("eui\\.[0-9a-f]{16}");
     private static final Pattern NAA = Pattern.compile("naa\\.[0-9a-f]{16}(?:[0-9a-f]{16})?");
@@ -18,12 +18,12 @@ public final class IscsiName {
     private IscsiName() {}
 
     /**
-     * Returns whether a name is already in the form in which names are compared. A target accepts only such names of initiators,
-     * so that two names that a reader takes for one are never two learners. A final dot, which host names may have or not, is
-     * not in this form either.
+     * Returns whether a name is already in the form in which names are compared. A target accepts only such initiator names, so
+     * two names that look the same cannot belong to two learners. A name with a dot at the end is not in this form either,
+     * because host names are equal with and without that dot.
      */
     public static boolean isPrepared(String name) {
-        // The upper case finds what case folding maps to other letters than the lower case does, such as a sharp s.
+        // The conversion to upper case and back changes letters that the conversion to lower case keeps, such as a sharp s.
         String folded = name.toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
         return name.equals(normalized(name)) && name.equals(folded) && !name.endsWith(".");
     }

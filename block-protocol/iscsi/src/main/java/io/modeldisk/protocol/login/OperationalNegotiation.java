@@ -146,7 +146,10 @@ public final class OperationalNegotiation {
         return yesOrNo(immediateData);
     }
 
-    /** Returns the smaller of two lengths, or Reject for one below {@code least}. */
+    /**
+     * Returns the smaller of the offered length and {@code ownBytes}, or Reject if the offered length is invalid or less than
+     * {@code least}.
+     */
     static String answerLength(String value, int least, int ownBytes, IntConsumer agreed) {
         int offered = number(value, least, MAX_LENGTH_BYTES);
         if (offered < 0) {

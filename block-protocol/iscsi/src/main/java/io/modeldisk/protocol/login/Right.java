@@ -12,7 +12,7 @@ public enum Right {
     RAW,
     /** Allows the holder, the primary of a shard, to write records to LUN 2 of a backup. */
     REPLICATE,
-    /** Allows the holder only what needs no right: to log in and to read facts, counters and status. */
+    /** Allows nothing beyond the operations that need no right: login, discovery, and reads of facts, counters and status. */
     STATUS;
 
     /** All rights. Every initiator has them on a shard without secrets. */
@@ -24,7 +24,7 @@ public enum Right {
     /**
      * Parses a list of rights, such as {@code learn,raw}.
      *
-     * @throws IllegalArgumentException for an unknown word; the message has the word and lists the rights
+     * @throws IllegalArgumentException if a word is unknown; the message contains the word and lists the rights
      */
     public static Set<Right> parse(String list) {
         Set<Right> rights = EnumSet.noneOf(Right.class);

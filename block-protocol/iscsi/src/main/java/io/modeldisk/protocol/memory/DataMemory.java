@@ -33,13 +33,13 @@ public final class DataMemory implements AutoCloseable {
     private final MemorySegment[] slabs;
     private final int descriptor;
     private final long bytes;
-    /** Null for host memory. */
+    /** The way in which RDMA devices access memory of another device; null for host memory. */
     private final OnDevice device;
 
     /**
-     * Memory of a device, which an RDMA device can reach.
+     * The way in which an RDMA device accesses memory of another device, such as a GPU.
      *
-     * @param dmaBuf the file descriptor of a dma-buf with the memory; -1 if there is none
+     * @param dmaBuf the file descriptor of a dma-buf that contains the memory; -1 if there is none
      * @param noDmaBuf the reason why there is no dma-buf; null if there is one
      */
     public record OnDevice(int dmaBuf, String noDmaBuf) {}
@@ -77,8 +77,8 @@ public final class DataMemory implements AutoCloseable {
      * @param bytes the size of the file that the descriptor refers to, more than 0. The memory ends with the last page of the
      *     file
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws IOException if the memory limit of this process is too low, or this machine does not support shareable memory.
-     *     The message has the reason
+     * @throws IOException if the memory limit of this process is too low, or this machine does not support shareable memory. The
+     *     message contains the reason
      */
     public static DataMemory allocateShareable(long bytes) throws IOException {
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
@@ -103,7 +103,7 @@ public final class DataMemory implements AutoCloseable {
      * Takes over shareable memory of another process, with its contents. {@link #close()} closes the descriptor.
      *
      * @param descriptor the {@link #descriptor} of the memory, as this process has received it
-     * @throws IOException if the descriptor does not refer to such memory; it stays open then
+     * @throws IOException if the descriptor does not refer to such memory; the descriptor then stays open
      */
     public static DataMemory adopt(int descriptor) throws IOException {
         Arena arena = Arena.ofShared();
@@ -121,7 +121,7 @@ public final class DataMemory implements AutoCloseable {
 
     /**
      * Creates a view of slabs that the caller owns and releases. Slab {@code i} begins at offset {@code i * SLAB_BYTES}. A slab
-     * may be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
+     * can be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
      */
     public static DataMemory viewOf(MemorySegment... slabs) {
         return new DataMemory(null, slabs.clone(), PRIVATE, (long) slabs.length << SLAB_SHIFT, null);
@@ -152,7 +152,7 @@ public final class DataMemory implements AutoCloseable {
         return Math.min(SLAB_BYTES, bytes - ((long) slab << SLAB_SHIFT));
     }
 
-    /** Returns how an RDMA device reaches this memory of another device; null for host memory. */
+    /** Returns how an RDMA device accesses this memory; null for host memory. */
     public OnDevice device() {
         return device;
     }
@@ -221,8 +221,8 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * Creates one buffer over each slab, for the use of one thread. The thread sets position and limit, so no other
-     * objects are needed later.
+     * Creates one buffer over each slab, for one thread. The thread sets position and limit for each access, so later accesses
+     * create no objects.
      */
     public ByteBuffer[] newViews() {
         ByteBuffer[] views = new ByteBuffer[slabs.length];

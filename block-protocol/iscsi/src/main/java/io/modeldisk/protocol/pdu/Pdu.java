@@ -128,7 +128,10 @@ public class Pdu {
         header.putLong(LUN, lun);
     }
 
-    /** Returns the unit's number in a single-level LUN of peripheral or flat addressing (SAM-5 4.7); -1 for any other LUN. */
+    /**
+     * Returns the number of the logical unit in a single-level LUN with peripheral or flat addressing (SAM-5 4.7); -1 for other
+     * LUNs.
+     */
     public static int decodeLun(long lunField) {
         int method = (int) (lunField >>> 62);
         if (method > 1 || (lunField & 0x0000FFFFFFFFFFFFL) != 0) {
@@ -138,7 +141,7 @@ public class Pdu {
         return method == 0 && lun > 0xFF ? -1 : lun;
     }
 
-    /** Returns the LUN field for a unit's number from 0 to 255 (peripheral device addressing). */
+    /** Returns the LUN field for the number of a logical unit, 0 to 255 (peripheral device addressing). */
     public static long encodeLun(int lun) {
         return (long) lun << 48;
     }

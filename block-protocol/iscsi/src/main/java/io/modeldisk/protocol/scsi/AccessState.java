@@ -4,8 +4,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The asymmetric access state of a target port group (SPC-4 section 5.15.2): which commands the logical units run if a command
- * arrives through a port of the group.
+ * The asymmetric access state of a target port group (SPC-4 section 5.15.2). The state determines which commands the logical
+ * units run when commands arrive through a port of the group.
  */
 public enum AccessState {
     /** Active/optimized: all commands are run. */
@@ -37,12 +37,15 @@ public enum AccessState {
         return code;
     }
 
-    /** Returns the sense of a command that is not run in this state; null for {@link #ACTIVE}. */
+    /** Returns the sense with which a command fails that is not run in this state; null for {@link #ACTIVE}. */
     public Sense sense() {
         return sense;
     }
 
-    /** Returns whether a command is run in this state. A vendor-specific command, which is null, is run only if active. */
+    /**
+     * Returns whether a command is run in this state. Null stands for a vendor-specific command, which only the state active
+     * runs.
+     */
     public boolean runs(ScsiCommand command) {
         return switch (this) {
             case ACTIVE -> true;

@@ -26,7 +26,7 @@ public final class InquiryData {
 
     private static final String REVISION = "0001";
     private static final int STANDARD_BYTES = 96;
-    /** TPGS=01b: the target changes the states of its port groups, and has no SET TARGET PORT GROUPS. */
+    /** TPGS=01b: only the target changes the states of its port groups. The command SET TARGET PORT GROUPS is not supported. */
     private static final int IMPLICIT_ACCESS_STATES = 0x10;
     private static final int NO_DEVICE = 0x7F;
     private static final int[] COMMON_PAGES = {
@@ -35,7 +35,7 @@ public final class InquiryData {
 
     private InquiryData() {}
 
-    /** Returns the standard INQUIRY data of a disk. {@code portGroups}: the target has several target port groups. */
+    /** Returns the standard INQUIRY data of a disk. {@code portGroups} is true if the target has several target port groups. */
     public static byte[] standard(String product, boolean portGroups) {
         DataBuilder data = new DataBuilder(STANDARD_BYTES)
             .u8(2, 0x06) // SPC-4

@@ -12,7 +12,7 @@ public enum MediumAccess {
     SYNCHRONIZE,
     /** Waits until the medium has changed. */
     AWAIT,
-    /** Changes what the unit knows about a range of the medium, without data; the command returns parameter data. */
+    /** Marks a range of the medium without data from the initiator; the command returns parameter data. */
     MARK,
     /** Compares data with the medium. */
     COMPARE,

@@ -104,7 +104,7 @@ public enum ScsiCommand {
         this.usage = scope == Scope.DEVICE ? parsed : ignoringGroupNumber(parsed);
     }
 
-    /** Adds GROUP NUMBER to the ignored bits, because there are no statistics for each group (SBC-3 4.22). */
+    /** Adds GROUP NUMBER to the ignored bits, because the target keeps no statistics of groups (SBC-3 4.22). */
     private static CdbUsage ignoringGroupNumber(CdbUsage usage) {
         return switch (usage.opcode() >> 5) {
             case 1, 2 -> usage.ignoring(6, GROUP_NUMBER_MASK);
@@ -178,7 +178,7 @@ public enum ScsiCommand {
         return scope == Scope.DISK;
     }
 
-    /** Returns the mask of the CDB bits that have a meaning. The field SERVICE ACTION has the service action, not a mask. */
+    /** Returns the mask of the CDB bits that have a meaning. The field SERVICE ACTION contains the service action, not a mask. */
     byte[] usage() {
         byte[] bytes = usage.bytes();
         if (hasServiceAction()) {

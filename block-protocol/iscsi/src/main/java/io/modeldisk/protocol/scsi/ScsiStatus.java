@@ -7,7 +7,7 @@ public final class ScsiStatus {
     /** The command completed without an error. */
     public static final int GOOD = 0x00;
 
-    /** The command failed; the sense data has the reason. */
+    /** The command failed; the sense data contains the reason. */
     public static final int CHECK_CONDITION = 0x02;
 
     /** The command completed and its condition is met: all blocks of a PRE-FETCH are in the cache. */
@@ -22,7 +22,7 @@ public final class ScsiStatus {
     /** The unit has reached its limit of tasks. */
     public static final int TASK_SET_FULL = 0x28;
 
-    /** Another nexus has aborted the task. The task had no effect, except that a WRITE SAME may have written some blocks. */
+    /** Another nexus has aborted the task. The task had no effect, except that a WRITE SAME might have written some blocks. */
     public static final int TASK_ABORTED = 0x40;
 
     private ScsiStatus() {}

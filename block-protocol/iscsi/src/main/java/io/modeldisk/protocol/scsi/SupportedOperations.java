@@ -108,8 +108,7 @@ public record SupportedOperations(boolean disk, boolean portGroups, List<CdbUsag
     }
 
     /**
-     * Returns a timeouts descriptor without values, because the time of a command depends on the learners that the command waits
-     * for.
+     * Returns a timeouts descriptor without values, because the duration of a command depends on the learners for which it waits.
      */
     private static byte[] timeouts() {
         return new DataBuilder(TIMEOUTS_BYTES).u16(0, TIMEOUTS_BYTES - 2).build();

@@ -89,7 +89,7 @@ class AccessTest {
     }
 
     @Test
-    void delayOfFailedLoginsDoublesUpToALimitAndStartsAgainAfterATimeWithoutFailures() {
+    void loginDelayDoublesWithEachRecentFailureOfAnAddress() {
         ManualClock clock = new ManualClock();
         FailureDelays delays = new FailureDelays(clock);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");

@@ -9,7 +9,7 @@ class ReplicateCommandTest {
     private static final ModelFacts FACTS = new ModelFacts("m", 8192, 4096, 0, 1, "sum", "asp", 1, "zeros");
 
     @Test
-    void primaryAndBackupMayHaveDifferentDirectoriesButNoOtherDifferentFact() {
+    void replicateCdbDependsOnEveryFactExceptTheDirectory() {
         byte[] cdb = ReplicateCommand.cdb(7, FACTS.in("a"));
         assertThat(cdb).isEqualTo(ReplicateCommand.cdb(7, FACTS.in("b"))).isEqualTo(ReplicateCommand.cdb(7, FACTS))
             .isNotEqualTo(
@@ -17,7 +17,7 @@ class ReplicateCommandTest {
     }
 
     @Test
-    void factsWithoutADirectoryAreWrittenAsByEarlierVersions() {
+    void jsonOfFactsWithoutADirectoryOmitsTheState() {
         assertThat(new String(FACTS.toJson(), StandardCharsets.UTF_8)).doesNotContain("state");
     }
 }

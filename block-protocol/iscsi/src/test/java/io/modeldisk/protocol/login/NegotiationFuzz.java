@@ -7,7 +7,7 @@ import java.util.Arrays;
  * Negotiates text keys that the fuzzer generates, as a target and as an initiator. Checks that the agreed parameters are within
  * the limits of the initiator and the target. Checks that a target responds only to offered keys, with text that can be parsed.
  *
- * <p>The first byte of an input selects target or initiator. The rest is the text.
+ * <p>The first byte of an input selects target or initiator. The remaining bytes are the text.
  */
 public final class NegotiationFuzz {
     private static final OperationalParameters OWN = new OperationalParameters(false, true, 256 * 1024, 4 << 20,

@@ -27,7 +27,7 @@ final class DataMemoryTest {
     }
 
     @Test
-    void shareableMemoryHasTheGivenFileSizeAndEndsWithItsLastPage() throws IOException {
+    void shareableMemoryEndsWithTheLastPageOfItsFile() throws IOException {
         try (DataMemory memory = DataMemory.allocateShareable(3 * 4096 + 4)) {
             assertThat(memory.bytes()).isEqualTo(4 * 4096);
             assertThat(memory.bytesLeftInSlab(0)).isEqualTo(4 * 4096);

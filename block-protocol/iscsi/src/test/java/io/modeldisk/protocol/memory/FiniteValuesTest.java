@@ -43,7 +43,7 @@ class FiniteValuesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x7F80, 0x7C00})
-    void exactlyTheHalfValuesWithTheHighestExponentAreNotFinite(int infinity) {
+    void halfPrecisionValueIsNonFiniteOnlyIfItsExponentIsTheHighest(int infinity) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment values = arena.allocate(4096 + 130);
             for (int bits = 0; bits < 1 << 16; bits++) {

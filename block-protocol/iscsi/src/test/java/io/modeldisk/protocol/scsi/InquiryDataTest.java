@@ -26,7 +26,7 @@ class InquiryDataTest {
     }
 
     @Test
-    void deviceIdentificationNamesUnitPortAndDeviceWithTheTypesOfSpc4() {
+    void deviceIdentificationHasDesignatorsOfUnitPortAndDevice() {
         List<Designator> found = designators(
             InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 1, 0));
 
@@ -40,7 +40,7 @@ class InquiryDataTest {
     }
 
     @Test
-    void deviceIdentificationOfATargetWithPortGroupsNamesThePortAndItsGroup() {
+    void deviceIdentificationOfATargetWithPortGroupsHasDesignatorsOfPortAndGroup() {
         List<Designator> found = designators(
             InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 0x1A,
                 2));
@@ -64,7 +64,7 @@ class InquiryDataTest {
                 Arrays.copyOfRange(page, at + 4, at + 4 + length)));
             at += 4 + length;
         }
-        assertThat(at).as("the end of the last designator").isEqualTo(page.length);
+        assertThat(at).as("end of the last designator").isEqualTo(page.length);
         return list;
     }
 }

@@ -20,8 +20,8 @@ final class Frame {
     /** The first frame that an initiator sends, with the version of the protocol. */
     static final byte HELLO = 1;
     /**
-     * Registers at most 1 GiB of a memory, from the frame's offset, under the frame's steering tag. The memory's file descriptor
-     * is sent with the frame.
+     * Registers a range of the initiator's memory under the frame's steering tag. The range starts at the frame's offset and has
+     * at most 1 GiB. The memory's file descriptor is sent with the frame.
      */
     static final byte REGISTER = 2;
     /** Unregisters the memory with the frame's steering tag. */

@@ -82,7 +82,7 @@ final class FrameReader {
         return thread == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }
 
-    /** Receives until the buffer has {@code wantedBytes} bytes of the frame. */
+    /** Receives until the buffer contains {@code wantedBytes} bytes of the frame. */
     private void fill(int wantedBytes) throws IOException {
         if (filled - frame >= wantedBytes) {
             return;
@@ -101,7 +101,7 @@ final class FrameReader {
     }
 
     private int receive() throws IOException {
-        // The peer may be waiting for a response that is held back.
+        // The peer might be waiting for a response that is held back.
         writer.flushAnswers();
         if (!socket.enter()) {
             throw new ClosedChannelException();

@@ -10,7 +10,7 @@ final class FrameStream {
     private final FrameReader reader;
     private final FrameWriter writer;
 
-    /** Creates a stream over a connected socket. The stream closes the socket later. */
+    /** Creates a stream over a connected socket. {@link #close} closes the socket. */
     FrameStream(UnixSocket socket, String peer, NanoClock clock) {
         this.socket = socket;
         this.peer = peer;
@@ -43,7 +43,9 @@ final class FrameStream {
         socket.shutdown(UnixSocket.SHUT_WR);
     }
 
-    /** The socket. A caller that enters it keeps it open after {@link #close}. */
+    /**
+     * The socket. Between {@link UnixSocket#enter} and {@link UnixSocket#leave}, the socket stays open even after {@link #close}.
+     */
     UnixSocket socket() {
         return socket;
     }

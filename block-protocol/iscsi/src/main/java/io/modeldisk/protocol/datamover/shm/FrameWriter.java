@@ -38,7 +38,10 @@ final class FrameWriter {
     private final ByteBuffer bytes = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final SocketMessage message;
     private final ScopedLock lock = new ScopedLock();
-    /** The length of the frames that are held back, at the start of the buffer. Writes are guarded by {@code lock}. */
+    /**
+     * The total length of the frames that are held back. These frames are at the start of the buffer. Writes are guarded by
+     * {@code lock}.
+     */
     private volatile int heldBytes;
     private volatile boolean stopped;
     private volatile long sendingSinceNs;
@@ -111,8 +114,8 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses that are sent with one system call by one, if one system call of the reading thread has
-     * received at least that number of frames. The peer then does not wait for the responses that are held back.
+     * Increases the number of responses per system call by one, if one system call of the reading thread received at least that
+     * number of frames. A peer that sends so many frames at once does not wait for each response.
      *
      * @param receivedBytes the number of bytes that one system call has received
      */
@@ -123,8 +126,8 @@ final class FrameWriter {
     }
 
     /**
-     * Halves the number of responses per system call. Called when the reading thread must wait for the peer, which may have
-     * waited for a response that was held back.
+     * Halves the number of responses per system call. The reading thread calls this method when it must wait for the peer. The
+     * reason for the wait could be that the peer waited for a response that was held back.
      */
     void waitsForPeer() {
         answersPerSend = Math.max(answersPerSend / 2, 1);

@@ -33,7 +33,7 @@ final class PeerMemory {
      *
      * @param descriptor the file descriptor of the memory with the slab, which the caller must close
      * @param offset the start of the slab in that memory
-     * @throws IOException if the memory is not safe to map or exceeds a limit. The message has the reason
+     * @throws IOException if the memory is not safe to map or exceeds a limit. The message contains the reason
      */
     void register(int tag, int descriptor, long offset) throws IOException {
         if (tag < 0 || tag >= MAX_TAGS) {

@@ -23,8 +23,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Listens on a Unix socket for processes of the server's user and of root. The rights of the directory exclude other users, and
- * the kernel reports the user of each connection. A new portal replaces a socket file if no process listens at the socket.
+ * Listens on a Unix socket for processes of the server's user and of root. The permissions of the directory exclude other users,
+ * and the kernel reports the user of each connection. A new portal replaces a socket file if no process listens at the socket.
  * Otherwise, opening the portal fails.
  */
 public final class ShmPortal implements TargetPortal {
@@ -35,7 +35,7 @@ public final class ShmPortal implements TargetPortal {
      * Opens a portal at a target's {@linkplain SocketPath path} in a directory.
      *
      * @param directory the directory of the sockets, which is created if it does not exist
-     * @param limits the limits of the memory of initiators that the server maps
+     * @param limits the limits for the memory that the server maps from initiators
      */
     public record Opener(Path directory, MappingLimits limits) implements TargetPortal.Opener {
         @Override
@@ -83,7 +83,7 @@ public final class ShmPortal implements TargetPortal {
      *     exist
      * @param address the TCP address of the same target, for SendTargets
      * @throws IOException if this machine cannot share memory, the directory is not safe, or the socket is in use. The message
-     *     has the reason
+     *     contains the reason
      */
     public static ShmPortal listen(Path path, InetSocketAddress address, MappingLimits limits) throws IOException {
         SharedMemory.ensureAvailability();
@@ -120,7 +120,7 @@ public final class ShmPortal implements TargetPortal {
             throw unsafe(directory, "belongs to user " + owner + ", but it must belong to user " + user + " or root");
         }
         if ((mode & GROUP_OR_OTHERS_WRITE) != 0) {
-            throw unsafe(directory, PlainText.format("has mode %o, so other users may write to it", mode & 07777));
+            throw unsafe(directory, PlainText.format("has mode %o, so other users can write to it", mode & 07777));
         }
     }
 
@@ -182,8 +182,8 @@ public final class ShmPortal implements TargetPortal {
     }
 
     /**
-     * Returns the peer's name for messages. Refuses peers of other users, which can connect if the rights of the directory were
-     * changed.
+     * Returns the peer's name for messages. Refuses peers of other users. Such peers can connect only after a change of the
+     * directory's permissions.
      */
     private static String peerText(UnixSocket accepted) throws IOException {
         UnixSocket.Peer peer = accepted.peer();
@@ -232,7 +232,7 @@ public final class ShmPortal implements TargetPortal {
         socket.shutdown(UnixSocket.SHUT_RD);
         socket.close();
         try {
-            // The file may have been removed, and another server may have created a socket at the same path.
+            // Another server might have replaced the file with its own socket. That socket must not be deleted.
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && file.equals(fileKey(path))) {
                 Files.delete(path);
             }

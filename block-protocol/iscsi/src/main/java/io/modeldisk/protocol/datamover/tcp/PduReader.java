@@ -208,7 +208,7 @@ final class PduReader {
         checkEnd(count);
     }
 
-    /** Sends the PDUs that are held back, because the peer may be waiting for one of them. */
+    /** Sends the PDUs that are held back, because the peer might be waiting for one of them. */
     private void sendHeld() throws IOException {
         if (writer.isHolding()) {
             writer.flush();

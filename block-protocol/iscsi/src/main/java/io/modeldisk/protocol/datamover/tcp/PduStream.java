@@ -16,7 +16,7 @@ final class PduStream implements AutoCloseable {
     private final PduWriter writer;
     private final PduReader reader;
 
-    /** Creates a stream over a connected channel. The stream closes the channel later. */
+    /** Creates a stream over a connected channel. {@link #close} closes the channel. */
     PduStream(SocketChannel channel, NanoClock clock) throws IOException {
         this.channel = channel;
         this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
@@ -55,7 +55,10 @@ final class PduStream implements AutoCloseable {
         }
     }
 
-    /** Returns the byte buffers over a memory. Creates them once for each cache. A cache is for one thread at a time. */
+    /**
+     * Returns byte buffers that view the slabs of a memory. The first call for a cache creates these buffers. Only one thread at
+     * a time may use a cache.
+     */
     static ByteBuffer[] views(Map<DataMemory, ByteBuffer[]> cache, DataMemory memory) {
         return cache.computeIfAbsent(memory, DataMemory::newViews);
     }

@@ -60,7 +60,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     }
 
     /**
-     * Creates a datamover over a connected channel. The datamover closes the channel later.
+     * Creates a datamover over a connected channel. {@link #close} closes the channel.
      *
      * @param queueDepth the maximum number of commands in flight, each with at most one outstanding R2T
      */

@@ -45,7 +45,7 @@ public final class TcpPortal implements TargetPortal {
      * Opens a portal that listens at an address.
      *
      * @param address an address of this machine. If the port is 0, the system chooses a free port
-     * @throws IOException if the address cannot be used. The message has the reason
+     * @throws IOException if the address cannot be used. The message contains the reason
      */
     public static TcpPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {

@@ -13,7 +13,7 @@ import org.apache.logging.log4j.Logger;
  * which also use these options. Thread-safe.
  */
 public final class TcpSocketOptions {
-    /** Reno (RFC 5681) does not pace. Every Linux system offers Reno to all users. */
+    /** The congestion control Reno (RFC 5681), which does not pace. On every Linux system, all users may select Reno. */
     private static final String UNPACED = "reno";
     private static final Logger LOG = LogManager.getLogger(TcpSocketOptions.class);
 
@@ -25,7 +25,8 @@ public final class TcpSocketOptions {
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         InetSocketAddress near = (InetSocketAddress) channel.getLocalAddress();
         InetSocketAddress far = (InetSocketAddress) channel.getRemoteAddress();
-        // Pacing, which BBR uses, halves the throughput inside of a machine. A failure reduces only the speed.
+        // Pacing, which BBR uses, halves the throughput between two processes of one machine. If the option cannot be set, the
+        // connection works, but more slowly.
         if (isLocal(near, far)) {
             try {
                 TcpSockets.congestionControl(channel, UNPACED);

@@ -61,7 +61,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
-     * Creates a datamover over a connected channel. The datamover closes the channel later.
+     * Creates a datamover over a connected channel. {@link #close} closes the channel.
      *
      * @param slots the maximum number of transfers at one time, each with a different {@link DataTransfer#slot()}
      */
@@ -84,7 +84,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     @Override
     public void receiveControl(ControlListener listener) throws IOException {
-        // The result is always true, because PDUs have no digests before the full-feature phase.
+        // takeControl always returns true here, because PDUs have no digests before the full-feature phase.
         takeControl(receiveHeader());
         listener.controlNotify(pdu, control);
     }
@@ -183,7 +183,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // If the target has aborted a task, data that the target had requested for this task may still arrive.
+            // If the target has aborted a task, data that the target had requested for this task can still arrive.
             boolean intact = take(null, length);
             if (!intact || !wasAskedFor()) {
                 listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
@@ -225,7 +225,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    /** True if a Data-Out PDU that matches no current transfer may belong to an earlier transfer. */
+    /** True if a Data-Out PDU that matches no current transfer could belong to an earlier transfer. */
     private boolean wasAskedFor() {
         int tag = dataOut.targetTransferTag();
         int slot = TcpTransfer.slotOf(tag);

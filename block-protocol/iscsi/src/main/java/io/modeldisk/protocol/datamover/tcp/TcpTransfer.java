@@ -13,7 +13,7 @@ final class TcpTransfer {
      */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
-    /** The number of latest transfers of a slot whose tags may still arrive. Older tags count as invalid. */
+    /** The number of most recent transfers of a slot whose tags are accepted in late Data-Out PDUs. Older tags are invalid. */
     private static final int VALID_GENERATIONS = (GENERATION_MASK + 1) / 2;
 
     DataTransfer transfer;

@@ -35,7 +35,7 @@ final class WireDigest {
         to.putInt(at, Integer.reverseBytes((int) crc.getValue()));
     }
 
-    /** Returns whether a big-endian buffer has the digest of the added bytes at offset {@code at}. */
+    /** Returns whether a big-endian buffer contains the digest of the added bytes at offset {@code at}. */
     boolean matches(ByteBuffer received, int at) {
         return received.getInt(at) == Integer.reverseBytes((int) crc.getValue());
     }

@@ -41,7 +41,7 @@ public enum ChapAlgorithm {
         return number;
     }
 
-    /** Returns whether this Java runtime supports the algorithm. A runtime in FIPS mode may not support MD5. */
+    /** Returns whether this Java runtime supports the algorithm. A runtime in FIPS mode might not support MD5. */
     public boolean isAvailable() {
         try {
             MessageDigest.getInstance(digest);

@@ -14,7 +14,7 @@ public final class ChapSecret {
 
     private final byte[] bytes;
 
-    /** Copies the bytes of a secret. The caller has checked their number. */
+    /** Copies the bytes of a secret. The caller must check the length. */
     ChapSecret(byte[] bytes) {
         this.bytes = bytes.clone();
     }

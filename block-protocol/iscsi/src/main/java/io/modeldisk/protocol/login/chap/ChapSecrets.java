@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The CHAP names and secrets that a shard or a mount knows: its own, and those of its peers. The names and secrets
- * are read from lines of text:
+ * The CHAP names and secrets of a shard or a mount: its own name and secret, and those of its peers. The names and secrets are
+ * read from lines of text:
  *
  * <pre>
  * # a peer: name, secret, rights, and the initiators that may use the secret
@@ -34,12 +34,14 @@ import java.util.Set;
  *
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
  * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
- * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator that no other peer has a pattern for.
- * The names of primaries need the right {@link Right#REPLICATE}, and the names of `modeldisk status` belong to no peer.
+ * the rights {@link Right#DEFAULT}. A peer without patterns may log in under every initiator name that matches no pattern of
+ * another peer. Only peers with the right {@link Right#REPLICATE} may use the initiator names of primaries. Patterns do not
+ * reserve the initiator names of `modeldisk status`.
  *
- * <p>All processes of a shard have the same line {@code replica}. For a target it is a peer with only the right
- * {@link Right#REPLICATE}. {@link #ofPrimary} has the secrets of a primary as the initiator. In the same way, all shards of a
- * model have the same line {@code status}, a peer with only the right {@link Right#STATUS}; see {@link #ofObserver}.
+ * <p>All processes of a shard have the same line {@code replica}. A target treats this line as a peer with only the right
+ * {@link Right#REPLICATE}. {@link #ofPrimary} returns the secrets with which a primary logs in. In the same way, all shards of a
+ * model have the same line {@code status}, which a target treats as a peer with only the right {@link Right#STATUS}; see
+ * {@link #ofObserver}.
  *
  * <p>The line {@code zookeeper} is not for CHAP; it is in the same file so that a shard has only one file to protect.
  *
@@ -47,10 +49,10 @@ import java.util.Set;
  * Immutable.
  */
 public final class ChapSecrets {
-    /** The initiator name of a primary begins with these characters. */
+    /** The prefix of the initiator name of every primary. */
     public static final String PRIMARY_INITIATOR = "iqn.2026-11.io.modeldisk.shard:";
 
-    /** The initiator name of a process that only reads the status begins with these characters. No learner has such a name. */
+    /** The prefix of the initiator name of a process that only reads the status. No learner has such a name. */
     public static final String OBSERVER_INITIATOR = "iqn.2026-11.io.modeldisk.learner:status-";
 
     private static final int MAX_NAME_CHARS = 255;
@@ -74,7 +76,7 @@ public final class ChapSecrets {
      * @param initiators the initiators that may log in with the secret; empty if all initiators may
      */
     record Peer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
-        /** Returns whether a pattern of this peer names the initiator. */
+        /** Returns whether a pattern of this peer matches the initiator name. */
         boolean names(String initiatorName) {
             return initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
         }
@@ -83,16 +85,19 @@ public final class ChapSecrets {
     private final String selfName;
     private final ChapSecret self;
     private final Map<String, Peer> peers;
-    /** Replaces an unknown user, so the login of an unknown user fails in the same way as a login with a wrong secret. */
+    /**
+     * The peer that stands for every unknown user, so the login of an unknown user fails in the same way as a login with a wrong
+     * secret.
+     */
     private final Peer nobody;
 
     /** The words of the line {@code zookeeper}; null if there is none. */
     private final String[] zookeeper;
 
-    /** The secrets of a primary as the initiator; null if there is no line {@code replica}. */
+    /** The secrets with which a primary logs in to a backup; null if there is no line {@code replica}. */
     private final ChapSecrets ofPrimary;
 
-    /** The secrets of a shard that reads the status of other shards; null if there is no line {@code status}. */
+    /** The secrets with which a shard logs in to other shards to read their status; null if there is no line {@code status}. */
     private final ChapSecrets ofObserver;
 
     private ChapSecrets(String selfName, ChapSecret self, Map<String, Peer> peers, String[] zookeeper,
@@ -112,12 +117,13 @@ public final class ChapSecrets {
      * Parses the lines of a text.
      *
      * @param source the name of the text's origin, for messages
-     * @throws IllegalArgumentException for a malformed line; the message has the line's number and a remedy, never a secret
+     * @throws IllegalArgumentException if a line is malformed; the message contains the number of the line and a remedy, but no
+     *     secret
      */
     public static ChapSecrets parse(String text, String source) {
-        // The words of the lines of which a file has at most one.
         Arguments.require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
             + " line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
+        // The words of the lines of which a file has at most one of each kind, by kind.
         Map<String, String[]> single = new HashMap<>();
         Map<String, Peer> peers = new LinkedHashMap<>();
         int number = 0;
@@ -133,7 +139,7 @@ public final class ChapSecrets {
                 where + "the file has another line '" + words[0] + "'; remove one of them");
             if (PEERS.contains(words[0])) {
                 Peer peer = peer(words, where);
-                // Otherwise each of the two users could log in as the other one.
+                // Two users with the same secret could log in as each other.
                 peers.forEach(
                     (name, other) -> Arguments.require(name.equals(words[1]) || !other.secret().equals(peer.secret()),
                         where + "the peer '" + words[1] + "' has the same secret as the peer '" + name
@@ -155,7 +161,8 @@ public final class ChapSecrets {
     /**
      * Reads a secrets file, which is an {@link OwnerFile}.
      *
-     * @throws IOException if the file is missing or malformed, or if other users can read or write it; the message has a remedy
+     * @throws IOException if the file is missing or malformed, or if other users can read or write it; the message contains a
+     *     remedy
      */
     public static ChapSecrets read(Path file) throws IOException {
         try {
@@ -165,7 +172,10 @@ public final class ChapSecrets {
         }
     }
 
-    /** Returns the secrets of a shard as the initiator, whose name and secret are in a line that another shard has too. */
+    /**
+     * Returns the secrets with which a shard logs in to another process of the model. That process has the same {@code line},
+     * with the name and secret.
+     */
     private static ChapSecrets ofShard(String[] line, String selfName, ChapSecret self) {
         if (line == null) {
             return null;
@@ -223,16 +233,17 @@ public final class ChapSecrets {
     }
 
     /**
-     * Returns the secrets with which a primary logs in to a backup: the line {@code replica} is its own name and secret. If there
-     * is a line {@code self}, the backup must authenticate with it. Null if there is no line {@code replica}.
+     * Returns the secrets with which a primary logs in to a backup; null if there is no line {@code replica}. The line
+     * {@code replica} contains the primary's name and secret. If there is a line {@code self}, the backup must authenticate with
+     * that line.
      */
     public ChapSecrets ofPrimary() {
         return ofPrimary;
     }
 
     /**
-     * Returns the secrets with which a shard logs in to the other shards of the model and reads their status, as
-     * {@link #ofPrimary}. Null if there is no line {@code status}.
+     * Returns the secrets with which a shard logs in to the other shards of the model to read their status; null if there is no
+     * line {@code status}. The line {@code status} has the same role as the line {@code replica} in {@link #ofPrimary}.
      */
     public ChapSecrets ofObserver() {
         return ofObserver;
@@ -266,8 +277,8 @@ public final class ChapSecrets {
     }
 
     /**
-     * Returns whether a user may log in as an initiator. A name that a pattern of any peer matches is only for the peers with
-     * such a pattern.
+     * Returns whether a user may log in under an initiator name. If a pattern of any peer matches the name, only peers with such
+     * a pattern may use the name.
      */
     boolean mayBe(String user, String initiatorName) {
         Peer peer = peer(user);

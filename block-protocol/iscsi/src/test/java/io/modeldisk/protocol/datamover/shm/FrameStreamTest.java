@@ -160,7 +160,10 @@ final class FrameStreamTest {
         });
     }
 
-    /** A Unix socket delivers at once what was sent, so this method need not wait. The reader must have taken all it received. */
+    /**
+     * Fails if the socket or the reader contains unread bytes. A Unix socket delivers bytes at once, so this method need not
+     * wait.
+     */
     private static void assertNothingCame(FrameStream stream, UnixSocket socket) {
         assertThat(stream.reader().hasNext()).isFalse();
         ByteBuffer bytes = ByteBuffer.allocateDirect(Frame.BYTES);
@@ -190,7 +193,8 @@ final class FrameStreamTest {
     @Test
     void fewerThanSixteenResponsesAreSentTogetherAfterTheReadingThreadHadToWait() throws Exception {
         answerWithoutWaiting();
-        // A reader that must stop later reads the clock before each attempt to receive, so it has waited after the first of two.
+        // After stopBy, the reader reads the clock before each attempt to receive. Two reads of the clock show that it has waited
+        // once.
         far.reader().stopBy(TimeUnit.HOURS.toNanos(1));
         int reads = clockOfFar.reads.get();
         CompletableFuture<Integer> waits = nextTag(far);
@@ -209,8 +213,8 @@ final class FrameStreamTest {
         }
         assertAnswers(1, FRAMES);
         CompletableFuture<Integer> next = nextTag(near);
-        // The wait has at least halved the number of responses per system call, so it was at most 8. Two batches have made it
-        // at most 10. Eight responses are held back, so two more responses are enough for a system call.
+        // The wait has at least halved the number of responses per system call, to at most 8. The two batches after the wait have
+        // increased this number to at most 10. Eight responses are held back, so two more responses are enough for a system call.
         for (int i = 0; i < 2; i++) {
             answerNext();
         }

@@ -156,7 +156,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void unusedDescriptorsAreAProtocolErrorAndAreClosed() throws IOException {
+    void unusedDescriptorsAreAProtocolError() throws IOException {
         register(TAG);
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10; i++) {

@@ -78,7 +78,7 @@ class SecretsTest {
     }
 
     @Test
-    void lineReplicaAdmitsOnlyPrimariesAndGivesOnlyTheRightToReplicate() {
+    void replicaLineAdmitsOnlyPrimariesForReplication() {
         ChapSecrets secrets = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test");
         assertThat(secrets.peer("records").rights()).containsExactly(Right.REPLICATE);
         assertThat(secrets.mayBe("records", ChapSecrets.PRIMARY_INITIATOR + "0-1")).isTrue();
@@ -86,19 +86,19 @@ class SecretsTest {
     }
 
     @Test
-    void primaryLogsInWithTheLineReplicaAndExpectsTheLineSelfOfTheBackup() {
+    void primaryAuthenticatesWithTheReplicaLineAndTheBackupWithTheSelfLine() {
         ChapSecrets primary = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test").ofPrimary();
         assertThat(primary.selfName()).isEqualTo("records");
         assertThat(primary.self()).isEqualTo(ChapSecret.of("theSecretOfTheRecords"));
         assertThat(primary.peer("shards").secret()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
-        assertThat(primary.knows(primary.peer("learner"))).as("a learner is known as a backup").isFalse();
+        assertThat(primary.knows(primary.peer("learner"))).as("the primary accepts a learner as a backup").isFalse();
         ChapSecrets withoutSelf = ChapSecrets.parse("replica records theSecretOfTheRecords", "test").ofPrimary();
         assertThat(withoutSelf.hasPeers()).as("the backup must authenticate").isFalse();
         assertThat(ChapSecrets.parse(LINES, "test").ofPrimary()).isNull();
     }
 
     @Test
-    void lineStatusGivesOnlyTheRightToReadTheStatusAndIsTheIdentityOfAShard() {
+    void statusLineLetsAShardOnlyReadTheStatusOfOtherShards() {
         ChapSecrets secrets = ChapSecrets.parse(LINES + "status page theSecretOfThePage\n", "test");
         assertThat(secrets.peer("page").rights()).containsExactly(Right.STATUS);
         assertThat(secrets.ofObserver().selfName()).isEqualTo("page");
@@ -147,7 +147,7 @@ class SecretsTest {
     }
 
     @Test
-    void nameThatAPatternOfAPeerMatchesIsOnlyForPeersWithSuchAPattern() {
+    void initiatorNameThatAPatternMatchesIsReservedForPeersWithSuchAPattern() {
         ChapSecrets secrets = ChapSecrets.parse("""
             peer seven    aVeryLongSecretOfSeven iqn.2026-11.io.modeldisk.learner:seven
             peer spare    aVeryLongSecretOfSpare iqn.2026-11.io.modeldisk.learner:S*
@@ -156,15 +156,15 @@ class SecretsTest {
             """, "test");
         String seven = "iqn.2026-11.io.modeldisk.learner:seven";
         assertThat(Stream.of("seven", "spare", "operator", "monitor").filter(user -> secrets.mayBe(user, seven)))
-            .as("users that may be learner seven").containsExactly("seven", "spare");
+            .as("users that may log in as learner seven").containsExactly("seven", "spare");
         assertThat(secrets.mayBe("operator", "iqn.2026-11.io.modeldisk.learner:eight")).isTrue();
         assertThat(secrets.mayBe("monitor", ChapSecrets.OBSERVER_INITIATOR + "4711"))
-            .as("a user without patterns reads the status under a name that a pattern of another user matches")
+            .as("every user may use an observer name, even if the pattern of another user matches the name")
             .isTrue();
     }
 
     @Test
-    void patternInAnyUnicodeFormReservesTheName() {
+    void patternInAnyUnicodeFormReservesTheInitiatorName() {
         ChapSecrets secrets = ChapSecrets.parse("""
             peer cafe     aVeryLongSecretOfIts iqn.a:cafe\u0301
             peer operator aVeryLongSecretToo
@@ -175,7 +175,7 @@ class SecretsTest {
 
     @ParameterizedTest
     @EnumSource(Right.class)
-    void nameOfAPrimaryNeedsTheRightToReplicate(Right right) {
+    void initiatorNameOfAPrimaryNeedsTheRightToReplicate(Right right) {
         ChapSecrets secrets = ChapSecrets.parse(
             "peer one aVeryLongSecretOfIts may=" + right + "\npeer two aVeryLongSecretToo may=" + right + " iqn.*",
             "test");
@@ -195,7 +195,7 @@ class SecretsTest {
     }
 
     @Test
-    void byteOrderMarkIsNamed() {
+    void errorMessageNamesAByteOrderMark() {
         assertThatThrownBy(() -> ChapSecrets.parse("\uFEFF" + LINES, "test"))
             .hasMessage("test line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
     }
