@@ -37,7 +37,7 @@ public final class IoRequest implements InitiatorTask {
      *     FREE ----------> HELD --------------> IN_FLIGHT ---------------------------------------> ENDED
      *      ^    release     |  ^                   |                                                  |
      *      +----------------+  +-------------------+                                                  |
-     *      |                 the command cannot be sent                                                    |
+     *      |              the command cannot be sent                                                  |
      *      +------------------------------------------------------------------------------------------+
      *                                       the completion has returned
      * </pre>

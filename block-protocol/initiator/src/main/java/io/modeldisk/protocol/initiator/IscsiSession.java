@@ -47,7 +47,7 @@ public final class IscsiSession implements AutoCloseable {
      */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
-    /** The target's announcement that it closes the session; null if there is none. Used only by the receiving thread. */
+    /** The target's announcement that it closes the session; null if there is none. Only the receiving thread uses this field. */
     private FarewellException farewell;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
@@ -249,8 +249,8 @@ public final class IscsiSession implements AutoCloseable {
     /**
      * Sends a command. If this method returns without an exception, the session calls the request's completion exactly once.
      *
-     * @param more whether the session may hold back the command, to send it together with the next command. If true, the caller
-     *     must call {@link #flush} before it waits for anything. {@link #acquire} sends held-back commands before it waits
+     * @param more whether the session may hold back the command to send the command together with the next one. If true, the
+     *     caller must call {@link #flush} before it waits for anything. {@link #acquire} sends held-back commands before it waits
      * @throws ShardException if the session is closed; the request is free then
      * @throws RuntimeException if the datamover refuses the command, for example because it cannot use the memory; the request is
      *     free then

@@ -4,10 +4,10 @@ import java.security.SecureRandom;
 
 /**
  * Initiator session identifiers (RFC 7143 section 11.12.5) of the random format. Two processes with the same initiator name have
- * different identifiers, so a session of one process does not replace a session of the other.
+ * different identifiers, so a session of one process never replaces a session of another process.
  */
 public final class Isid {
-    /** The format: the first two bits are 10b, and the initiator chooses the other bits at random. */
+    /** The format: the first two bits are 10b, and the remaining bits are random. */
     private static final long RANDOM_FORMAT = 0x80L << 40;
     private static final long RANDOM_BITS = 0xFF_FFFF_FFFCL;
 

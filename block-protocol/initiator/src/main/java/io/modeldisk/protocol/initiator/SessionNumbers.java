@@ -29,7 +29,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     private boolean closed;
 
     private volatile int expStatSn;
-    /** Used only by {@link #stamp}, which the datamover calls for one PDU at a time. */
+    /** Only {@link #stamp} uses this field. The datamover never calls that method for two PDUs concurrently. */
     private int nextCmdSn = 1;
 
     SessionNumbers(int queueDepth, NanoClock clock) {

@@ -23,7 +23,7 @@ public final class ShardException extends IOException {
     public enum Kind {
         /** The shard does not respond, is not served at its address, or the connection was lost. A later call connects again. */
         PATH_LOST,
-        /** The shard is BUSY, or the initiator has no capacity for another call. A later call might succeed. */
+        /** The shard is BUSY, or the initiator cannot send another command now. A later call might succeed. */
         BUSY,
         /** Other learners did not push their rounds within the wait timeout. A later call waits again. */
         ROUND_TIMEOUT,

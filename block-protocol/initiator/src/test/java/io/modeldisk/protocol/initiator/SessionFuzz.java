@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Sends the fuzzer's input from a target to the initiator. Every command in flight must complete exactly once, within a limited
- * time, and only the memory of reads may change.
+ * time, and the initiator must change no memory except that of its reads.
  *
  * <p>The first byte of an input holds the flags {@link #LOG_IN}, {@link #DIGESTS} and {@link #MEND}. The target sends the
  * remaining bytes.
@@ -64,7 +64,7 @@ public final class SessionFuzz {
                 int all = submitted;
                 await("every command completes", () -> ends.get() == all);
             } catch (IOException e) {
-                // The login may fail, because the input need not be a valid Login response.
+                // The login can fail, because the input need not be a valid Login response.
             }
             played.get(10, TimeUnit.SECONDS);
         } catch (Exception e) {
@@ -110,7 +110,7 @@ public final class SessionFuzz {
             target.sendBytes((mode & MEND) != 0 ? mended(target, bytes) : bytes);
             target.drain();
         } catch (SocketException e) {
-            // The initiator may close the connection before all input was sent.
+            // The initiator can close the connection before the target has sent all input.
         } catch (IOException e) {
             throw new AssertionError("the initiator did not close the connection in time", e);
         }

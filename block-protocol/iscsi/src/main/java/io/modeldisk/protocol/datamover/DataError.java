@@ -8,7 +8,7 @@ public enum DataError implements DataArrival {
     OUT_OF_ORDER,
     /** The initiator sent less or more data than the target requested. */
     INCORRECT_AMOUNT,
-    /** The data has no fault, but its command had failed earlier. The target has now received and dropped all of the data. */
+    /** The data is correct, but its command had already failed. The target has received and dropped all of the data. */
     UNWANTED,
     /** The initiator sent more unsolicited data than the login allows. */
     UNEXPECTED_UNSOLICITED_DATA,

@@ -49,7 +49,8 @@ public final class DataTransfer {
     }
 
     /**
-     * Sets other pieces of the target's memory as the location of the task's data. No data of the task may have arrived before.
+     * Sets other pieces of the target's memory as the location of the task's data. The caller must call this method before data
+     * of the task arrives.
      */
     public void liesIn(DataPlace other) {
         place = other;

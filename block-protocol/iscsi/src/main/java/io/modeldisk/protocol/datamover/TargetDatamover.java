@@ -10,9 +10,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of one connection, below iSCSI. A datamover moves control PDUs in both directions, and the data of tasks when
- * the target requests a transfer. The operations are those of the Datamover Architecture (RFC 5047 section 7). The datamover
- * hides how data is transferred: by Data-In, R2T and Data-Out PDUs over TCP, and by RDMA WRITE and READ over iSER.
+ * The target's end of one connection, below iSCSI. A datamover moves control PDUs between initiator and target, and moves the
+ * data of a task when the target requests the transfer. The operations are those of the Datamover Architecture (RFC 5047 section
+ * 7). The datamover hides how data is transferred: by Data-In, R2T and Data-Out PDUs over TCP, and by RDMA WRITE and READ over
+ * iSER.
  *
  * <pre>
  *   login               {@link #receiveControl} → {@link ControlListener#controlNotify}
@@ -127,7 +128,8 @@ public interface TargetDatamover extends AutoCloseable {
      *     the last piece
      * @return whether the caller may reuse the memory of this piece and of all earlier pieces of the transfer. If false, the
      *     memory must not change until {@link #awaitPuts} or {@link #forget} has returned. After the last piece, the memory must
-     *     not change until {@link Listener#putCompletionNotify}, which the receiving thread may call before this method returns
+     *     not change until {@link Listener#putCompletionNotify} is called, which can happen on the receiving thread before this
+     *     method returns
      */
     boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,

@@ -12,8 +12,7 @@ import java.nio.ByteBuffer;
  *
  * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE instead of FINITE: the
  * initiator withholds the gradient because of a NaN or an infinity. An initiator sets the bit in exactly one command for each
- * such gradient, so the shard counts each gradient once. A command with this bit and 0 logical blocks has no other effect than
- * this count.
+ * such gradient, so the shard counts each gradient once. A command with this bit and 0 logical blocks only increases this count.
  *
  * <p>The command returns 4 bytes: the number of logical blocks of the range that have no gradient in the round, big-endian. A
  * command that is sent again returns the same number.
@@ -23,8 +22,8 @@ public final class AbsentCommand {
     public static final int OPCODE = 0xCB;
 
     /**
-     * The bits of the CDB that have a meaning. A unit supports the command if this object, compared by identity, is in its list
-     * of commands.
+     * The bits of the CDB that have a meaning. A logical unit supports the command if the unit's list of commands contains this
+     * object (compared by identity).
      */
     public static final CdbUsage USAGE = CdbUsage.parse("CB 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 

@@ -17,8 +17,8 @@ public final class AwaitCommand {
     public static final int OPCODE = 0xC7;
 
     /**
-     * The bits of the CDB that have a meaning. A unit supports the command if this object, compared by identity, is in its list
-     * of commands.
+     * The bits of the CDB that have a meaning. A logical unit supports the command if the unit's list of commands contains this
+     * object (compared by identity).
      */
     public static final CdbUsage USAGE = CdbUsage.parse("C7 00 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 

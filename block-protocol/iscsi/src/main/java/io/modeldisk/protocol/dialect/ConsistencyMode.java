@@ -5,8 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The rule that determines which weights a pull may return. The text of a mode is {@code asp}, {@code bsp}, or {@code ssp:} and a
- * number of rounds.
+ * The rule that determines which weights a pull is allowed to return. The text of a mode is {@code asp}, {@code bsp}, or
+ * {@code ssp:} and a number of rounds.
  *
  * @param kind the kind of the mode
  * @param stalenessRounds the maximum number of rounds that other learners may lag behind the learner that pulls; 0 unless the

@@ -37,8 +37,8 @@ public final class JoinCommand {
      * The data that a shard returns for JOIN.
      *
      * @param joinRound the first round in which the learner participates
-     * @param membership the random number that identifies the membership. A new membership has a new number, and the shard has
-     *     forgotten the rounds of the earlier membership
+     * @param membership the random number that identifies the membership. A new membership has a new number, and the shard no
+     *     longer has the rounds of the earlier membership
      * @param history the random number that identifies the updates of the shard. If the number changes, the shard has lost
      *     updates, for example because it was restarted from a checkpoint. 0 from a shard of an older version
      * @param startRound with bsp, the round of the checkpoint from which the shard has started. The checkpoint includes all
@@ -55,7 +55,7 @@ public final class JoinCommand {
     }
 
     /**
-     * Returns the earliest round that a CDB asks for.
+     * Returns the earliest round that a CDB requests.
      *
      * @throws ScsiException if the round is above {@link RoundCdb#MAX_ROUND}
      */
@@ -63,12 +63,12 @@ public final class JoinCommand {
         long round = cdb.u64(EARLIEST_ROUND);
         if (round < 0 || round > RoundCdb.MAX_ROUND) {
             throw new ScsiException(Sense.invalidFieldInCdb(EARLIEST_ROUND),
-                "JOIN asks for round " + Long.toUnsignedString(round) + "; the highest round is " + RoundCdb.MAX_ROUND);
+                "JOIN requests round " + Long.toUnsignedString(round) + "; the highest round is " + RoundCdb.MAX_ROUND);
         }
         return round;
     }
 
-    /** Returns whether a CDB asks for a new membership. */
+    /** Returns whether a CDB requests a new membership. */
     public static boolean anew(Cdb cdb) {
         return (cdb.u8(FLAGS) & ANEW) != 0;
     }

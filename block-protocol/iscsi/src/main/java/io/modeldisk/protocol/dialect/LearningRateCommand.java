@@ -42,7 +42,7 @@ public final class LearningRateCommand {
         float rate = Float.intBitsToFloat((int) cdb.u32(RATE_FIELD));
         if (!Float.isFinite(rate) || rate < 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(RATE_FIELD),
-                "LEARNING RATE has the rate " + rate + ", which is not a finite number above 0");
+                "LEARNING RATE has the rate " + rate + "; the rate must be finite and must not be negative");
         }
         return rate;
     }

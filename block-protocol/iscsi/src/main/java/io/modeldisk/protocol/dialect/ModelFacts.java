@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  * @param shards the number of shards of the model
  * @param aggregator the specification of the aggregator, such as {@code sgd:lr=0.1}
  * @param consistency the text of the {@link ConsistencyMode}, such as {@code ssp:3}
- * @param learners the number of learners that the first round waits for
+ * @param learners the number of learners that must have joined before the first round closes
  * @param minLearners the minimum number of learners: the job stops if fewer learners are left; 0 if the job never stops
  * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; null from a
  *     shard of an older version, which means {@code pass}
@@ -154,7 +154,7 @@ public record ModelFacts(
         return SKIP.equals(nonFinite);
     }
 
-    /** Returns whether the aggregator has a learning rate: its specification then has the option {@code lr}. */
+    /** Returns whether the aggregator has a learning rate: its specification then contains the option {@code lr}. */
     @JsonIgnore
     public boolean hasLearningRate() {
         return LEARNING_RATE.matcher(aggregator).find();

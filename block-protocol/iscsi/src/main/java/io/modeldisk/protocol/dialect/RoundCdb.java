@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
  * <li>bytes 6 and 7: the number of logical blocks
  * <li>bytes 8 to 13: the round
  * <li>byte 14: reserved
- * <li>byte 15: CONTROL (SAM-5 5.2), of which no bit is supported
+ * <li>byte 15: CONTROL (SAM-5 5.2); no bit is supported
  * </ul>
  */
 public final class RoundCdb {
@@ -28,8 +28,8 @@ public final class RoundCdb {
     public static final int PULL = 0xC2;
 
     /**
-     * The bits of PUSH that have a meaning. A unit supports PUSH if this object, compared by identity, is in its list of
-     * commands.
+     * The bits of PUSH that have a meaning. A logical unit supports PUSH if the unit's list of commands contains this object
+     * (compared by identity).
      */
     public static final CdbUsage PUSH_USAGE = CdbUsage.parse("C1 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 

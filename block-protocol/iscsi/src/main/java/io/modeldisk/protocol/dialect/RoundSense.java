@@ -2,7 +2,7 @@ package io.modeldisk.protocol.dialect;
 
 import io.modeldisk.protocol.scsi.Sense;
 
-/** The reasons for which a shard refuses a command on its train unit, each with sense data and a text (see PROTOCOL.md). */
+/** The reasons why a shard refuses a command on its train unit. Each reason has sense data and a text (see PROTOCOL.md). */
 public enum RoundSense {
     /** COMMAND SEQUENCE ERROR: a nexus pushes a round but is not a learner. */
     NO_LEARNER(0x00, "the shard has forgotten this learner: its lease has expired, or the shard was restarted"),

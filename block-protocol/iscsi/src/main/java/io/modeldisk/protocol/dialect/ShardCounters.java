@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The counters that show the progress of a shard, on VPD page C2h. After its header, the page always has
- * {@value #BYTES} bytes. A shard returns the page without acquiring the lock of a block, so a learner may read the page in each
- * iteration.
+ * The counters that show the progress of a shard, on VPD page C2h. After its header, the page always has {@value #BYTES} bytes. A
+ * shard returns the page without acquiring the lock of a block, so a learner can read the page in each iteration without slowing
+ * down the shard.
  *
  * @param minVersion the number of updates of the block with the fewest updates
  * @param maxVersion the number of updates of the block with the most updates

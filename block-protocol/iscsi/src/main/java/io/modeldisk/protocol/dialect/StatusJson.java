@@ -17,7 +17,7 @@ public final class StatusJson {
         group(object, metric).put(metric.key(), value);
     }
 
-    /** Sets a text, or a flag that is set and has a reason. */
+    /** Sets a text, or a flag whose value is a reason. */
     public static void put(ObjectNode object, Metric metric, String value) {
         group(object, metric).put(metric.key(), value);
     }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /** The INQUIRY command that reads one of modeldisk's VPD pages, and its data. */
 public final class VpdPage {
-    /** The allocation length of the command, the maximum of INQUIRY. */
+    /** The allocation length in the command: the maximum that INQUIRY allows. */
     public static final int DATA_BYTES = 0xFFFF;
 
     private static final int HEADER_BYTES = 4;

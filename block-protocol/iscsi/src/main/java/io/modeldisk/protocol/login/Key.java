@@ -20,7 +20,7 @@ public final class Key {
     /** The type of the session: Discovery or Normal. */
     public static final String SESSION_TYPE = "SessionType";
 
-    /** The targets that a discovery session asks for. */
+    /** The targets that a discovery session requests. */
     public static final String SEND_TARGETS = "SendTargets";
 
     /** The length of the longest data segment that the sender of the key accepts. */

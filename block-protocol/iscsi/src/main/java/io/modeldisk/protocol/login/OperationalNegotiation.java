@@ -191,7 +191,8 @@ public final class OperationalNegotiation {
                 case Key.DATA_PDU_IN_ORDER, Key.DATA_SEQUENCE_IN_ORDER -> acceptedOnly(key, value, Key.YES);
                 case Key.MAX_CONNECTIONS, Key.MAX_OUTSTANDING_R2T -> acceptedOnly(key, value, "1");
                 case Key.ERROR_RECOVERY_LEVEL, Key.DEFAULT_TIME2RETAIN -> acceptedOnly(key, value, "0");
-                // The initiator offers 0. The larger of the two peers' values applies, so the target may respond with more.
+                // The initiator offers 0. The larger of the two peers' values applies, so the target is allowed to respond with a
+                // larger value.
                 case Key.DEFAULT_TIME2WAIT -> accepted(key, value, 0, MAX_TIME_S);
                 case Key.MAX_BURST_LENGTH ->
                     maxBurstBytes = accepted(key, value, MIN_LENGTH_BYTES, own.maxBurstBytes());

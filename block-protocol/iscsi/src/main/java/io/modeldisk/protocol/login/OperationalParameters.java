@@ -6,7 +6,7 @@ package io.modeldisk.protocol.login;
  * @param initialR2t whether the initiator must wait for an R2T before it sends data after a write command
  * @param immediateData whether a write command may carry data
  * @param firstBurstBytes the maximum length of a write's unsolicited data, including the data in the command
- * @param maxBurstBytes the maximum length of a sequence of Data-In PDUs, and of the data that one R2T asks for
+ * @param maxBurstBytes the maximum length of a sequence of Data-In PDUs, and of the data that one R2T requests
  * @param ownDataSegmentBytes the maximum length of a data segment that this process accepts
  * @param peerDataSegmentBytes the maximum length of a data segment that the peer accepts
  * @param headerDigest the digest of headers

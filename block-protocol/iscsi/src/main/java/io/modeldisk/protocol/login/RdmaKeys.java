@@ -5,7 +5,7 @@ package io.modeldisk.protocol.login;
  * for data segments. Initiators and targets use this class. Not thread-safe.
  */
 final class RdmaKeys {
-    /** The minimum length of a data segment that a peer may request. This length is enough for sense data. */
+    /** The lowest limit for data segments that a peer may declare. A data segment of this length can hold sense data. */
     private static final int MIN_LENGTH_BYTES = 64;
 
     /** The maximum length of a data segment that this process accepts or sends, even if the peer accepts more. */

@@ -128,8 +128,8 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * Creates a view of memory of a device, which the caller owns and releases. Only the addresses are used: the host has no
-     * access to the bytes.
+     * Creates a view of memory of a device, which the caller owns and releases. Only the addresses are used, because the host
+     * cannot access the bytes.
      *
      * @param slab the addresses, at most {@value #SLAB_BYTES} bytes
      */

@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 
 /**
  * A flyweight over the 48-byte Basic Header Segment that starts every PDU (RFC 7143 section 11.2.1), with the fields that all
- * PDUs have at the same offset. Subclasses add the fields of one kind of PDU. Objects of several subclasses may view the same
+ * PDUs have at the same offset. Subclasses add the fields of one kind of PDU. Objects of several subclasses can view the same
  * buffer.
  *
  * <p>Not thread-safe: one thread owns the buffer. Reads and writes do not change the position of the buffer.
@@ -23,7 +23,7 @@ public class Pdu {
     public static final int FLAG_CONTINUE = 0x40;
     /** The offset of the target transfer tag in the PDUs that have one. */
     protected static final int TARGET_TRANSFER_TAG = 20;
-    /** The offset of the number of a Data-In, Data-Out or R2T PDU in its sequence. */
+    /** The offset of DataSN or R2TSN: the number of a Data-In, Data-Out or R2T PDU in its sequence. */
     protected static final int DATA_SN = 36;
     /** The offset of the field Buffer Offset of a Data-In, Data-Out or R2T PDU. */
     protected static final int BUFFER_OFFSET = 40;

@@ -19,7 +19,10 @@ public enum AccessState {
 
     private static final Set<ScsiCommand> ALWAYS_RUN = EnumSet.of(ScsiCommand.INQUIRY, ScsiCommand.REPORT_LUNS,
         ScsiCommand.REQUEST_SENSE, ScsiCommand.REPORT_TARGET_PORT_GROUPS);
-    /** READ CAPACITY is not required in standby, but Linux reads the capacity when it attaches a disk. */
+    /**
+     * The commands that are also run in standby. SPC-4 does not require READ CAPACITY there, but Linux reads the capacity when it
+     * attaches a disk.
+     */
     private static final Set<ScsiCommand> RUN_IN_STANDBY = EnumSet.of(ScsiCommand.MODE_SENSE_6,
         ScsiCommand.MODE_SENSE_10, ScsiCommand.READ_CAPACITY_10, ScsiCommand.READ_CAPACITY_16,
         ScsiCommand.REPORT_SUPPORTED_OPERATION_CODES, ScsiCommand.REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS);

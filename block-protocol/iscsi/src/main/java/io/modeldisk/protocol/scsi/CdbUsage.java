@@ -32,7 +32,7 @@ public final class CdbUsage {
         return new CdbUsage(mask, 0, 0);
     }
 
-    /** Returns a copy of this usage map in which the given bits of byte {@code at} may be set and are ignored. */
+    /** Returns a copy of this usage map that ignores the given bits of byte {@code at}: a CDB may set them without an effect. */
     CdbUsage ignoring(int at, int bits) {
         return new CdbUsage(mask, at, bits);
     }

@@ -76,7 +76,7 @@ public final class InquiryData {
 
     /**
      * Returns the VPD page with the designators: T10 vendor ID, EUI-64, and the names of target port and target device. If the
-     * target has several target port groups, the page also has the relative target port and the group.
+     * target has several target port groups, the page also contains the relative target port and the group.
      *
      * @param portalGroupTag the iSCSI portal group tag, which is part of the name of the target port
      * @param portGroup the target port group and relative target port; 0 if the target has only one group

@@ -2,7 +2,7 @@ package io.modeldisk.protocol.scsi;
 
 /** The ways in which a command can access the medium of its logical unit. */
 public enum MediumAccess {
-    /** Does not access the medium; the command may return parameter data. */
+    /** Does not access the medium; the command can return parameter data. */
     NONE,
     /** Reads the medium. */
     READ,

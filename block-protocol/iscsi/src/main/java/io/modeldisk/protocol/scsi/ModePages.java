@@ -54,7 +54,7 @@ public final class ModePages {
         }
         if (page == CONTROL || page == ALL) {
             // Byte 3: SIMPLE commands may be reordered freely, because different blocks are independent.
-            // Byte 5, TAS: if another nexus aborts a task, the task's initiator receives TASK ABORTED, so it does not wait forever.
+            // Byte 5, TAS: if another nexus aborts a task, the initiator of the task receives the status TASK ABORTED.
             data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10)
                 .u8(5, changeable ? 0 : 0x40).build());
         }

@@ -5,8 +5,8 @@ package io.modeldisk.protocol.scsi;
  * relative identifier is the number of the group.
  *
  * <p>While the reporting group is active, all other groups are in standby. A group that is not active reports only itself,
- * because its process does not know which process is active. An initiator that got a wrong state of the active group would not
- * use this group.
+ * because its process does not know which process is active. An initiator that received a wrong state of the active group would
+ * not use the active group.
  */
 public final class PortGroupData {
     /** The maximum number of groups. */
@@ -24,7 +24,7 @@ public final class PortGroupData {
     private PortGroupData() {}
 
     /**
-     * Returns the parameter data in the format that the CDB asks for.
+     * Returns the parameter data in the format that the CDB requests.
      *
      * @param own the group that reports, from 1
      * @param count the number of groups

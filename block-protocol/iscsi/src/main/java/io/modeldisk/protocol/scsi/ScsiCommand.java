@@ -125,9 +125,9 @@ public enum ScsiCommand {
     }
 
     /**
-     * Returns the command that a CDB asks for, or null if the operation code is not known.
+     * Returns the command in a CDB, or null if the operation code is unknown.
      *
-     * @throws ScsiException INVALID FIELD IN CDB, if the operation code is known but the service action is not
+     * @throws ScsiException INVALID FIELD IN CDB, if the operation code is known but the service action is unknown
      */
     public static ScsiCommand find(Cdb cdb) throws ScsiException {
         ScsiCommand first = FIRST_BY_OPCODE[cdb.opcode()];

@@ -13,7 +13,7 @@ public final class ScsiStatus {
     /** The command completed and its condition is met: all blocks of a PRE-FETCH are in the cache. */
     public static final int CONDITION_MET = 0x04;
 
-    /** The unit cannot accept the command now; the initiator may send the command again later. */
+    /** The unit cannot accept the command now; the initiator can send the command again later. */
     public static final int BUSY = 0x08;
 
     /** Another nexus holds a reservation. */

@@ -43,7 +43,7 @@ public record Sense(int key, int asc, int ascq, int field, int bit, long informa
     /** ABORTED COMMAND, protocol service CRC error: iSCSI uses this sense for data that is damaged, missing or out of order. */
     public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
 
-    /** ABORTED COMMAND, incorrect amount of data: the initiator sent less or more data than the target asked for. */
+    /** ABORTED COMMAND, incorrect amount of data: the initiator sent less or more data than the target requested. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
 
     /** ABORTED COMMAND, data offset error: the memory that a command refers to is not registered or is too short. */

@@ -107,9 +107,7 @@ public record SupportedOperations(boolean disk, boolean portGroups, List<CdbUsag
         return timeouts ? data.append(timeouts()).build() : data.build();
     }
 
-    /**
-     * Returns a timeouts descriptor without values, because the duration of a command depends on the learners for which it waits.
-     */
+    /** Returns a timeouts descriptor without values, because the duration of a command depends on other learners. */
     private static byte[] timeouts() {
         return new DataBuilder(TIMEOUTS_BYTES).u16(0, TIMEOUTS_BYTES - 2).build();
     }

@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A minimal target for the tests of datamovers. The target stores the data of each write under the command's tag. A read returns
- * the bytes of {@link #source} from offset {@code tag * 4096} on. The response to a ping has the ping's data.
+ * the bytes of {@link #source} from offset {@code tag * 4096} on. The response to a ping contains the ping's data.
  */
 public final class TargetSide implements TargetDatamover.Listener, TargetDatamover.Numbering, AutoCloseable {
     static final int SLOTS = 8;
@@ -42,7 +42,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     /** The action that the receiving thread runs before it responds to the next ping. */
     volatile Action onNextPing;
 
-    /** An action that may fail with an {@link IOException}. */
+    /** An action that can fail with an {@link IOException}. */
     interface Action {
         void run() throws IOException;
     }

@@ -5,7 +5,8 @@ import java.util.Arrays;
 
 /**
  * Negotiates text keys that the fuzzer generates, as a target and as an initiator. Checks that the agreed parameters are within
- * the limits of the initiator and the target. Checks that a target responds only to offered keys, with text that can be parsed.
+ * the limits of the initiator and the target. Checks that a target responds only to offered keys, and that its responses can be
+ * parsed.
  *
  * <p>The first byte of an input selects target or initiator. The remaining bytes are the text.
  */

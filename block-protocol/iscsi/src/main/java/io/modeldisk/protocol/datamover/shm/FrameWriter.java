@@ -56,7 +56,7 @@ final class FrameWriter {
         this.message = new SocketMessage(socket, bytes);
     }
 
-    /** Acquires the lock that a thread must hold to send, until the caller closes the result. */
+    /** Acquires the lock that a thread must hold to send. The caller closes the result to release the lock. */
     Held lock() {
         return lock.hold();
     }
@@ -64,8 +64,8 @@ final class FrameWriter {
     /**
      * Sends a response without data. The caller holds {@code lock}.
      *
-     * @param moreToAnswer whether the calling thread has received another request. If true, this response may be held back and
-     *     sent with the response to that request
+     * @param moreToAnswer whether the calling thread has received another request. If true, this method can hold back the
+     *     response, to send it together with the response to that request
      */
     void answer(Pdu pdu, boolean moreToAnswer) throws IOException {
         hold(pdu, Frame.NO_TAG, 0);
@@ -77,8 +77,8 @@ final class FrameWriter {
     }
 
     /**
-     * Sends a command. If {@code more} is true, the command may be held back and sent with the next command. The caller holds
-     * {@code lock}.
+     * Sends a command. If {@code more} is true, this method can hold back the command, to send it together with the next command.
+     * The caller holds {@code lock}.
      */
     void command(Pdu pdu, int tag, long offset, boolean more) throws IOException {
         hold(pdu, tag, offset);

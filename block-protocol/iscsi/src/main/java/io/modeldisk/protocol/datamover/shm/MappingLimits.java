@@ -3,7 +3,7 @@ package io.modeldisk.protocol.datamover.shm;
 import io.modeldisk.platform.Arguments;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Limits the memory of initiators that a server maps, for each connection and in total. Thread-safe. */
+/** Limits the amount of initiator memory that a server maps, for each connection and in total. Thread-safe. */
 public final class MappingLimits {
     /**
      * The default limit of one connection in bytes. The limit counts address space, because the pages belong to the initiator.
@@ -22,7 +22,7 @@ public final class MappingLimits {
         this(DEFAULT_CONNECTION_BYTES, DEFAULT_TOTAL_BYTES);
     }
 
-    /** Creates limits in bytes, each of which must be more than 0. */
+    /** Creates limits in bytes. Each limit must be more than 0. */
     public MappingLimits(long connectionBytes, long totalBytes) {
         Arguments.require(connectionBytes > 0 && totalBytes > 0,
             "connectionBytes=" + connectionBytes + " and totalBytes=" + totalBytes + " must be positive");
@@ -38,7 +38,7 @@ public final class MappingLimits {
         return totalBytes;
     }
 
-    /** The number of bytes that all connections have mapped at present. */
+    /** The number of bytes that all connections together map now. */
     public long mappedBytes() {
         return mappedBytes.get();
     }

@@ -56,7 +56,7 @@ public final class ShmPortal implements TargetPortal {
 
     private static final Logger LOG = LogManager.getLogger(ShmPortal.class);
     private static final long PROBE_MS = 1000;
-    /** The wait for a connection has no time-out. {@link #close} ends the wait. */
+    /** The wait for a connection has no timeout. {@link #close} ends the wait. */
     private static final int NO_TIMEOUT = -1;
     private static final int GROUP_OR_OTHERS_WRITE = 022;
 

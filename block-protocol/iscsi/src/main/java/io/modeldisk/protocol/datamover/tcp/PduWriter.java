@@ -53,7 +53,7 @@ final class PduWriter {
         lock.unlock();
     }
 
-    /** Acquires the lock that a thread must hold to write, until the caller closes the result. */
+    /** Acquires the lock that a thread must hold to write. The caller closes the result to release the lock. */
     Held lock() {
         lock.lock();
         sendingSinceNs = clock.nanoTime();

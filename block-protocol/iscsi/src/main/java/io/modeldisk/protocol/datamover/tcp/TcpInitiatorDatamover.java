@@ -27,7 +27,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 /**
  * The initiator's end of a TCP connection. The data of Data-In PDUs is received directly into the task's memory. A separate
  * thread sends the data that an R2T requests, because sending blocks until the target reads. If the receiving thread sent this
- * data while the target also sends data, the initiator and the target could both block and never read: a deadlock.
+ * data while the target sends other data, neither side would read, and both would block forever.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private final PduStream stream;
@@ -140,7 +140,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private void receiveDataIn(Listener listener, int length) throws IOException {
         InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
         if (task == null) {
-            // The task was aborted, and its memory may already be used for another purpose.
+            // The task was aborted, and its memory could already be in use for another purpose.
             reader.dropData(length);
         } else {
             long offset = dataIn.bufferOffset();

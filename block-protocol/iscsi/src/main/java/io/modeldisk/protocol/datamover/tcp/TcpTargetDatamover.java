@@ -236,7 +236,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
         long end = dataOut.bufferOffset() + length;
-        // After the transfer is complete, surplus data may have any offset, because it is dropped.
+        // After the transfer is complete, the offset of surplus data is not checked, because such data is dropped.
         boolean misplaced = dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete();
         if (misplaced || dataOut.dataSn() != state.nextDataSn++) {
             return DataError.OUT_OF_ORDER;
@@ -279,7 +279,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     /** Requests the next burst if the engine has granted memory for it. Returns whether all data has been received. */
     private boolean goOn(TcpTransfer state) throws IOException {
-        // Another thread may grant memory at the same time. Exactly one of the two threads must request the remaining data.
+        // Another thread might grant memory concurrently. Exactly one of the two threads must request the remaining data.
         synchronized (state) {
             state.unsolicited = false;
             if (state.transfer.isComplete()) {

@@ -25,7 +25,7 @@ final class TcpTransfer {
     int sequenceBytes;
     boolean unsolicited;
     boolean fetching;
-    /** The first fault of the data, or null if the data has no fault. */
+    /** The first fault that was found in the data, or null if there is none. */
     DataError error;
 
     /** The number of transfers that this slot has begun. */

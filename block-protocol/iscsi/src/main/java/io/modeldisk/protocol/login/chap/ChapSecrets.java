@@ -73,7 +73,7 @@ public final class ChapSecrets {
      *
      * @param secret the secret of the user
      * @param rights the rights of the user
-     * @param initiators the initiators that may log in with the secret; empty if all initiators may
+     * @param initiators the initiators that may log in with the secret; empty if all initiators may log in
      */
     record Peer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
         /** Returns whether a pattern of this peer matches the initiator name. */
@@ -123,7 +123,7 @@ public final class ChapSecrets {
     public static ChapSecrets parse(String text, String source) {
         Arguments.require(text.isEmpty() || text.charAt(0) != BYTE_ORDER_MARK, source
             + " line 1: the file begins with a byte order mark (BOM); save it as UTF-8 without BOM");
-        // The words of the lines of which a file has at most one of each kind, by kind.
+        // The words of each line that a file may contain only once, by the kind of the line.
         Map<String, String[]> single = new HashMap<>();
         Map<String, Peer> peers = new LinkedHashMap<>();
         int number = 0;

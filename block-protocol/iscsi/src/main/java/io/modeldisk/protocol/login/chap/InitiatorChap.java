@@ -97,7 +97,7 @@ public final class InitiatorChap {
         }
     }
 
-    /** Returns whether the exchange is complete, so the login may continue with the next stage. */
+    /** Returns whether the exchange is complete, so the login can continue with the next stage. */
     public boolean isDone() {
         return expecting == Expecting.NOTHING;
     }

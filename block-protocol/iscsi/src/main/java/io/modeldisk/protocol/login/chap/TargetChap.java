@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 
 /**
  * The target's part of CHAP (RFC 7143 section 12.1.3), after {@code AuthMethod=CHAP}. The initiator offers algorithms. The target
- * chooses an algorithm and sends a challenge. The initiator responds and may challenge the target. The target accepts only one
- * response to a challenge. Every error ends the login. Not thread-safe.
+ * chooses an algorithm and sends a challenge. The initiator responds, and can also challenge the target. The target accepts only
+ * one response to a challenge. Every error ends the login. Not thread-safe.
  */
 public final class TargetChap {
     private static final Set<String> RESPONSE = Set.of(Key.CHAP_N, Key.CHAP_R);

@@ -140,7 +140,7 @@ final class FrameStreamTest {
         assertAnswers(0, 1);
     }
 
-    /** Responds to 16 batches of requests without waiting. The number of responses per system call then has its maximum. */
+    /** Responds to 16 batches of requests without waiting. The number of responses per system call is then at its maximum. */
     private void answerWithoutWaiting() throws IOException {
         for (int round = 0; round < MOST_HELD; round++) {
             ask(FRAMES);

@@ -86,7 +86,7 @@ final class ShmSafetyTest {
     @ParameterizedTest
     @CsvSource({"4, 0", "-1, 0", "2147483647, 0", "-2147483648, 0", "3, 61441", "3, -1", "3, 65536", "3, 65537",
         "3, 9223372036854775807", "3, -9223372036854775808", "3, 1073741824"})
-    void commandOutsideRegisteredMemoryFailsAndTheConnectionStaysOpen(int tag, long offset) throws IOException {
+    void commandOutsideRegisteredMemoryFailsWithoutClosingTheConnection(int tag, long offset) throws IOException {
         register(TAG);
         command(7, 4096, tag, offset);
         assertThat(engine.failed).containsEntry(7, DataError.WRONG_MEMORY);
