@@ -26,7 +26,7 @@ final class SessionLife {
     private final NanoClock clock;
     private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
-    // Changed only by a thread that holds {@code lock}.
+    // Only a thread that holds {@code lock} changes this field.
     private volatile State state = State.OPEN;
     // Guarded by {@code lock}.
     private int threads;

@@ -37,8 +37,8 @@ public final class JoinCommand {
      * The data that a shard returns for JOIN.
      *
      * @param joinRound the first round in which the learner participates
-     * @param membership the random number that identifies the membership. A new membership has a new number, and the shard no
-     *     longer has the rounds of the earlier membership
+     * @param membership the random number that identifies the membership. A new membership has a new number, and starts without
+     *     the rounds that the learner pushed in the earlier membership
      * @param history the random number that identifies the updates of the shard. If the number changes, the shard has lost
      *     updates, for example because it was restarted from a checkpoint. 0 from a shard of an older version
      * @param startRound with bsp, the round of the checkpoint from which the shard has started. The checkpoint includes all

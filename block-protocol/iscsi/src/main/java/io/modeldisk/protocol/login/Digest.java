@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.login;
 
-/** The digest of headers or data segments in full-feature phase (RFC 7143 section 13.1). */
+/** The digest of headers or data segments in the full-feature phase (RFC 7143 section 13.1). */
 public enum Digest {
     /** No digest; only the checksum of the transport protects the data. */
     NONE("None"),

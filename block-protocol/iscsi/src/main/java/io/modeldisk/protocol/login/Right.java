@@ -10,7 +10,7 @@ public enum Right {
     LEARN,
     /** Allows the holder to read and write LUN 1. */
     RAW,
-    /** Allows the holder, the primary of a shard, to write records to LUN 2 of a backup. */
+    /** Allows the holder, which is the primary of a shard, to write records to LUN 2 of a backup. */
     REPLICATE,
     /** Allows nothing beyond the operations that need no right: login, discovery, and reads of facts, counters and status. */
     STATUS;

@@ -10,7 +10,7 @@ public final class FiniteValues {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int WITHOUT_SHORT_SIGN = 0x7FFF;
 
-    // The chunks are short, so isChunkFinite is called often enough to be compiled after a few gradients.
+    // The chunks are short, so greatestInt and greatestShort are called often enough to be compiled after a few gradients.
     private static final int CHUNK_BYTES = 4096;
 
     private FiniteValues() {}

@@ -17,7 +17,7 @@ public final class LogicalBlock {
         return offset & -BYTES;
     }
 
-    /** Returns the start of the first logical block that starts at or after this offset: a length in whole logical blocks. */
+    /** Rounds an offset or a length up to a multiple of the size of a logical block. */
     public static long up(long offset) {
         return down(offset + BYTES - 1);
     }
