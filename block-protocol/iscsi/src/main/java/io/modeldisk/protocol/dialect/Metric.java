@@ -27,7 +27,7 @@ public enum Metric {
 
     // Metrics of a model, which never change.
     SHARDS(Scope.MODEL, "shards", Unit.SHARDS, Kind.GAUGE, "shards of the model"),
-    SIZE_BYTES(Scope.MODEL, "sizeBytes", Unit.BYTES, Kind.GAUGE, "weights of the whole model in float32"),
+    SIZE_BYTES(Scope.MODEL, "sizeBytes", Unit.BYTES, Kind.GAUGE, "size of the weights of the whole model in float32"),
 
     // Metrics of a shard.
     SERVING(Scope.SHARD, "serving", Unit.NONE, Kind.FLAG, "whether the process accepts pushes from learners for the shard"),
