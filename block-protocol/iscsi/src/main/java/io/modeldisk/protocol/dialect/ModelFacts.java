@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  * @param minLearners the minimum number of learners: the job stops if fewer learners are left; 0 if the job never stops
  * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; null from a
  *     shard of an older version, which means {@code pass}
- * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code sha256:} or
- *     {@code sampled-sha256:} followed by a digest
+ * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code zeros-sha256:},
+ *     {@code sha256:} or {@code sampled-sha256:} followed by a digest
  * @param dtype the value type of the logical unit that reports the facts; {@code sizeBytes} and {@code blockSizeBytes}
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
  * @param protocol the version of PROTOCOL.md that the shard implements; 0 from a target that does not report a version. Both
