@@ -133,7 +133,8 @@ public final class KeepRoundCommand {
     public static Service service(Cdb cdb) throws ScsiException {
         int service = cdb.u8(SERVICE_FIELD);
         if (service >= Service.values().length) {
-            throw new ScsiException(Sense.invalidFieldInCdb(SERVICE_FIELD), "KEEP ROUND has no service " + service);
+            throw new ScsiException(Sense.invalidFieldInCdb(SERVICE_FIELD),
+                "KEEP ROUND has no service " + service + "; the services are 0 (LOOK), 1 (KEEP) and 2 (END)");
         }
         return Service.values()[service];
     }

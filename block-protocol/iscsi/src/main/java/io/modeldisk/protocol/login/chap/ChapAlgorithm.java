@@ -56,7 +56,8 @@ public enum ChapAlgorithm {
         try {
             return MessageDigest.getInstance(digest);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("the digest " + digest + " is missing, although it was found before", e);
+            throw new IllegalStateException(
+                "this Java runtime no longer supports the digest " + digest + ", which it supported before", e);
         }
     }
 }
