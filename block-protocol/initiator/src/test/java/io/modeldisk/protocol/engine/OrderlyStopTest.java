@@ -2,7 +2,6 @@ package io.modeldisk.protocol.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
@@ -17,17 +16,20 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests a server that shuts down while an initiator writes. The status of each write must show whether the target has executed
@@ -48,31 +50,26 @@ class OrderlyStopTest {
     private final int[] executed = new int[PLACES];
     private final Queue<String> doubts = new ConcurrentLinkedQueue<>();
 
-    @RepeatedTest(STOPS)
-    void shutdownExecutesOrRefusesEveryWriteWithImmediateData() throws Exception {
-        stopDuringWrites(1, false);
-    }
-
-    @RepeatedTest(STOPS)
-    void shutdownExecutesOrRefusesEveryWriteWithSolicitedData() throws Exception {
-        stopDuringWrites(64, false);
-    }
-
-    @RepeatedTest(STOPS)
-    void shutdownExecutesOrRefusesEveryWriteOverSharedMemory() throws Exception {
-        stopDuringWrites(64, true);
+    @ParameterizedTest
+    @CsvSource({"1, false", "64, false", "64, true"})
+    void shutdownExecutesOrRefusesEveryWrite(int blocks, boolean shm) throws Exception {
+        for (int stop = 0; stop < STOPS; stop++) {
+            Arrays.fill(executed, 0);
+            stopDuringWrites(blocks, shm);
+        }
     }
 
     private void stopDuringWrites(int blocks, boolean shm) throws Exception {
         int bytes = blocks * Serving.BLOCK;
-        try (Serving serving = new Serving(context -> {
-            if (shm) {
-                context.datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(folder, new MappingLimits())));
-            }
-        }); DataMemory memory = DataMemory.allocateShareable((long) DEPTH * bytes)) {
-            SessionContext context = new SessionContext().portal(serving.server.localAddress())
+        try (Serving serving = new Serving(context -> context.datamovers(
+            List.of(new TcpPortal.Opener(), new ShmPortal.Opener(folder, new MappingLimits()))));
+            DataMemory memory = DataMemory.allocateShareable((long) DEPTH * bytes)) {
+            InetSocketAddress address = serving.server.localAddress();
+            SessionContext context = new SessionContext().portal(address)
                 .targetName(MemoryTarget.NAME).initiator("iqn.test:stop", 1).queueDepth(DEPTH);
-            IscsiSession session = IscsiSession.login(shm ? context.over(portal(serving)) : context);
+            IscsiSession session = IscsiSession.login(shm
+                ? context.over(new ShmInitiatorPortal(SocketPath.of(folder, MemoryTarget.NAME, address.getPort())))
+                : context);
             UnitReadiness.await(session, 0);
             CountDownLatch begun = new CountDownLatch(100);
             Thread writer = Thread.ofPlatform().start(() -> write(session, memory, blocks, begun));
@@ -86,11 +83,6 @@ class OrderlyStopTest {
             }
             session.disconnect();
         }
-    }
-
-    private InitiatorPortal portal(Serving serving) {
-        return new ShmInitiatorPortal(
-            SocketPath.of(folder, MemoryTarget.NAME, serving.server.localAddress().getPort()));
     }
 
     private static int contents(Serving serving, int place, int bytes) {

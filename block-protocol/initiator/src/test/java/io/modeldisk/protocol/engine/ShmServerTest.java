@@ -9,6 +9,8 @@ import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.Unnumbered;
+import io.modeldisk.protocol.datamover.WrappedPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
@@ -18,7 +20,6 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.pdu.RequestPdu;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -74,19 +75,29 @@ final class ShmServerTest {
         return SocketPath.of(sockets, MemoryTarget.NAME, serving.server.localAddress().getPort());
     }
 
-    private IscsiSession login(InitiatorPortal over, long isid) throws IOException {
-        return login(over, isid, 8);
-    }
-
     private IscsiSession login(InitiatorPortal over, long isid, int depth) throws IOException {
         return IscsiSession.login(new SessionContext().portal(serving.server.localAddress()).over(over)
             .targetName(MemoryTarget.NAME).initiator("iqn.test:shm", isid).queueDepth(depth));
     }
 
-    private static String end(IscsiSession session, IoRequest request) throws Exception {
+    private IscsiSession login() throws IOException {
+        return login(new ShmInitiatorPortal(socket()), 1, 8);
+    }
+
+    /** Submits a command and returns a future of its result. */
+    private static CompletableFuture<String> start(IscsiSession session, IoRequest request, boolean more)
+        throws IOException {
         CompletableFuture<String> end = new CompletableFuture<>();
-        session.submit(request.onCompletion(done -> end.complete(done.isGood() ? "good" : done.describeEnd())));
-        return end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        session.submit(request.onCompletion(done -> end.complete(done.describeEnd())), more);
+        return end;
+    }
+
+    private static String end(IscsiSession session, IoRequest request) throws Exception {
+        return start(session, request, false).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private IoRequest read(IscsiSession session) throws IOException {
+        return acquire(session).read(0, 0, 1, memory, 0, 4096);
     }
 
     private IoRequest acquire(IscsiSession session) throws IOException {
@@ -96,24 +107,21 @@ final class ShmServerTest {
     @Test
     void transfersOverSharedMemoryOccupyNoServerBuffers() throws Exception {
         byte[] data = random(4 * MIB, 1);
-        MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
-        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+        try (IscsiSession session = login()) {
             // The first command of a nexus receives a unit attention.
-            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            end(session, read(session));
             MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
             long free = serving.server.freeBufferBytes();
             serving.target.unit.parking = true;
-            CompletableFuture<String> written = new CompletableFuture<>();
-            IoRequest write = acquire(session).write(0, 8, 1024, memory, 0, 4 * MIB)
-                .onCompletion(done -> written.complete(done.isGood() ? "good" : done.describeEnd()));
-            session.submit(write);
+            CompletableFuture<String> written = start(session,
+                acquire(session).write(0, 8, 1024, memory, 0, 4 * MIB), false);
             await("the write waits in the logical unit", () -> !serving.target.unit.parked.isEmpty());
             assertThat(serving.server.freeBufferBytes()).isEqualTo(free);
             serving.target.unit.parking = false;
             serving.target.unit.parked.forEach(IoTask::resume);
-            assertThat(written.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("good");
+            assertThat(written.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("GOOD");
             assertThat(serving.contents(8 * 4096, data.length)).isEqualTo(data);
-            assertThat(end(session, acquire(session).read(0, 8, 1024, memory, 4 * MIB, 4 * MIB))).isEqualTo("good");
+            assertThat(end(session, acquire(session).read(0, 8, 1024, memory, 4 * MIB, 4 * MIB))).isEqualTo("GOOD");
         }
         assertThat(memory.segment(4 * MIB, data.length).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
         serving.awaitNothingLeft();
@@ -127,9 +135,7 @@ final class ShmServerTest {
     @ValueSource(ints = {2, 3})
     void heldBackCommandIsSentBeforeAThreadWaitsForARequest(int depth) throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1, depth)) {
-            CompletableFuture<String> end = new CompletableFuture<>();
-            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
-                .onCompletion(done -> end.complete(done.describeEnd())), true);
+            CompletableFuture<String> end = start(session, read(session), true);
             IoRequest unused = acquire(session);
             assertThatThrownBy(() -> end.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
             // The wait is shorter than the target's ping interval, because the response to a ping would flush the command.
@@ -143,25 +149,21 @@ final class ShmServerTest {
 
     @Test
     void flushSendsHeldBackCommands() throws Exception {
-        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
-            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
-            CompletableFuture<String> end = new CompletableFuture<>();
-            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
-                .onCompletion(done -> end.complete(done.isGood() ? "good" : done.describeEnd())), true);
+        try (IscsiSession session = login()) {
+            end(session, read(session));
+            CompletableFuture<String> end = start(session, read(session), true);
             session.flush();
-            assertThat(end.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("good");
+            assertThat(end.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("GOOD");
         }
     }
 
     @Test
     void heldBackCommandCanBeAborted() throws Exception {
-        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
-            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
-            CompletableFuture<String> end = new CompletableFuture<>();
-            IoRequest read = acquire(session).read(0, 0, 1, memory, 0, 4096)
-                .onCompletion(done -> end.complete(done.describeEnd()));
+        try (IscsiSession session = login()) {
+            end(session, read(session));
+            IoRequest read = read(session);
             int tag = read.initiatorTaskTag();
-            session.submit(read, true);
+            CompletableFuture<String> end = start(session, read, true);
             session.abort(read, tag);
             assertThat(end).isCompleted();
         }
@@ -169,15 +171,13 @@ final class ShmServerTest {
 
     @Test
     void targetDoesNotReadTheMemoryOfAnAbortedWrite() throws Exception {
-        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
-            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+        try (IscsiSession session = login()) {
+            end(session, read(session));
             byte[] before = serving.contents(0, MIB);
             serving.target.unit.parking = true;
-            CompletableFuture<String> end = new CompletableFuture<>();
-            IoRequest write = acquire(session).write(0, 0, 256, memory, 0, MIB)
-                .onCompletion(done -> end.complete(done.describeEnd()));
+            IoRequest write = acquire(session).write(0, 0, 256, memory, 0, MIB);
             int tag = write.initiatorTaskTag();
-            session.submit(write);
+            CompletableFuture<String> end = start(session, write, false);
             await("the write waits in the logical unit", () -> !serving.target.unit.parked.isEmpty());
             session.abort(write, tag);
             assertThat(end).isCompleted();
@@ -190,8 +190,8 @@ final class ShmServerTest {
     @Test
     void sharedMemorySessionReplacesTheTcpSessionOfItsNexus() throws Exception {
         try (
-            IscsiSession overTcp = login(null, 1);
-            IscsiSession overMemory = login(new ShmInitiatorPortal(socket()), 1)) {
+            IscsiSession overTcp = login(null, 1, 8);
+            IscsiSession overMemory = login()) {
             await("the TCP session is closed", () -> !overTcp.isOpen());
             assertThat(overMemory.isOpen()).isTrue();
         }
@@ -227,7 +227,7 @@ final class ShmServerTest {
 
     @Test
     void loginFailsWhenNoTargetListensOnTheSocket() {
-        assertThatThrownBy(() -> login(new ShmInitiatorPortal(sockets.resolve("nobody.sock")), 1))
+        assertThatThrownBy(() -> login(new ShmInitiatorPortal(sockets.resolve("nobody.sock")), 1, 8))
             .isInstanceOf(IOException.class).hasMessageContaining("does not respond over shared memory")
             .hasMessageContaining("nobody.sock");
     }
@@ -247,31 +247,14 @@ final class ShmServerTest {
      * selects the state in which the connection is closed.
      */
     private void connectAndDie(int moment) throws Exception {
-        InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};
         InitiatorDatamover[] datamover = new InitiatorDatamover[1];
-        InitiatorPortal spy = new InitiatorPortal() {
-            @Override
-            public String datamover() {
-                return used[0].datamover();
-            }
-
-            @Override
-            public boolean needsShareableMemory() {
-                return true;
-            }
-
-            @Override
-            public InitiatorDatamover connect(
-                InitiatorDatamover.Numbering numbering, int depth, long timeoutMs, NanoClock clock) throws IOException {
-                datamover[0] = used[0].connect(numbering, depth, timeoutMs, clock);
-                return datamover[0];
-            }
-        };
+        InitiatorPortal spy = new WrappedPortal(new ShmInitiatorPortal(socket()),
+            (connection, _) -> datamover[0] = connection);
         if (moment % 10 == 0) {
-            spy.connect(new NoNumbering(), 1, 1000, NanoClock.SYSTEM).close();
+            spy.connect(new Unnumbered(), 1, 1000, NanoClock.SYSTEM).close();
             return;
         }
-        try (IscsiSession session = login(spy, moment % 4)) {
+        try (IscsiSession session = login(spy, moment % 4, 8)) {
             for (int i = 0; i < moment % 8; i++) {
                 session.submit(acquire(session).write(0, 0, 256, memory, (long) i * MIB / 2, MIB)
                     .onCompletion(_ -> {}));
@@ -279,18 +262,6 @@ final class ShmServerTest {
             if (moment % 3 > 0) {
                 datamover[0].close();
             }
-        }
-    }
-
-    private static final class NoNumbering implements InitiatorDatamover.Numbering {
-        @Override
-        public void stamp(RequestPdu pdu) {
-            pdu.numbers(1, 0);
-        }
-
-        @Override
-        public int expStatSn() {
-            return 0;
         }
     }
 
@@ -303,7 +274,7 @@ final class ShmServerTest {
         await("the memory of the first connections is unmapped", () -> limits.mappedBytes() == 0);
         long descriptors = count("/proc/self/fd");
         long mapped = mappings();
-        long threads = Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count();
+        long threads = threads();
         for (int i = 0; i < 1000; i++) {
             connectAndDie(i);
         }
@@ -311,13 +282,13 @@ final class ShmServerTest {
         await("the memory of all connections is unmapped", () -> limits.mappedBytes() == 0);
         assertThat(mappings()).isEqualTo(mapped);
         assertThat(count("/proc/self/fd")).isLessThanOrEqualTo(descriptors);
-        await("the threads of all connections have stopped",
-            () -> Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count() <= threads);
+        await("the threads of all connections have stopped", () -> threads() <= threads);
     }
 
-    private static boolean serves(Thread thread) {
-        return thread.getName().startsWith(ThreadName.RECEIVER.of())
-            || thread.getName().startsWith(ThreadName.RESPONDER.of())
-            || thread.getName().startsWith("iscsi-");
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> Stream.of(ThreadName.RECEIVER.of(), ThreadName.RESPONDER.of(), "iscsi-")
+                .anyMatch(thread.getName()::startsWith))
+            .count();
     }
 }

@@ -11,6 +11,9 @@ import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.TextConstant;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +21,7 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,13 +34,6 @@ class TargetAccessTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
     private static final String TARGET = "TargetName=" + MemoryTarget.NAME;
     private static final String SECRET = "aVeryLongSecretOfIts";
-    private static final int ABORT_TASK = 1;
-    private static final int ABORT_TASK_SET = 2;
-    private static final int CLEAR_TASK_SET = 4;
-    private static final int LOGICAL_UNIT_RESET = 5;
-    private static final int TARGET_WARM_RESET = 6;
-    private static final int FUNCTION_AUTHORIZATION_FAILED = 6;
-    private static final int TASK_ABORTED = 0x40;
     private static final ChapSecrets SECRETS = ChapSecrets.parse("""
         peer learner aVeryLongSecretOfIts
         peer other   anotherVeryLongSecret
@@ -73,9 +70,7 @@ class TargetAccessTest {
 
     /** Performs CHAP and returns the target's response to CHAP_R. */
     private static Reply authenticate(RawInitiator raw, String user, String secret, String... names) throws Exception {
-        String[] first = new String[names.length + 1];
-        System.arraycopy(names, 0, first, 0, names.length);
-        first[names.length] = "AuthMethod=CHAP,None";
+        String[] first = Stream.concat(Stream.of(names), Stream.of("AuthMethod=CHAP,None")).toArray(String[]::new);
         assertThat(raw.login(0, 1, first).text()).containsEntry("AuthMethod", "CHAP");
         Map<String, String> challenge = raw.login(0, -1, "CHAP_A=5").text();
         MessageDigest digest = MessageDigest.getInstance("MD5");
@@ -274,21 +269,23 @@ class TargetAccessTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    @ValueSource(ints = {TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET,
+        TaskManagementRequestPdu.TARGET_WARM_RESET})
     void abortOfTasksOfOtherSessionsNeedsTheRightToResetTheUnit(int function) throws Exception {
         serveWithSecrets();
         RawInitiator reading = loggedIn("learner", SECRET);
         int tag = parkedRead(reading);
         RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher", "InitiatorName=iqn.test:watcher");
-        assertThat(watching.manage(function, RawInitiator.NONE)).isEqualTo(FUNCTION_AUTHORIZATION_FAILED);
+        assertThat(watching.manage(function, RawInitiator.NONE))
+            .isEqualTo(TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED);
         assertThat(serving.target.unit.parked).as("tasks that the unit still parks").hasSize(1);
         RawInitiator other = loggedIn("other", "anotherVeryLongSecret", "InitiatorName=iqn.test:other");
         assertThat(other.manage(function, RawInitiator.NONE)).isZero();
-        assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
+        assertThat(reading.end(tag).status()).isEqualTo(ScsiStatus.TASK_ABORTED);
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {ABORT_TASK, ABORT_TASK_SET})
+    @ValueSource(ints = {TaskManagementRequestPdu.ABORT_TASK, TaskManagementRequestPdu.ABORT_TASK_SET})
     void everyInitiatorCanAbortItsOwnTasks(int function) throws Exception {
         serveWithSecrets();
         RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher");

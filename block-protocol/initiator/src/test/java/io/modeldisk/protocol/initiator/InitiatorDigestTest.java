@@ -8,16 +8,14 @@ import io.modeldisk.protocol.engine.MemoryTarget;
 import io.modeldisk.protocol.engine.Serving;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -36,8 +34,8 @@ class InitiatorDigestTest {
     private final DataMemory memory = DataMemory.allocate(8 * MIB);
     private final BlockingQueue<String> ends = new ArrayBlockingQueue<>(10);
 
-    private static SessionContext context(InetSocketAddress portal, Digest header, Digest data) {
-        return new SessionContext().portal(portal).targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", 1)
+    private static SessionContext context(Digest header, Digest data) {
+        return new SessionContext().targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", 1)
             .digests(header, data);
     }
 
@@ -46,25 +44,13 @@ class InitiatorDigestTest {
         return ends.poll(10, TimeUnit.SECONDS);
     }
 
-    private static CompletableFuture<IscsiSession> logInTo(ScriptedTarget target, Digest header, Digest data) {
-        CompletableFuture<IscsiSession> login = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                login.complete(IscsiSession.login(context(target.address(), header, data)));
-            } catch (IOException e) {
-                login.completeExceptionally(e);
-            }
-        });
-        return login;
-    }
-
     @ParameterizedTest
     @CsvSource({"CRC32C, NONE", "NONE, CRC32C", "CRC32C, CRC32C"})
     void readReturnsTheWrittenDataWithDigests(Digest header, Digest data) throws Exception {
         byte[] bytes = random(3 * MIB, 1);
         MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
         try (Serving serving = new Serving();
-            IscsiSession session = IscsiSession.login(context(serving.server.localAddress(), header, data))) {
+            IscsiSession session = IscsiSession.login(context(header, data).portal(serving.server.localAddress()))) {
             UnitReadiness.await(session, 0);
             assertThat(run(session, session.acquire(SECOND).write(0, 5, 768, memory, 0, bytes.length)))
                 .isEqualTo("GOOD");
@@ -79,8 +65,7 @@ class InitiatorDigestTest {
     @ValueSource(strings = {"HeaderDigest=None", "HeaderDigest=Reject", "InitialR2T=No"})
     void loginFailsWhenTheTargetDoesNotAgreeToTheDigest(String answer) throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
-            CompletableFuture<IscsiSession> login = logInTo(target, Digest.CRC32C, Digest.NONE);
-            target.acceptLogin(answer);
+            Future<IscsiSession> login = target.logIn(context(Digest.CRC32C, Digest.NONE), answer);
             assertThatThrownBy(() -> login.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("HeaderDigest=").hasMessageContaining("CRC32C");
         }
@@ -89,8 +74,7 @@ class InitiatorDigestTest {
     @Test
     void loginFailsWhenTheTargetSelectsADigestThatWasNotOffered() throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
-            CompletableFuture<IscsiSession> login = logInTo(target, Digest.NONE, Digest.NONE);
-            target.acceptLogin("DataDigest=CRC32C");
+            Future<IscsiSession> login = target.logIn(context(Digest.NONE, Digest.NONE), "DataDigest=CRC32C");
             assertThatThrownBy(() -> login.get(10, TimeUnit.SECONDS))
                 .hasMessageContaining("DataDigest=CRC32C; the initiator offered None");
         }
@@ -100,8 +84,8 @@ class InitiatorDigestTest {
     @CsvSource({"30, header", "60, data"})
     void damagedPduClosesTheSessionWithADigestError(int damagedByte, String part) throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
-            CompletableFuture<IscsiSession> login = logInTo(target, Digest.CRC32C, Digest.CRC32C);
-            target.acceptLogin("HeaderDigest=CRC32C", "DataDigest=CRC32C", "MaxRecvDataSegmentLength=8192");
+            Future<IscsiSession> login = target.logIn(context(Digest.CRC32C, Digest.CRC32C), "HeaderDigest=CRC32C",
+                "DataDigest=CRC32C", "MaxRecvDataSegmentLength=8192");
             try (IscsiSession session = login.get(10, TimeUnit.SECONDS)) {
                 session.submit(session.acquire(SECOND).read(0, 0, 1, memory, 0, 4096)
                     .onCompletion(done -> ends.add(done.describeEnd())));

@@ -8,14 +8,14 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -41,18 +41,8 @@ class IscsiSessionTest {
     @BeforeEach
     void login() throws Exception {
         target = new ScriptedTarget();
-        CompletableFuture<IscsiSession> login = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                login.complete(IscsiSession.login(new SessionContext().portal(target.address())
-                    .targetName("iqn.test:scripted").initiator("iqn.test:initiator", 1).queueDepth(64)
-                    .clock(clock)));
-            } catch (IOException e) {
-                login.completeExceptionally(e);
-            }
-        });
-        target.acceptLogin(ANSWERS);
-        session = login.get(10, TimeUnit.SECONDS);
+        session = target.logIn(new SessionContext().targetName("iqn.test:scripted").initiator("iqn.test:initiator", 1)
+            .queueDepth(64).clock(clock), ANSWERS).get(10, TimeUnit.SECONDS);
     }
 
     @AfterEach
@@ -63,24 +53,26 @@ class IscsiSessionTest {
     }
 
     private IoRequest read() throws IOException {
-        IoRequest request = session.acquire(SECOND).read(0, 0, 1, memory, 0, 4096)
+        return session.acquire(SECOND).read(0, 0, 1, memory, 0, 4096)
             .onCompletion(done -> ends.add(done.describeEnd()));
-        return request;
     }
 
     private String nextEnd() throws InterruptedException {
         return ends.poll(10, TimeUnit.SECONDS);
     }
 
+    private static FutureTask<Void> start(Callable<Void> call) {
+        FutureTask<Void> started = new FutureTask<>(call);
+        Thread.ofVirtual().start(started);
+        return started;
+    }
+
     /** Aborts a command on another thread. */
-    private CompletableFuture<Void> abort(IoRequest request) {
+    private FutureTask<Void> abort(IoRequest request) {
         int tag = request.initiatorTaskTag();
-        return CompletableFuture.runAsync(() -> {
-            try {
-                session.abort(request, tag);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        return start(() -> {
+            session.abort(request, tag);
+            return null;
         });
     }
 
@@ -96,12 +88,11 @@ class IscsiSessionTest {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
-        CompletableFuture<Void> abort = abort(request);
+        FutureTask<Void> abort = abort(request);
         ByteBuffer function = target.receive();
         byte[] ones = new byte[4096];
         Arrays.fill(ones, (byte) 1);
-        target.send(ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16)),
-            new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16)));
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x81).putInt(16, tag).putInt(20, -1), ones);
         abort.get(10, TimeUnit.SECONDS);
         assertThat(nextEnd()).endsWith(": this initiator aborted the command");
@@ -116,12 +107,11 @@ class IscsiSessionTest {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
-        CompletableFuture<Void> abort = abort(request);
+        FutureTask<Void> abort = abort(request);
         ByteBuffer function = target.receive();
         target.respond(tag, 0);
-        target.send(
-            ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16)).put(2, (byte) 1),
-            new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16))
+            .put(2, (byte) 1));
         abort.get(10, TimeUnit.SECONDS);
         assertThat(request.isGood()).isTrue();
     }
@@ -130,7 +120,7 @@ class IscsiSessionTest {
     void sessionIsLostWhenTheTargetDoesNotRespondToAnAbort() throws Exception {
         IoRequest request = read();
         session.submit(request);
-        CompletableFuture<Void> abort = abort(request);
+        FutureTask<Void> abort = abort(request);
         await("the abort has failed", () -> {
             clock.advance(Duration.ofMillis(100));
             return abort.isDone();
@@ -166,21 +156,17 @@ class IscsiSessionTest {
 
     @Test
     void sessionIsLostWhenTheTargetAcceptsNoCommandForTheCommandTimeout() throws Exception {
-        CompletableFuture<Object> acquirer = CompletableFuture.supplyAsync(() -> {
-            try {
-                // The session has 64 requests, and this loop never releases a request.
-                while (true) {
-                    session.acquire(() -> false);
-                }
-            } catch (IOException e) {
-                return e;
+        FutureTask<Void> acquirer = start(() -> {
+            // The session has 64 requests, and this loop never releases a request.
+            while (true) {
+                session.acquire(() -> false);
             }
         });
         await("the waiting thread has failed", () -> {
             clock.advance(Duration.ofSeconds(1));
             return acquirer.isDone();
         });
-        assertThat((Throwable) acquirer.get()).hasMessageContaining("has accepted no further command for 30000 ms");
+        assertThatThrownBy(acquirer::get).hasMessageContaining("has accepted no further command for 30000 ms");
     }
 
     @Test
@@ -233,13 +219,13 @@ class IscsiSessionTest {
         session.submit(session.acquire(SECOND).write(0, 0, 1, memory, 0, 4096)
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);
-        target.send(ScriptedTarget.pdu(Opcode.R2T, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.R2T, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192));
         assertThat(nextEnd()).contains("requests data from offset 0 to 8192");
     }
 
     @Test
     void responseToAPingCarriesTheTagOfThePing() throws Exception {
-        target.send(ScriptedTarget.pdu(Opcode.NOP_IN, 0x80).putInt(16, -1).putInt(20, 77), new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.NOP_IN, 0x80).putInt(16, -1).putInt(20, 77));
         ByteBuffer answer = target.receive();
         assertThat(answer.get(0)).isEqualTo((byte) 0x40);
         assertThat(answer.getInt(20)).isEqualTo(77);

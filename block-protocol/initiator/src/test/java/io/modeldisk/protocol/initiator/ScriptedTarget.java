@@ -14,6 +14,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 
 /** A target that accepts one login and then sends the PDUs of a test, without regard to the PDUs that it receives. */
 public final class ScriptedTarget implements AutoCloseable {
@@ -32,6 +34,14 @@ public final class ScriptedTarget implements AutoCloseable {
 
     public InetSocketAddress address() {
         return (InetSocketAddress) listener.getLocalSocketAddress();
+    }
+
+    /** Logs a session in to this target on another thread, and sends {@code answers} as the keys of the Login response. */
+    Future<IscsiSession> logIn(SessionContext context, String... answers) throws IOException {
+        FutureTask<IscsiSession> login = new FutureTask<>(() -> IscsiSession.login(context.portal(address())));
+        Thread.ofVirtual().start(login);
+        acceptLogin(answers);
+        return login;
     }
 
     /** Accepts a connection and a login, and sends {@code answers} as the keys of the Login response. */
@@ -81,7 +91,7 @@ public final class ScriptedTarget implements AutoCloseable {
     }
 
     /** Sends a PDU with the next status number and a large command window. */
-    void send(ByteBuffer header, byte[] data) throws IOException {
+    void send(ByteBuffer header, byte... data) throws IOException {
         sendBytes(encode(header, data));
     }
 
@@ -102,7 +112,7 @@ public final class ScriptedTarget implements AutoCloseable {
     }
 
     public void respond(int tag, int status) throws IOException {
-        send(pdu(Opcode.SCSI_RESPONSE, 0x80).putInt(16, tag).put(3, (byte) status), new byte[0]);
+        send(pdu(Opcode.SCSI_RESPONSE, 0x80).putInt(16, tag).put(3, (byte) status));
     }
 
     @Override

@@ -1,13 +1,14 @@
 package io.modeldisk.protocol.initiator;
 
 import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.test.ErrorLog;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
+import java.lang.foreign.MemorySegment;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -33,6 +34,7 @@ public final class SessionFuzz {
     private static final int READ_BYTES = 4096;
     private static final int WRITE_OFFSET = 16384;
     private static final int WRITE_BYTES = 1 << 16;
+    private static final byte UNTOUCHED = 0x33;
     private static final long SECOND = 1_000_000_000;
     private static final SessionFuzz INSTANCE = new SessionFuzz();
 
@@ -51,7 +53,7 @@ public final class SessionFuzz {
     private void tryOut(int mode, byte[] bytes) {
         AtomicInteger ends = new AtomicInteger();
         int submitted = 0;
-        memory.slab(0).fill((byte) 0x33);
+        memory.slab(0).fill(UNTOUCHED);
         try (ScriptedTarget target = new ScriptedTarget()) {
             Digest digest = (mode & DIGESTS) != 0 ? Digest.CRC32C : Digest.NONE;
             CompletableFuture<Void> played = CompletableFuture.runAsync(() -> play(target, mode, bytes));
@@ -70,7 +72,7 @@ public final class SessionFuzz {
         } catch (Exception e) {
             throw new AssertionError("the session was not closed in time", e);
         }
-        check(ends.get() == submitted, "a command did not complete exactly once");
+        assertThat(ends.get()).as("completions of the submitted commands").isEqualTo(submitted);
         checkMemory(0, READ_OFFSET);
         checkMemory(READ_OFFSET + READ_BYTES, (int) memory.bytes());
         errors.check();
@@ -130,15 +132,7 @@ public final class SessionFuzz {
     }
 
     private void checkMemory(int from, int to) {
-        byte[] bytes = memory.segment(from, to - from).toArray(ValueLayout.JAVA_BYTE);
-        for (byte each : bytes) {
-            check(each == 0x33, "the initiator changed a byte outside the memory of its reads");
-        }
-    }
-
-    private static void check(boolean condition, String otherwise) {
-        if (!condition) {
-            throw new AssertionError(otherwise);
-        }
+        assertThat(memory.segment(from, to - from).mismatch(MemorySegment.ofArray(new byte[to - from]).fill(UNTOUCHED)))
+            .as("offset from byte %d of a byte that the initiator changed outside its reads", from).isEqualTo(-1);
     }
 }

@@ -46,10 +46,6 @@ public abstract class DatamoverContract {
     private CompletableFuture<Throwable> initiatorEnd;
     private CompletableFuture<Throwable> senderEnd;
 
-    private interface Step {
-        void run() throws IOException;
-    }
-
     /** Returns the object that connects an initiator and a target. */
     protected abstract DatamoverPair.Maker maker();
 
@@ -74,7 +70,7 @@ public abstract class DatamoverContract {
     }
 
     /** Runs a step repeatedly on a new thread. Returns a future of the exception that stopped the thread. */
-    private static CompletableFuture<Throwable> loop(String name, Step step) {
+    private static CompletableFuture<Throwable> loop(String name, TargetSide.Action step) {
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("contract-" + name).start(() -> {
             try {
@@ -258,8 +254,9 @@ public abstract class DatamoverContract {
         pair.initiator().awaitEndedTasks();
         // When the next ping arrives, the target's receiving thread aborts the write with tag 30.
         target.holding = false;
-        CompletableFuture<Throwable> aborted = new CompletableFuture<>();
-        runOnTarget(aborted);
+        target.onNextPing = target::abortHeld;
+        ping(32, new byte[0]);
+        assertThat(next().tag()).isEqualTo(32);
         byte[] data = random(1 << 20, 2);
         fill(2 << 20, data);
         for (int i = 0; i < 2 * TargetSide.SLOTS; i++) {
@@ -268,16 +265,6 @@ public abstract class DatamoverContract {
             assertThat(target.written.get(40 + i)).isEqualTo(data);
         }
         assertThat(target.written).doesNotContainKey(30);
-    }
-
-    private void runOnTarget(CompletableFuture<Throwable> done) throws IOException {
-        target.onNextPing = () -> {
-            target.abortHeld();
-            done.complete(null);
-        };
-        ping(32, new byte[0]);
-        assertThat(next().tag()).isEqualTo(32);
-        assertThat(done).isCompleted();
     }
 
     @Test
@@ -330,16 +317,15 @@ public abstract class DatamoverContract {
         target.onNextPing = () -> stuck.join();
         ping(60, new byte[0]);
         CompletableFuture<Throwable> sender = loop("flood", () -> ping(61, new byte[8192]));
-        await("the sender is blocked", () -> isStuck(pair.initiator()));
+        await("the sender is blocked", () -> isStuck(pair.initiator().sendingSinceNs()));
         assertThat(sender).isNotDone();
         pair.initiator().close();
         assertThat(sender.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         stuck.complete(null);
     }
 
-    private static boolean isStuck(InitiatorDatamover datamover) {
-        long since = datamover.sendingSinceNs();
-        return since != 0 && System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(300);
+    private static boolean isStuck(long sendingSinceNs) {
+        return sendingSinceNs != 0 && System.nanoTime() - sendingSinceNs > TimeUnit.MILLISECONDS.toNanos(300);
     }
 
     @Test
@@ -348,10 +334,7 @@ public abstract class DatamoverContract {
         initiator.onNext = () -> stuck.join();
         ping(70, new byte[0]);
         CompletableFuture<Throwable> sender = loop("flood", () -> ping(71, new byte[8192]));
-        await("the target is blocked", () -> {
-            long since = pair.target().liveness().sendingSinceNs();
-            return since != 0 && System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(300);
-        });
+        await("the target is blocked", () -> isStuck(pair.target().liveness().sendingSinceNs()));
         pair.target().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.initiator().close();

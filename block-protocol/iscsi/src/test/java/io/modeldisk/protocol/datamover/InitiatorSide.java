@@ -13,11 +13,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** A minimal initiator for the tests of datamovers. The initiator sends commands and keeps a list of the received PDUs. */
-final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatamover.Numbering {
+public final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatamover.Numbering {
     /** A received PDU: the opcode, the tag, the SCSI status and the data. */
     record Arrived(int opcode, int tag, int status, byte[] data) {}
 
-    record Task(int initiatorTaskTag, boolean writes, DataMemory memory, long memoryOffset, int lengthBytes)
+    /** A task whose data is at {@code memoryOffset} in {@code memory}. */
+    public record Task(int initiatorTaskTag, boolean writes, DataMemory memory, long memoryOffset, int lengthBytes)
         implements
             InitiatorTask {
         @Override
@@ -28,7 +29,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
 
     final BlockingQueue<Arrived> arrived = new LinkedBlockingQueue<>();
     /** The action that the receiving thread runs when the next PDU arrives. */
-    volatile Runnable onNext;
+    volatile Runnable onNext = () -> {};
 
     private final Map<Integer, Task> tasks = new ConcurrentHashMap<>();
     private int cmdSn = 1;
@@ -62,10 +63,8 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) {
         Runnable action = onNext;
-        onNext = null;
-        if (action != null) {
-            action.run();
-        }
+        onNext = () -> {};
+        action.run();
         byte[] bytes = new byte[data == null ? 0 : data.remaining()];
         if (data != null) {
             data.get(bytes);

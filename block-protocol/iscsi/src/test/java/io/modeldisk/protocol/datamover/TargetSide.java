@@ -40,7 +40,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     volatile boolean refilling;
 
     /** The action that the receiving thread runs before it responds to the next ping. */
-    volatile Action onNextPing;
+    volatile Action onNextPing = () -> {};
 
     /** An action that can fail with an {@link IOException}. */
     interface Action {
@@ -82,10 +82,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         int length = command.writes() ? (int) command.expectedDataTransferBytes() : 0;
         transfer.begin(command.initiatorTaskTag(), command.lunField(), length);
         switch (data.moveTo(transfer, true)) {
-            case DataError error -> {
-                failed.put(transfer.initiatorTaskTag(), error);
-                end(transfer, 2);
-            }
+            case DataError error -> dataErrorNotify(transfer, error);
             case RemainingData rest -> {
                 remaining.put(transfer, rest);
                 if (holding) {
@@ -112,10 +109,8 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() == Opcode.NOP_OUT) {
             Action action = onNextPing;
-            onNextPing = null;
-            if (action != null) {
-                action.run();
-            }
+            onNextPing = () -> {};
+            action.run();
             nopIn.begin(pdu.initiatorTaskTag(), Pdu.RESERVED_TAG, 0);
             datamover.sendControl(nopIn, data, true);
         }

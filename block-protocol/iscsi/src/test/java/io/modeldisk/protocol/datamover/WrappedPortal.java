@@ -2,21 +2,18 @@ package io.modeldisk.protocol.datamover;
 
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.util.function.BiFunction;
 
 /**
  * A portal for tests, which replaces each connection of another portal by a wrapper.
  *
  * @param way the portal that makes the connections
- * @param wrapper returns the replacement of each connection
+ * @param wrapper returns the replacement of a connection. The second argument numbers the requests of the connection
  */
-public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements InitiatorPortal {
-    /** Replaces connections. */
-    @FunctionalInterface
-    public interface Wrapper {
-        /** Returns the replacement of {@code connection}. {@code numbering} numbers the requests of {@code connection}. */
-        InitiatorDatamover wrap(InitiatorDatamover connection, InitiatorDatamover.Numbering numbering);
-    }
-
+public record WrappedPortal(InitiatorPortal way,
+    BiFunction<InitiatorDatamover, InitiatorDatamover.Numbering, InitiatorDatamover> wrapper)
+    implements
+        InitiatorPortal {
     @Override
     public String datamover() {
         return way.datamover();
@@ -30,6 +27,6 @@ public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements Ini
     @Override
     public InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
-        return wrapper.wrap(way.connect(numbering, queueDepth, timeoutMs, clock), numbering);
+        return wrapper.apply(way.connect(numbering, queueDepth, timeoutMs, clock), numbering);
     }
 }

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.login;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -48,31 +50,22 @@ public final class NegotiationFuzz {
     private static void checkAnswers(TextParameters offered, TextParameters answers) {
         try {
             TextParameters again = TextParameters.parse(ByteBuffer.wrap(answers.encode()));
-            check(again.asMap().equals(answers.asMap()),
-                "the parsed responses differ from the written responses: " + again);
+            assertThat(again.asMap()).as("responses that were parsed again").isEqualTo(answers.asMap());
         } catch (LoginException e) {
             throw new AssertionError("the responses cannot be parsed", e);
         }
-        for (String key : answers.asMap().keySet()) {
-            boolean declared = key.equals(Key.MAX_RECV_DATA_SEGMENT_LENGTH);
-            check(declared || offered.value(key) != null, "the target responded to a key that was not offered: " + key);
-        }
+        assertThat(answers.asMap().keySet()).as("keys of the responses")
+            .allMatch(key -> key.equals(Key.MAX_RECV_DATA_SEGMENT_LENGTH) || offered.value(key) != null, "was offered");
     }
 
     private static void checkAgreed(OperationalParameters agreed) {
         within(agreed.maxBurstBytes(), OWN.maxBurstBytes());
         within(agreed.firstBurstBytes(), Math.min(OWN.firstBurstBytes(), agreed.maxBurstBytes()));
         within(agreed.peerDataSegmentBytes(), (1 << 24) - 1);
-        check(agreed.ownDataSegmentBytes() == OWN.ownDataSegmentBytes(), "the negotiation changed ownDataSegmentBytes");
+        assertThat(agreed.ownDataSegmentBytes()).as("ownDataSegmentBytes").isEqualTo(OWN.ownDataSegmentBytes());
     }
 
     private static void within(int value, int limit) {
-        check(value >= 512 && value <= limit, "the agreed length " + value + " is not from 512 to " + limit);
-    }
-
-    private static void check(boolean condition, String otherwise) {
-        if (!condition) {
-            throw new AssertionError(otherwise);
-        }
+        assertThat(value).as("agreed length").isBetween(512, limit);
     }
 }

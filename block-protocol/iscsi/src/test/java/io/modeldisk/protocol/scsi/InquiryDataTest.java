@@ -27,8 +27,7 @@ class InquiryDataTest {
 
     @Test
     void deviceIdentificationHasDesignatorsOfUnitPortAndDevice() {
-        List<Designator> found = designators(
-            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 1, 0));
+        List<Designator> found = designators(1, 0);
 
         assertThat(found).extracting(Designator::association)
             .containsExactly(OF_UNIT, OF_UNIT, OF_PORT, OF_DEVICE);
@@ -41,9 +40,7 @@ class InquiryDataTest {
 
     @Test
     void deviceIdentificationOfATargetWithPortGroupsHasDesignatorsOfPortAndGroup() {
-        List<Designator> found = designators(
-            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m", 0x1A,
-                2));
+        List<Designator> found = designators(0x1A, 2);
 
         assertThat(found).extracting(Designator::association)
             .containsExactly(OF_UNIT, OF_UNIT, OF_PORT, OF_PORT, OF_PORT, OF_DEVICE);
@@ -55,7 +52,9 @@ class InquiryDataTest {
         assertThat(found.get(4).text()).isEqualTo("iqn.2026-11.io.modeldisk:m,t,0x001A");
     }
 
-    private static List<Designator> designators(byte[] page) {
+    private static List<Designator> designators(int portalGroupTag, int portGroup) {
+        byte[] page = InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L,
+            "iqn.2026-11.io.modeldisk:m", portalGroupTag, portGroup);
         List<Designator> list = new ArrayList<>();
         int at = 4;
         while (at < page.length) {

@@ -13,7 +13,8 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -72,11 +73,15 @@ final class FrameStreamTest {
         return new Pdu(Pdu.newHeader().putInt(TAG_FIELD, tag));
     }
 
+    private static void send(FrameStream stream, int tag) throws IOException {
+        try (Held _ = stream.writer().lock()) {
+            stream.writer().send(pdu(tag), null, Frame.NO_TAG, 0);
+        }
+    }
+
     private void ask(int frames) throws IOException {
-        try (Held _ = near.writer().lock()) {
-            for (int i = 0; i < frames; i++) {
-                near.writer().send(pdu(i), null, Frame.NO_TAG, 0);
-            }
+        for (int i = 0; i < frames; i++) {
+            send(near, i);
         }
     }
 
@@ -87,77 +92,74 @@ final class FrameStreamTest {
         return header.getInt(TAG_FIELD);
     }
 
-    private void answerNext() throws IOException {
-        int tag = tagOfNext(far);
+    private void answer(int tag) throws IOException {
         try (Held _ = far.writer().lock()) {
             far.writer().answer(pdu(tag), far.reader().hasNext());
         }
     }
 
-    private void assertAnswers(int from, int to) throws IOException {
-        for (int i = from; i < to; i++) {
-            assertThat(tagOfNext(near)).isEqualTo(i);
+    private void answerNext(int requests) throws IOException {
+        for (int i = 0; i < requests; i++) {
+            answer(tagOfNext(far));
         }
+    }
+
+    private static void assertTags(FrameStream stream, int from, int to) throws IOException {
+        for (int i = from; i < to; i++) {
+            assertThat(tagOfNext(stream)).isEqualTo(i);
+        }
+    }
+
+    private static <T> FutureTask<T> start(Callable<T> call) {
+        FutureTask<T> started = new FutureTask<>(call);
+        Thread.ofPlatform().daemon().start(started);
+        return started;
     }
 
     @Test
     void allResponsesAreSentBeforeTheReadingThreadWaits() throws Exception {
         ask(FRAMES);
-        for (int i = 0; i < FRAMES; i++) {
-            answerNext();
-        }
-        CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(far.reader()::next)
-            .isInstanceOf(ClosedChannelException.class));
-        assertAnswers(0, FRAMES);
+        answerNext(FRAMES);
+        FutureTask<Integer> waits = start(() -> tagOfNext(far));
+        assertTags(near, 0, FRAMES);
         far.stop();
-        waits.get(10, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> waits.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(ClosedChannelException.class);
     }
 
     @Test
     void responseIsHeldBackOnlyIfTheNextRequestIsInTheBuffer() throws IOException {
         ask(2);
-        answerNext();
-        try (Held _ = far.writer().lock()) {
-            far.writer().send(pdu(7), null, Frame.NO_TAG, 0);
-        }
-        assertAnswers(0, 1);
-        assertAnswers(7, 8);
-        answerNext();
-        assertAnswers(1, 2);
+        answerNext(1);
+        send(far, 7);
+        assertTags(near, 0, 1);
+        assertTags(near, 7, 8);
+        answerNext(1);
+        assertTags(near, 1, 2);
     }
 
     @Test
     void responseSentByAThreadOtherThanTheReadingThreadIsNotHeldBack() throws Exception {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
-        CompletableFuture.runAsync(() -> {
-            try (Held _ = far.writer().lock()) {
-                far.writer().answer(pdu(0), far.reader().hasNext());
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
+        start(() -> {
+            answer(0);
+            return null;
         }).get(10, TimeUnit.SECONDS);
-        assertAnswers(0, 1);
+        assertTags(near, 0, 1);
     }
 
     /** Responds to 16 batches of requests without waiting. The number of responses per system call is then at its maximum. */
     private void answerWithoutWaiting() throws IOException {
         for (int round = 0; round < MOST_HELD; round++) {
             ask(FRAMES);
-            for (int i = 0; i < FRAMES; i++) {
-                answerNext();
-            }
+            answerNext(FRAMES);
         }
     }
 
-    private CompletableFuture<Integer> nextTag(FrameStream stream) {
-        return CompletableFuture.supplyAsync(() -> {
-            try {
-                return tagOfNext(stream);
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+    private void skipAnswersOfAllBatches() throws IOException {
+        for (int i = 0; i < MOST_HELD * FRAMES; i++) {
+            tagOfNext(near);
+        }
     }
 
     /**
@@ -179,15 +181,11 @@ final class FrameStreamTest {
     void sixteenResponsesAreSentTogetherIfTheReadingThreadNeverHadToWait() throws IOException {
         answerWithoutWaiting();
         ask(FRAMES);
-        for (int i = 0; i < MOST_HELD * FRAMES; i++) {
-            tagOfNext(near);
-        }
-        for (int i = 0; i < MOST_HELD - 1; i++) {
-            answerNext();
-        }
+        skipAnswersOfAllBatches();
+        answerNext(MOST_HELD - 1);
         assertNothingCame(near, sockets[0]);
-        answerNext();
-        assertAnswers(0, MOST_HELD);
+        answerNext(1);
+        assertTags(near, 0, MOST_HELD);
     }
 
     @Test
@@ -197,27 +195,19 @@ final class FrameStreamTest {
         // once.
         far.reader().stopBy(TimeUnit.HOURS.toNanos(1));
         int reads = clockOfFar.reads.get();
-        CompletableFuture<Integer> waits = nextTag(far);
+        FutureTask<Integer> waits = start(() -> tagOfNext(far));
         await("the reading thread has waited", () -> clockOfFar.reads.get() >= reads + 2);
-        for (int i = 0; i < MOST_HELD * FRAMES; i++) {
-            tagOfNext(near);
-        }
+        skipAnswersOfAllBatches();
         ask(FRAMES);
         waits.get(10, TimeUnit.SECONDS);
-        for (int i = 1; i < FRAMES; i++) {
-            answerNext();
-        }
+        answerNext(FRAMES - 1);
         ask(FRAMES);
-        for (int i = 0; i < MOST_HELD / 2; i++) {
-            answerNext();
-        }
-        assertAnswers(1, FRAMES);
-        CompletableFuture<Integer> next = nextTag(near);
+        answerNext(MOST_HELD / 2);
+        assertTags(near, 1, FRAMES);
+        FutureTask<Integer> next = start(() -> tagOfNext(near));
         // The wait has at least halved the number of responses per system call, to at most 8. The two batches after the wait have
         // increased this number to at most 10. Eight responses are held back, so two more responses are enough for a system call.
-        for (int i = 0; i < 2; i++) {
-            answerNext();
-        }
+        answerNext(2);
         assertThat(next.get(10, TimeUnit.SECONDS)).isZero();
     }
 
@@ -233,26 +223,21 @@ final class FrameStreamTest {
         command(1, true);
         assertNothingCame(far, sockets[1]);
         near.writer().flush();
-        assertThat(tagOfNext(far)).isZero();
-        assertThat(tagOfNext(far)).isEqualTo(1);
+        assertTags(far, 0, 2);
     }
 
     @Test
     void lastCommandOfABatchIsSentTogetherWithTheCommandsHeldBack() throws IOException {
         command(0, true);
         command(1, false);
-        assertThat(tagOfNext(far)).isZero();
-        assertThat(tagOfNext(far)).isEqualTo(1);
+        assertTags(far, 0, 2);
     }
 
     @Test
     void commandsHeldBackAreSentBeforeALaterFrame() throws IOException {
         command(0, true);
-        try (Held _ = near.writer().lock()) {
-            near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
-        }
-        assertThat(tagOfNext(far)).isZero();
-        assertThat(tagOfNext(far)).isEqualTo(1);
+        send(near, 1);
+        assertTags(far, 0, 2);
     }
 
     @Test
@@ -260,8 +245,6 @@ final class FrameStreamTest {
         for (int i = 0; i < 8; i++) {
             command(i, true);
         }
-        for (int i = 0; i < 8; i++) {
-            assertThat(tagOfNext(far)).isEqualTo(i);
-        }
+        assertTags(far, 0, 8);
     }
 }

@@ -12,21 +12,14 @@ import java.io.IOException;
 final class ShmPair extends DatamoverPair {
     private static final int SHUT_RDWR = 2;
 
-    final UnixSocket near;
-    final UnixSocket far;
+    private final UnixSocket near;
+    private final UnixSocket far;
 
-    private ShmPair(UnixSocket[] sockets, InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
-        MappingLimits limits) {
+    ShmPair(UnixSocket[] sockets, InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target) {
         super(new ShmInitiatorDatamover(sockets[0], "the target", initiator, NanoClock.SYSTEM),
-            new ShmTargetDatamover(sockets[1], "the initiator", target, limits, NanoClock.SYSTEM));
+            new ShmTargetDatamover(sockets[1], "the initiator", target, new MappingLimits(), NanoClock.SYSTEM));
         near = sockets[0];
         far = sockets[1];
-    }
-
-    static ShmPair connect(InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
-        MappingLimits limits)
-        throws IOException {
-        return new ShmPair(UnixSocket.pair(), initiator, target, limits);
     }
 
     @Override

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataError;
-import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.InitiatorSide.Task;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetSide;
 import io.modeldisk.protocol.datamover.Unnumbered;
@@ -195,35 +195,8 @@ final class ShmSafetyTest {
             ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new Unnumbered(),
                 NanoClock.SYSTEM);
             ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
-            assertThatThrownBy(() -> initiator.sendCommand(command, new Task(plain), false))
+            assertThatThrownBy(() -> initiator.sendCommand(command, new Task(1, true, plain, 0, 4096), false))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("allocateShareable");
-        }
-    }
-
-    private record Task(DataMemory memory) implements InitiatorTask {
-        @Override
-        public int initiatorTaskTag() {
-            return 1;
-        }
-
-        @Override
-        public long lunField() {
-            return 0;
-        }
-
-        @Override
-        public boolean writes() {
-            return true;
-        }
-
-        @Override
-        public long memoryOffset() {
-            return 0;
-        }
-
-        @Override
-        public int lengthBytes() {
-            return 4096;
         }
     }
 }

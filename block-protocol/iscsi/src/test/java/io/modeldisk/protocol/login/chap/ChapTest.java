@@ -10,10 +10,11 @@ import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.security.SecureRandom;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,14 +35,22 @@ class ChapTest {
 
     private final TargetChap target = new TargetChap(TARGET, RANDOM);
 
-    private Map<String, String> exchange(Map<String, String> keys) throws LoginException {
+    private static Map<String, String> exchange(TargetChap target, Map<String, String> keys) throws LoginException {
         TextParameters answers = new TextParameters();
         target.exchange(keys, answers);
         return answers.asMap();
     }
 
+    private Map<String, String> exchange(Map<String, String> keys) throws LoginException {
+        return exchange(target, keys);
+    }
+
+    private static Map<String, String> challenge(TargetChap target) throws LoginException {
+        return exchange(target, Map.of("CHAP_A", "5"));
+    }
+
     private Map<String, String> challenge() throws LoginException {
-        return exchange(Map.of("CHAP_A", "5"));
+        return challenge(target);
     }
 
     private static String response(String secret, Map<String, String> challenge) {
@@ -66,10 +75,7 @@ class ChapTest {
         InitiatorChap initiator = new InitiatorChap(initiators, RANDOM);
         Map<String, String> answers = Map.of("AuthMethod", "CHAP");
         for (int exchange = 0; exchange < 3; exchange++) {
-            TextParameters said = initiator.next(answers);
-            TextParameters heard = new TextParameters();
-            target.exchange(said.asMap(), heard);
-            answers = heard.asMap();
+            answers = exchange(target, initiator.next(answers).asMap());
         }
         assertThat(initiator.isDone()).isTrue();
         return target;
@@ -136,12 +142,7 @@ class ChapTest {
 
     @Test
     void challengesOfTwoLoginsDiffer() throws LoginException {
-        Map<String, String> first = challenge();
-        Map<String, String> second = new HashMap<>();
-        TextParameters answers = new TextParameters();
-        new TargetChap(TARGET, RANDOM).exchange(Map.of("CHAP_A", "5"), answers);
-        second.putAll(answers.asMap());
-        assertThat(second.get("CHAP_C")).isNotEqualTo(first.get("CHAP_C"));
+        assertThat(challenge(new TargetChap(TARGET, RANDOM)).get("CHAP_C")).isNotEqualTo(challenge().get("CHAP_C"));
     }
 
     @Test
@@ -153,11 +154,10 @@ class ChapTest {
 
     @Test
     void chapResponseToAnotherChallengeIsRefused() throws LoginException {
-        TextParameters other = new TextParameters();
-        new TargetChap(TARGET, RANDOM).exchange(Map.of("CHAP_A", "5"), other);
+        Map<String, String> other = challenge(new TargetChap(TARGET, RANDOM));
         challenge();
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE,
-            Map.of("CHAP_N", "learner", "CHAP_R", response("aVeryLongSecretOfIts", other.asMap())));
+            Map.of("CHAP_N", "learner", "CHAP_R", response("aVeryLongSecretOfIts", other)));
     }
 
     @Test
@@ -173,10 +173,9 @@ class ChapTest {
         LoginException unknown = catchThrowableOfType(LoginException.class,
             () -> exchange(Map.of("CHAP_N", "nobody", "CHAP_R", wrong)));
         TargetChap again = new TargetChap(TARGET, RANDOM);
-        TextParameters challenge = new TextParameters();
-        again.exchange(Map.of("CHAP_A", "5"), challenge);
+        challenge(again);
         LoginException known = catchThrowableOfType(LoginException.class,
-            () -> again.exchange(Map.of("CHAP_N", "learner", "CHAP_R", wrong), new TextParameters()));
+            () -> exchange(again, Map.of("CHAP_N", "learner", "CHAP_R", wrong)));
         assertThat(unknown.getMessage()).isEqualTo(known.getMessage());
         assertThat(unknown.status()).isEqualTo(known.status()).isEqualTo(LoginStatus.AUTHENTICATION_FAILURE);
     }
@@ -234,10 +233,6 @@ class ChapTest {
     }
 
     private static Map<String, String> all(String keys) {
-        Map<String, String> map = new HashMap<>();
-        for (String key : keys.split(" ")) {
-            map.put(key, "5");
-        }
-        return map;
+        return Stream.of(keys.split(" ")).collect(Collectors.toMap(key -> key, _ -> "5"));
     }
 }
