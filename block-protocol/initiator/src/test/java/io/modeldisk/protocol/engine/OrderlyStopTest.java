@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Tests a server that shuts down while an initiator writes. The status of each write must show whether the target has executed
  * the write, so an initiator never loses or repeats a write.
  */
-@Timeout(60)
+@Timeout(180)
 class OrderlyStopTest {
     private static final int STOPS = 20;
     private static final int DEPTH = 16;
