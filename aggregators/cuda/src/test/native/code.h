@@ -1,4 +1,4 @@
-/* The code of an entry, as the parser ptx.c has read it and the processor processor.c runs it. */
+/* The code of an entry function. The parser in ptx.c writes these structures, and the processor in processor.c runs them. */
 #ifndef CODE_H
 #define CODE_H
 
@@ -12,15 +12,17 @@ enum op {
     MUL_D, ADD_D, DIV_D, SQRT_D, BAR, BRA, RET
 };
 
-/* The size of a predicate is 1. */
+/* An instruction that the interpreter supports. */
 struct opcode {
     const char *name;
     enum op op;
-    /* The number of operands, the bytes of the destination, and those of the sources. */
+    /* The number of operands, and the sizes of the destination and of the sources in bytes. The size of a predicate is 1. */
     int operands, to, from, vector;
 };
 
-/* The special registers: the number of the thread, that of its group in x and y, and the groups in direction x. */
+/*
+ * The special registers: the number of the thread, the numbers of its group in directions x and y, and the number of groups in x.
+ */
 enum { SPECIALS = 4 };
 
 enum kind { REGISTER, IMMEDIATE, SPECIAL_REGISTER, ADDRESS, PARAMETER, LABEL };

@@ -1,12 +1,14 @@
 /*
- * A stand-in for NVIDIA's driver, libcuda.so.1, for tests: it has the functions that modeldisk calls. Its device is emulated.
+ * A replacement of NVIDIA's driver libcuda.so.1 for tests. It has the driver functions that modeldisk calls, and emulates the
+ * devices.
  *
- * Device memory cannot be accessed by the host: its addresses are mapped without rights. Memory that is freed is never used again.
- * An RDMA device can reach memory with the attribute SYNC_MEMOPS if EMULATED_CUDA_GPUDIRECT says so: see share().
- * Streams do their work only inside calls that look for results, in an order that a seed chooses among those that streams and
- * events allow. Copies read their buffers when they run. An error of a kernel makes the context useless, as on a real device.
+ * The host cannot access device memory, because its addresses are mapped without rights. The addresses of freed memory are never
+ * reused. With EMULATED_CUDA_GPUDIRECT, an RDMA device can reach memory with the attribute SYNC_MEMOPS: see share(). Streams do
+ * their work only during calls that check for results. A seed chooses the order of the work among the orders that streams and
+ * events allow. A copy reads its source only when the copy runs. As on a real device, an error of a kernel makes the context
+ * unusable.
  *
- * The functions emulator_... are for the tests: they set the device up, let a call fail, and count objects.
+ * The tests call the functions emulator_..., which set up the devices, make calls fail, and count objects.
  */
 #define _GNU_SOURCE
 #include "ptx.h"
@@ -29,14 +31,19 @@ static const uint64_t GUARD = 1 << 16;
 
 enum kind { CONTEXT, DEVICE, HOST, REGISTERED, STREAM, EVENT, MODULE };
 
-/* An object of the driver. A freed object keeps its memory until the next set-up, so that its use is found. */
+/*
+ * An object of the driver. A freed object stays in memory until the next emulator_reset(), so a use after the free is detected.
+ */
 struct object {
     struct object *next;
     enum kind kind;
     int live;
     uint64_t address, bytes;
     unsigned char *memory;
-    /* What RDMA devices have written, and its file; NULL if they cannot reach the memory. Kernels see it after a flush. */
+    /*
+     * The bytes that RDMA devices have written, and their file. NULL if RDMA devices cannot reach the memory. Kernels see these
+     * bytes after a flush.
+     */
     unsigned char *arrivals;
     int file;
     struct ptx_module *module;
@@ -60,13 +67,16 @@ struct work {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
-/* The device memory that was accessed last. */
+/* The most recently used device memory objects, so a search rarely visits all objects. */
 static struct object *recent[4];
 static __thread struct object *current;
 static int initialized, broken, devices = 1, driver_version = 12060, major = 7, minor, leaked;
-/* Ways by which RDMA devices reach device memory: its addresses (peer memory), or a dma-buf. */
+/*
+ * Whether RDMA devices can reach device memory by its addresses (peer memory) or by a dma-buf, and the ordering attribute of
+ * their writes.
+ */
 static int peer_memory, dma_buf, ordering;
-/* Whether the device does no work. */
+/* Not 0 while the device hangs and does no work. */
 static int hanging;
 static int calls, failing_call, failing_error, permanent;
 static char failed_call[64], message[PTX_MESSAGE_BYTES];
@@ -92,13 +102,13 @@ static void drop_work(struct object *stream)
     stream->last = NULL;
 }
 
-/* The size of the pages that have an object. */
+/* Returns the total size of the pages that contain an object. */
 static uint64_t whole_pages(const struct object *object)
 {
     return (object->address % 4096 + object->bytes + 4095) / 4096 * 4096;
 }
 
-/* Takes away the host's access to the addresses of device memory. The pages that an RDMA device has pinned stay. */
+/* Removes the host's access to the addresses of device memory. Pages that an RDMA device has pinned stay in memory. */
 static void fence(struct object *object, int unmap)
 {
     void *start = (void *) (object->address / 4096 * 4096);
@@ -136,7 +146,7 @@ static void release(struct object *object)
     }
 }
 
-/* Settings for a process whose tests cannot call the functions below. */
+/* Reads settings from environment variables, for processes whose tests cannot call the functions emulator_... */
 __attribute__((constructor)) static void configure(void)
 {
     const char *megabytes = getenv("EMULATED_CUDA_MEGABYTES");
@@ -161,7 +171,7 @@ __attribute__((constructor)) static void configure(void)
     }
 }
 
-/* Sets up a device as after the start of the machine. */
+/* Discards all objects, and sets up devices as after the start of a machine. */
 void emulator_reset(int new_devices, int version, int new_major, int new_minor, uint64_t new_total_bytes, uint64_t new_seed)
 {
     pthread_mutex_lock(&lock);
@@ -171,7 +181,7 @@ void emulator_reset(int new_devices, int version, int new_major, int new_minor, 
         if (object->live) {
             release(object);
         }
-        /* Other threads may have the context as their current one. */
+        /* A context is not freed, because it might still be the current context of another thread. */
         if (object->kind != CONTEXT) {
             free(object);
         }
@@ -191,7 +201,7 @@ void emulator_reset(int new_devices, int version, int new_major, int new_minor, 
     pthread_mutex_unlock(&lock);
 }
 
-/* Lets call number n from now on fail, and with "always" all calls after it. */
+/* Makes call number n, counted from now on, fail. If always is not 0, all later calls fail too. */
 void emulator_fail(int n, int error, int always)
 {
     calls = 0;
@@ -201,7 +211,7 @@ void emulator_fail(int n, int error, int always)
     failed_call[0] = 0;
 }
 
-/* Chooses the ways by which RDMA devices reach memory, and whether kernels see what they write without a flush. */
+/* Sets how RDMA devices can reach memory, and whether kernels see their writes without a flush. */
 void emulator_gpudirect(int by_address, int by_dma_buf, int ordered)
 {
     peer_memory = by_address;
@@ -209,7 +219,7 @@ void emulator_gpudirect(int by_address, int by_dma_buf, int ordered)
     ordering = ordered ? 100 : 0;
 }
 
-/* Writes to device memory as an RDMA device does. Returns whether it can be reached. */
+/* Writes to device memory as an RDMA device would. Returns 0 if RDMA devices cannot reach the memory. */
 int emulator_arrive(uint64_t address, const unsigned char *data, uint64_t bytes)
 {
     struct object *object;
@@ -237,7 +247,7 @@ const char *emulator_message(void)
     return message;
 }
 
-/* The number of objects that the context destroyed because nobody had freed them before. */
+/* Returns the number of objects that were still open when their context was destroyed. */
 int emulator_leaked(void)
 {
     return leaked;
@@ -252,7 +262,7 @@ int emulator_live(void)
     return live;
 }
 
-/* Begins a call. Returns the error with which it fails. */
+/* Begins a call to the driver. Returns 0, or the error with which the call must fail. */
 static int begin(const char *name, int needs_context)
 {
     pthread_mutex_lock(&lock);
@@ -284,7 +294,7 @@ static int end(int result)
         return end(result); \
     }
 
-/* A function that frees does so even if it returns an error of earlier work. */
+/* Begins a function that frees an object. Such a function frees the object even if it returns an error of earlier work. */
 #define BEGIN_FREE(needs_context) int result = begin(__func__, needs_context)
 
 static struct object *create(enum kind kind)
@@ -348,7 +358,7 @@ static int complain(int error, const char *text)
     return error;
 }
 
-/* Lets kernels see what RDMA devices have written. */
+/* Makes the bytes that RDMA devices have written visible to kernels. */
 static void flush(void)
 {
     for (struct object *object = objects; object; object = object->next) {
@@ -358,7 +368,7 @@ static void flush(void)
     }
 }
 
-/* Does the first work of a stream. */
+/* Runs the first piece of work in a stream. */
 static void step(struct object *stream)
 {
     struct work *work = stream->first;
@@ -366,9 +376,9 @@ static void step(struct object *stream)
     unsigned char *source = work->kind == COPY_ON_DEVICE ? device_memory(work->source, work->bytes) : memory;
     int error = SUCCESS;
     if (work->kind <= FILL && !(memory && source)) {
-        error = complain(700, "a copy outside of an allocation");
+        error = complain(700, "a copy accesses memory outside of any allocation");
     } else if (work->kind <= COPY_TO_HOST && !find_range(HOST, REGISTERED, (uint64_t) work->host, work->bytes)) {
-        error = complain(700, "the pinned memory was freed before its copy");
+        error = complain(700, "pinned memory was freed before its copy ran");
     } else if (work->kind == COPY_TO_DEVICE) {
         memcpy(memory, work->host, work->bytes);
     } else if (work->kind == COPY_TO_HOST) {
@@ -395,7 +405,7 @@ static void step(struct object *stream)
     }
 }
 
-/* Does one piece of work of any stream. Returns 0 if there is none that may run. */
+/* Runs one piece of work from any stream. Returns 0 if no work can run. */
 static int advance(void)
 {
     struct object *chosen = NULL;
@@ -420,7 +430,7 @@ static int finish_all(void)
     return broken;
 }
 
-/* Chooses whether the device does no work. A device that works again has done what it had to do. */
+/* Makes the device hang, or makes it work again. In the latter case, it completes all its work before this function returns. */
 void emulator_hang(int hangs)
 {
     pthread_mutex_lock(&lock);
@@ -435,7 +445,7 @@ static int add(struct object *stream, struct work work)
 {
     struct work *added;
     if (!stream) {
-        return complain(INVALID_HANDLE, "the default stream and streams that are destroyed have no work");
+        return complain(INVALID_HANDLE, "work cannot be added to the default stream or to a destroyed stream");
     }
     added = malloc(sizeof *added);
     *added = work;
@@ -506,13 +516,13 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     case 116: /* GPUDirect RDMA */
         *value = 1;
         break;
-    case 117: /* the host can flush what RDMA devices have written */
+    case 117: /* whether the host can flush the writes of RDMA devices */
         *value = 1;
         return end(driver_version >= 11030 ? SUCCESS : INVALID_VALUE);
-    case 118: /* whether kernels see it without a flush */
+    case 118: /* whether kernels see these writes without a flush */
         *value = ordering;
         return end(driver_version >= 11030 ? SUCCESS : INVALID_VALUE);
-    case 124: /* dma-buf, which drivers before CUDA 11.7 do not know */
+    case 124: /* dma-buf, which drivers before CUDA 11.7 do not support */
         *value = 1;
         return end(driver_version >= 11070 ? SUCCESS : INVALID_VALUE);
     default:
@@ -595,7 +605,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
     object = create(DEVICE);
     object->bytes = bytes;
     object->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    /* New memory has no useful values. */
+    /* The content of new memory is undefined, so it is filled with NaNs. */
     memset(object->memory, 0xff, bytes);
     *address = object->address = next_address + GUARD;
     next_address = (object->address + bytes + 511) / 512 * 512;
@@ -617,8 +627,8 @@ int cuMemFree_v2(uint64_t address)
 }
 
 /*
- * Gives an RDMA device access to device memory: the addresses of the memory become those of a file. The host has access to them until
- * the first launch of a kernel, because the kernel needs it to pin the pages for the RDMA device.
+ * Gives an RDMA device access to device memory, by mapping a file at the addresses of the memory. The host keeps its access to
+ * these addresses until the first launch of a GPU kernel, because Linux needs the access to pin the pages for the RDMA device.
  */
 static int share(struct object *object)
 {
@@ -644,19 +654,22 @@ int cuPointerSetAttribute(const void *value, int attribute, uint64_t address)
     BEGIN(1)
     object = find_range(DEVICE, DEVICE, address, 1);
     if (!object || attribute != 6 || *(const int *) value != 1) {
-        return end(complain(INVALID_VALUE, "only SYNC_MEMOPS can be set, for device memory"));
+        return end(complain(INVALID_VALUE, "only the attribute SYNC_MEMOPS of device memory can be set"));
     }
     return end(object->arrivals ? SUCCESS : share(object));
 }
 
-/* The only handle is a dma-buf, number 1. What is returned is a file of the memory, which drivers of RDMA devices refuse. */
+/*
+ * Exports a dma-buf, which is handle type 1 and the only supported type. The result is a file with the memory. A real RDMA driver
+ * would refuse it.
+ */
 int cuMemGetHandleForAddressRange(void *handle, uint64_t address, size_t bytes, int type, unsigned long long flags)
 {
     struct object *object;
     BEGIN(1)
     object = find_range(DEVICE, DEVICE, address, bytes);
     if (!object || address % 65536 || bytes % 65536 || type != 1 || flags) {
-        return end(complain(INVALID_VALUE, "the range of a dma-buf"));
+        return end(complain(INVALID_VALUE, "the range of the dma-buf is wrong"));
     }
     if (!dma_buf || !object->arrivals) {
         return end(NOT_SUPPORTED);
@@ -780,7 +793,7 @@ int cuEventRecord(struct object *event, struct object *stream)
     return end(result);
 }
 
-/* Every look lets some work happen, so that who looks often enough sees its end. */
+/* Every call lets the device do some work, so a caller that polls often enough sees the event complete. */
 int cuEventQuery(struct object *event)
 {
     BEGIN(1)
@@ -792,13 +805,13 @@ int cuEventQuery(struct object *event)
     return end(broken ? broken : event->completed < event->recorded ? NOT_READY : SUCCESS);
 }
 
-/* The only options are a buffer for a log, number 5, and its size, number 6. */
+/* The caller must give exactly two options: a buffer for a log (5), and its size (6). */
 int cuModuleLoadDataEx(struct object **module, const char *text, unsigned count, const int *options, void **values)
 {
     struct ptx_module *parsed;
     BEGIN(1)
     if (count != 2 || options[0] != 6 || options[1] != 5) {
-        return end(complain(INVALID_VALUE, "the options of a module"));
+        return end(complain(INVALID_VALUE, "the options for loading a module are wrong"));
     }
     parsed = ptx_parse(text, message);
     if (!parsed) {
@@ -834,7 +847,7 @@ int cuLaunchKernel(struct ptx_entry *function, unsigned grid_x, unsigned grid_y,
     BEGIN(1)
     if (grid_x == 0 || grid_y == 0 || grid_y > 65535 || grid_z != 1 || threads_x != signature->threads || threads_y != 1
         || threads_z != 1 || shared || extra) {
-        return end(complain(INVALID_VALUE, "the shape of the launch"));
+        return end(complain(INVALID_VALUE, "the dimensions of the launch are wrong"));
     }
     for (struct object *object = objects; object; object = object->next) {
         if (object->live && object->kind == DEVICE && object->arrivals) {
@@ -847,11 +860,11 @@ int cuLaunchKernel(struct ptx_entry *function, unsigned grid_x, unsigned grid_y,
     return end(add(find(STREAM, stream), work));
 }
 
-/* Real copies from memory that is not pinned work, but wait for the device. Here they are errors. */
+/* A real driver also copies memory that is not pinned, but then waits for the device. Here, such a copy is an error. */
 static int copy(enum work_kind kind, uint64_t device, void *host, size_t bytes, struct object *stream)
 {
     if (!device_memory(device, bytes) || !find_range(HOST, REGISTERED, (uint64_t) host, bytes)) {
-        return complain(INVALID_VALUE, "a copy of memory that is not the device's, or not pinned");
+        return complain(INVALID_VALUE, "one end of the copy is not device memory, or the other end is not pinned host memory");
     }
     return add(find(STREAM, stream), (struct work) {.kind = kind, .device = device, .host = host, .bytes = bytes});
 }

@@ -10,20 +10,20 @@ struct thread {
     uint64_t registers[MAX_REGISTERS];
     unsigned char written[MAX_REGISTERS];
     unsigned special[SPECIALS];
-    /* The next instruction, and whether the thread waits at a barrier in front of it. */
+    /* The index of the next instruction, and whether the thread waits at a barrier before this instruction. */
     int at, waits;
 };
 
 /*
- * 8 bytes of shared memory: the threads that accessed them, and how many barriers there were before. Number 0: never;
- * thread -1: several threads.
+ * 8 bytes of shared memory. Writer and reader are the threads that last accessed these bytes, or -1 for several threads. The
+ * fields written_after and read_after are the values of group.barriers at these accesses, or 0 if there was none.
  */
 struct cell {
     uint64_t value;
     int written_after, writer, read_after, reader;
 };
 
-/* A group of threads. */
+/* A group of threads, and its shared memory. */
 struct group {
     struct thread threads[MAX_THREADS];
     struct cell cells[MAX_CELLS];
@@ -38,7 +38,7 @@ static float as_float(uint64_t bits)
     return value;
 }
 
-/* A NaN that a GPU computes is always the same. */
+/* Returns the bits of a computed value. As on a GPU, every computed NaN has the same bits. */
 static uint64_t as_bits(float value)
 {
     uint32_t word;
@@ -66,7 +66,7 @@ static int bad(char *message, const struct instruction *i, int error, const char
     return error;
 }
 
-/* Returns 0 if the operand is a register that was not written. */
+/* Reads the value of an operand. Returns 0 if the operand is a register that was never written. */
 static int value_of(const struct thread *t, const struct operand *operand, uint64_t *value)
 {
     switch (operand->kind) {
@@ -100,11 +100,11 @@ static int access_memory(struct thread *t, const struct instruction *i, ptx_memo
         return bad(message, i, PTX_FAILED, "the address was never written");
     }
     if (at % (unsigned) (bytes * opcode->vector) != 0) {
-        return bad(message, i, PTX_MISALIGNED, "misaligned address");
+        return bad(message, i, PTX_MISALIGNED, "the address is misaligned");
     }
     host = memory(at, bytes * opcode->vector);
     if (!host) {
-        return bad(message, i, PTX_ILLEGAL_ADDRESS, "address outside of an allocation");
+        return bad(message, i, PTX_ILLEGAL_ADDRESS, "the address is outside of any allocation");
     }
     for (int n = 0; n < opcode->vector; n++, host += bytes) {
         uint64_t value = 0;
@@ -120,7 +120,7 @@ static int access_memory(struct thread *t, const struct instruction *i, ptx_memo
     return PTX_OK;
 }
 
-/* What one thread writes, another one may access only behind a barrier. */
+/* Accesses shared memory. If a thread writes a value, other threads may access it only after a barrier. */
 static int access_shared(struct group *group, int thread, const struct ptx_entry *entry, const struct instruction *i,
     char *message)
 {
@@ -134,13 +134,13 @@ static int access_shared(struct group *group, int thread, const struct ptx_entry
         return bad(message, i, PTX_FAILED, "the address was never written");
     }
     if (at % (8u * opcode->vector) != 0 || at + 8u * opcode->vector > entry->shared_bytes) {
-        return bad(message, i, PTX_MISALIGNED, "misaligned or outside of the shared memory");
+        return bad(message, i, PTX_MISALIGNED, "the address is misaligned or outside of the shared memory");
     }
     for (int n = 0; n < opcode->vector; n++) {
         struct cell *cell = &group->cells[at / 8 + n];
         if ((cell->written_after == group->barriers && cell->writer != thread)
             || (store && cell->read_after == group->barriers && cell->reader != thread)) {
-            return bad(message, i, PTX_FAILED, "no barrier between the accesses of two threads");
+            return bad(message, i, PTX_FAILED, "two threads access the same shared memory without a barrier between them");
         }
         if (store) {
             if (!value_of(t, &values[n], &cell->value)) {
@@ -202,7 +202,7 @@ static uint64_t compute(enum op op, uint64_t a, uint64_t b, uint64_t c, int byte
     }
 }
 
-/* Runs a thread to its end, or to the next barrier. */
+/* Runs a thread until its end or the next barrier. */
 static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters, struct group *group, int thread,
     ptx_memory memory, char *message)
 {
@@ -252,10 +252,13 @@ static int run_thread(const struct ptx_entry *entry, const uint64_t *parameters,
             write_register(t, &o[0], compute(i->opcode->op, source[0], source[1], source[2], i->opcode->to));
         }
     }
-    return bad(message, &entry->code[t->at], PTX_TIMEOUT, "a thread does not end");
+    return bad(message, &entry->code[t->at], PTX_TIMEOUT, "the thread runs too long");
 }
 
-/* Runs the threads of a group in ascending or descending order, each to the next barrier, until all have ended. */
+/*
+ * Runs the threads of a group in ascending or descending order, each until its next barrier, and repeats this until all threads
+ * have ended.
+ */
 static int run_group(const struct ptx_entry *entry, const uint64_t *parameters, struct group *group, int descending,
     ptx_memory memory, char *message)
 {
@@ -275,11 +278,11 @@ static int run_group(const struct ptx_entry *entry, const uint64_t *parameters, 
         }
         for (int n = 0; n < threads; n++) {
             if (waiting != threads || group->threads[n].at != group->threads[0].at) {
-                return bad(message, &entry->code[group->threads[n].at - 1], PTX_FAILED, "a barrier is not for all threads");
+                return bad(message, &entry->code[group->threads[n].at - 1], PTX_FAILED, "not all threads reach the barrier");
             }
         }
     }
-    return bad(message, &entry->code[group->threads[0].at - 1], PTX_TIMEOUT, "a group does not end");
+    return bad(message, &entry->code[group->threads[0].at - 1], PTX_TIMEOUT, "the group of threads passes too many barriers");
 }
 
 int ptx_run(const struct ptx_entry *entry, const uint64_t *parameters, const unsigned grid[3], uint64_t first, ptx_memory memory,

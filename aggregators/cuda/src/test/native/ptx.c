@@ -67,7 +67,7 @@ static void skip(struct parser *p)
     }
 }
 
-/* Reads one character, or a word of letters, digits and ". _ % $". */
+/* Reads the next token, which is one character, or a word of letters, digits and the characters ". _ % $". */
 static int token(struct parser *p, char *word)
 {
     int n = 0;
@@ -111,7 +111,7 @@ static int type_bytes(const char *type)
     return strcmp(type, ".pred") == 0 ? 1 : strstr(type, "64") ? 8 : strstr(type, "32") ? 4 : 0;
 }
 
-/* .reg .f32 %f<8>; declares %f0 to %f7. */
+/* Reads a declaration of registers. For example, .reg .f32 %f<8>; declares %f0 to %f7. */
 static int registers(struct parser *p)
 {
     char type[NAME], base[NAME], count[NAME];
@@ -138,7 +138,7 @@ static int registers(struct parser *p)
     return 1;
 }
 
-/* .shared .align 16 .b8 NAME[BYTES]; declares the only shared memory of an entry. Its address is 0. */
+/* Reads the declaration .shared .align 16 .b8 NAME[BYTES]; of the only shared memory of an entry. Its address is 0. */
 static int shared(struct parser *p)
 {
     char count[NAME];
@@ -167,7 +167,7 @@ static int label_index(struct parser *p, const char *name)
     return entry->labels++;
 }
 
-/* Reads a register, a number, a special register, [register+number], [parameter] or a label. */
+/* Reads an operand: a register, a number, a special register, [register+number], [parameter] or a label. */
 static int operand(struct parser *p, struct operand *operand, const struct opcode *opcode, int bytes)
 {
     char word[NAME];
@@ -237,7 +237,7 @@ static int operand_bytes(const struct opcode *opcode, int index)
     return index < (is_load(opcode) ? opcode->vector : 1) && opcode->to ? opcode->to : opcode->from;
 }
 
-/* Reads the operands: those of a vector are in braces. */
+/* Reads the operands of an instruction. The operands of a vector are in braces. */
 static int operands(struct parser *p, struct instruction *instruction)
 {
     const struct opcode *opcode = instruction->opcode;
@@ -315,7 +315,10 @@ static int signature(struct parser *p)
     return expect(p, ",") && expect(p, "1") && expect(p, ",") && expect(p, "1") && expect(p, "{");
 }
 
-/* A block in braces has names of its own, but here they are those of the entry, so no name may be used twice. */
+/*
+ * Reads the body of an entry. In PTX, a block in braces has its own scope. Here, all names belong to the entry, so each name must
+ * be unique.
+ */
 static int body(struct parser *p)
 {
     char word[NAME];

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* DiSNI's classes write these structures byte by byte, so the layout is part of the interface of DiSNI. */
+/* DiSNI's classes write the fields of these structures at fixed offsets, so the layout is part of DiSNI's interface. */
 _Static_assert(sizeof(struct ibv_wc) == 48, "IbvWC");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "IbvWC.wc_flags");
 _Static_assert(offsetof(struct ibv_wc, pkey_index) == 40, "IbvWC.pkey_index");

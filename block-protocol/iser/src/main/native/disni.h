@@ -1,5 +1,6 @@
 /*
- * Declarations for all parts of libdisni. An error of the verbs becomes a Java exception with the text of its errno.
+ * Declarations for all parts of libdisni. If a call to the verbs fails, libdisni throws a Java exception with the text of the
+ * errno.
  *
  * libdisni implements the native methods that the classes of DiSNI 2.1 declare. DiSNI treats the numbers that these methods
  * return as opaque handles. In libdisni, each number is the address of a verbs object.
@@ -24,7 +25,7 @@
 /* Declares a native method of com.ibm.disni.verbs.impl.NativeDispatcher. */
 #define DISPATCHER(type, name) JNIEXPORT type JNICALL Java_com_ibm_disni_verbs_impl_NativeDispatcher__1##name
 
-/* An event channel with those details of its last event that DiSNI does not provide. Only one thread reads a channel. */
+/* An event channel, and details of its last event that DiSNI does not provide. Only one thread reads a channel. */
 struct event_channel {
     struct rdma_event_channel *cm;
     int status;
@@ -32,7 +33,7 @@ struct event_channel {
     uint8_t private_data[MAX_PRIVATE_DATA];
 };
 
-/* Throws an IOException that names the failed action, and the text and number of error if error is not 0. */
+/* Throws an IOException with this message. If error is not 0, the text and the number of this errno follow the message. */
 void disni_throw(JNIEnv *env, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static inline void *disni_pointer(jlong handle) {

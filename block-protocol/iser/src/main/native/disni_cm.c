@@ -22,7 +22,10 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
         disni_throw(env, error, "rdma_create_event_channel failed");
         return -1;
     }
-    /* The reader waits in poll with a timeout. The read after poll must not block if the event is gone. */
+    /*
+     * The reader waits in poll with a timeout. The descriptor is not blocking, so the read after poll cannot block if the event
+     * is gone.
+     */
     int flags = fcntl(channel->cm->fd, F_GETFL);
     if (flags < 0 || fcntl(channel->cm->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         int error = errno;
@@ -251,9 +254,7 @@ DISPATCHER(jlong, getContext)(JNIEnv *env, jobject self, jlong id) {
     return disni_handle(context);
 }
 
-/*
- * Functions that DiSNI lacks. The foreign-function API of Java calls these functions. They are not native methods.
- */
+/* Functions that DiSNI lacks. Java calls them through its foreign-function API, not as native methods. */
 
 /* Copies the status and the private data of the last event of a channel. Returns the length of the private data in bytes. */
 __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t handle, int32_t *status, uint8_t *data) {
@@ -278,7 +279,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t
         && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
 }
 
-/* Writes the device name of an identifier. The name has at most the given number of bytes with its final zero. */
+/* Writes the name of an identifier's device. The name and its terminating zero take at most the given number of bytes. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     strncpy(name, id->verbs == NULL ? "" : ibv_get_device_name(id->verbs->device), (size_t) bytes - 1);

@@ -160,8 +160,8 @@ extern struct ibv_mr *ibv_reg_dmabuf_mr(
     struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access) __attribute__((weak));
 
 /*
- * Registers a dma-buf from its first byte on. Returns the memory region and writes its lkey, its rkey and its handle. If this
- * fails, returns 0 and writes a message with its final zero.
+ * Registers the first bytes of a dma-buf. Returns the memory region, and writes its lkey, rkey and handle to keys. After a
+ * failure, returns 0 and writes a zero-terminated message.
  */
 __attribute__((visibility("default"))) int64_t modeldisk_rdma_register_dma_buf(
     int64_t pd, int descriptor, int64_t address, int bytes, int access, uint32_t *keys, char *message, int message_bytes) {
@@ -207,7 +207,7 @@ DISPATCHER(jint, expPrefetchMr)(JNIEnv *env, jobject self, jlong handle, jlong a
         env, ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &range, 1), "ibv_advise_mr");
 }
 
-/* The number of requests of a chain that the device accepted before it refused one. */
+/* The number of requests at the start of a chain that the device accepted before it refused the request bad. */
 #define ACCEPTED(first, bad) \
     ({ \
         int before = 0; \
@@ -222,7 +222,10 @@ DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     struct ibv_send_wr *first = disni_pointer(requests);
     struct ibv_send_wr *bad = NULL;
     for (struct ibv_send_wr *request = first; request != NULL; request = request->next) {
-        /* DiSNI has no field for the memory key that a SEND invalidates. The key is in the field for the key of RDMA requests. */
+        /*
+         * DiSNI has no field for the memory key that a SEND invalidates. Its callers set the key in the remote key of RDMA
+         * requests.
+         */
         if (request->opcode == IBV_WR_SEND_WITH_INV) {
             request->invalidate_rkey = request->wr.rdma.rkey;
         }

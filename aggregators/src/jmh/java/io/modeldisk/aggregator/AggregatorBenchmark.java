@@ -9,7 +9,9 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Measures the speed at which each aggregator applies a gradient to a block. {@code discard} measures only the call time. */
+/**
+ * Measures the speed at which each aggregator applies a gradient to a block. {@code discard} measures only the time of the call.
+ */
 @State(Scope.Thread)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)

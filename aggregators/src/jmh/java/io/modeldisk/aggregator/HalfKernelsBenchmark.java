@@ -7,7 +7,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Measures the speed of each method of {@link HalfKernels}. The rates count the float32 bytes. */
+/** Measures the speed of each method of {@link HalfKernels}. The rates are in float32 bytes. */
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 3, time = 1)

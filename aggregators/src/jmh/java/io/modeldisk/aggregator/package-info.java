@@ -1,2 +1,2 @@
-/** Benchmarks of the aggregators and their kernels, in comparison with a copy of the same size. */
+/** Benchmarks of the aggregators and their kernels, compared with a copy of the same size. */
 package io.modeldisk.aggregator;

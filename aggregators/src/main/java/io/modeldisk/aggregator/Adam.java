@@ -6,14 +6,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Adam and AdamW. The state of a weight is a moving average of its gradients and one of their squares. Behind these two arrays,
- * the state of a block has the number of updates of each logical block, as a 64-bit integer. The moving averages begin at 0, and
- * this number says how far they still are from the true means.
+ * Adam and AdamW. The state of a block has three parts: the moving averages of the gradients, the moving averages of their
+ * squares, and the number of updates of each logical block, as 64-bit integers. The moving averages begin at 0. The number of
+ * updates determines the correction for this bias.
  */
 final class Adam {
     private Adam() {}
 
-    /** Updates a range of weights of one block: see {@link Optimizer}. */
+    /** Updates a range of weights of one block, for {@link Optimizer#aggregate}. */
     static void update(
         Formula.Adam formula, MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient,
         long gradientOffset, long lengthBytes, float factor, float rate) {

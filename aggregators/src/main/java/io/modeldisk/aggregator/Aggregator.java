@@ -20,27 +20,30 @@ public interface Aggregator extends AutoCloseable {
         return 0;
     }
 
-    /** Returns the formula with which a GPU computes the same weights; null, the default, if there is none. */
+    /** Returns the formula with which a GPU computes the same weights, or null, the default, if a GPU cannot compute them. */
     default Formula formula() {
         return null;
     }
 
     /**
-     * Returns whether the result depends on how an update of a block is divided into ranges. If so, the aggregator is only for
-     * modes that apply whole rounds. The default is false.
+     * Returns true if the result depends on how an update of a block is divided into ranges. Such an aggregator is allowed only
+     * in consistency modes that apply whole rounds. The default is false.
      */
     default boolean needsWholeRounds() {
         return false;
     }
 
-    /** Returns the learning rate, which may be changed while the aggregator is in use; null if the aggregator has none. */
+    /**
+     * Returns the learning rate, which can be changed while the aggregator is in use, or null if the aggregator has no learning
+     * rate.
+     */
     default LearningRate learningRate() {
         return null;
     }
 
     /**
-     * Returns whether each new weight is computed from the old weight and the gradient. If so, a NaN or an infinity in one
-     * gradient stays in the weights after later gradients. The default is true.
+     * Returns true if each new weight is computed from the old weight and the gradient. A NaN or an infinity in one gradient then
+     * stays in the weights after later gradients. The default is true.
      */
     default boolean accumulates() {
         return true;

@@ -58,7 +58,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the number that an option has as its value, or the default if the option is missing.
+     * Returns the value of an option as a float32 number, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a finite number
      */
@@ -68,7 +68,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the numeric value of an option with float64 precision, or the default if the option is missing.
+     * Returns the value of an option with float64 precision, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a finite number
      */
@@ -82,7 +82,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the integer that an option has as its value, or the default if the option is missing.
+     * Returns the value of an option as an integer, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a 32-bit integer
      */
@@ -99,9 +99,9 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the text that an option has as its value, or the default if the option is missing.
+     * Returns the value of an option as text, or the default if the option is missing.
      *
-     * @param allowed the possible values
+     * @param allowed the allowed values
      * @throws IllegalArgumentException if the value is not one of them
      */
     public String textOption(String key, String defaultValue, List<String> allowed) {
@@ -115,7 +115,7 @@ public final class AggregatorOptions {
         return value;
     }
 
-    /** Returns whether an option is given. The option is then still to be read. */
+    /** Returns true if an option is given. This does not count as reading the option. */
     public boolean has(String key) {
         return untaken.containsKey(key);
     }

@@ -1,13 +1,13 @@
 package io.modeldisk.aggregator;
 
 /**
- * Creates aggregators of one kind, such as {@code sgd}. {@link java.util.ServiceLoader} finds the providers of other jars.
- * modeldisk has a table of its own.
+ * Creates aggregators of one kind, such as {@code sgd}. {@link java.util.ServiceLoader} finds the providers in other jars. The
+ * providers in modeldisk are listed in {@code BuiltIn}.
  */
 public interface AggregatorProvider {
     /**
-     * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name has lower-case letters, digits and
-     * hyphens.
+     * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name consists of lower-case letters,
+     * digits and hyphens.
      */
     String name();
 

@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 
-/** The aggregators of modeldisk and those of other jars on the class path, by name. Thread-safe. */
+/** Finds aggregators by name: those of modeldisk, and those of other jars on the class path. Thread-safe. */
 public final class Aggregators {
     private Aggregators() {}
 
     /**
-     * Creates the aggregator of a specification. The caller closes the aggregator.
+     * Creates the aggregator of a specification. The caller must close the aggregator.
      *
      * @param specification {@code name} or {@code name:key=value,key=value}, such as {@code sgd:lr=0.1}
      * @throws IllegalArgumentException if the name is unknown, or if an option is missing, unknown or out of range; the message

@@ -3,7 +3,7 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one block that an aggregator changes. The caller of the aggregator holds the lock of the block, so the aggregator
+ * The weights and the aggregator's state of one block. The caller of an aggregator holds the lock of the block, so the aggregator
  * needs no synchronisation.
  */
 public interface BlockMemory {

@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Function;
 
-/** An aggregator that is part of modeldisk. The optimizers use the formulas of PyTorch's optimizers of the same names. */
+/**
+ * The provider of an aggregator that is part of modeldisk. Each optimizer uses the formula of PyTorch's optimizer with the same
+ * name.
+ */
 record BuiltIn(String name, String description, Function<AggregatorOptions, Aggregator> constructor)
     implements
         AggregatorProvider {
@@ -85,7 +88,10 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
             defaultDecay);
     }
 
-    /** The options of an optimizer: the learning rate, its own, and those that all optimizers have. */
+    /**
+     * Returns the description of an optimizer's options: the learning rate, its {@code own} options, and the options that all
+     * optimizers have.
+     */
     private static String options(String own, float defaultDecay) {
         return PlainText
             .format("options: lr, the learning rate, above 0 (required), %s" + GradientRules.DESCRIPTION + ", "

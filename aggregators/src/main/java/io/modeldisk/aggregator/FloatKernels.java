@@ -12,12 +12,12 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * Computes with arrays of float32 values in native memory and native byte order.
  *
- * <p>Offsets and lengths are in bytes. A length is a multiple of 4; an offset may have any value. The ranges {@code src} and
- * {@code dst} must be identical or must not overlap. A segment on the heap causes an {@link UnsupportedOperationException}. No
- * memory is allocated. Several threads may work on different ranges at the same time.
+ * <p>Offsets and lengths are in bytes. A length must be a multiple of 4, but an offset can have any value. The ranges in {@code
+ * src} and {@code dst} must not overlap, unless they are the same range. A segment on the heap causes an {@link
+ * UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
  */
 public final class FloatKernels {
-    // Vectors of 512 bits are 6 % faster than those of 256 bits for arrays that exceed the cache (measured).
+    // For arrays that exceed the cache, vectors of 512 bits are 6 % faster than vectors of 256 bits (measured).
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
@@ -84,7 +84,7 @@ public final class FloatKernels {
         }
     }
 
-    /** Returns {@code a * b + c}, rounded once, or twice on a processor without fused multiply-add. */
+    /** Returns {@code a * b + c}. The result is rounded once, or twice on a processor without fused multiply-add. */
     static FloatVector multiplyAdd(FloatVector a, FloatVector b, FloatVector c) {
         return FUSED ? a.fma(b, c) : a.mul(b).add(c);
     }

@@ -1,15 +1,15 @@
 package io.modeldisk.aggregator;
 
 /**
- * The formula that an aggregator computes for each weight, so another processor can compute the same. All arithmetic is
- * of float32. A product is not rounded before it is added to a number (fused multiply and add). The learning rate of a round
- * comes from {@link Aggregator#learningRate()}.
+ * The formula that an aggregator computes for each weight. With the formula, another processor, such as a GPU, computes the same
+ * weights. All arithmetic is in float32. A product is not rounded before a number is added to it (fused multiply-add). The
+ * learning rate of a round comes from {@link Aggregator#learningRate()}.
  *
- * <p>Formulas with {@link GradientRules} use the gradient that these rules return. The norm of a gradient is computed in float64,
- * in the order that {@code SumOfSquares} describes. The state of a weight begins at 0.
+ * <p>In a formula with {@link GradientRules}, {@code gradient} is the gradient after these rules. The norm of a gradient is
+ * computed in float64, in the order that {@code SumOfSquares} describes. The state of a weight begins at 0.
  */
 public sealed interface Formula {
-    /** Returns what is done to the gradient before it is used; null if it is used as it is. */
+    /** Returns the rules that change the gradient before it is used, or null if the gradient is used unchanged. */
     default GradientRules rules() {
         return null;
     }
@@ -28,40 +28,46 @@ public sealed interface Formula {
 
     /**
      * {@code velocity = momentum * velocity + gradient}, and then {@code weights -= rate * velocity}, or with Nesterov's momentum
-     * {@code weights -= rate * (gradient + momentum * velocity)}. The state of a block is the velocities.
+     * {@code weights -= rate * (gradient + momentum * velocity)}. The state of a block consists of the velocities.
      */
     record Momentum(GradientRules rules, float momentum, boolean nesterov) implements Formula {}
 
     /**
      * {@code squares = keep * squares + add * gradient^2}, and then {@code weights -= rate * gradient / (sqrt(squares) +
-     * epsilon)}. The state of a block is the squares.
+     * epsilon)}. The state of a block consists of the squares.
      */
     record ScaledBySquares(GradientRules rules, float keep, float add, float epsilon) implements Formula {}
 
     /**
      * {@code mean = beta1 * mean + (1 - beta1) * gradient} and {@code squares = beta2 * squares + (1 - beta2) * gradient^2}, and
-     * then {@code weights = shrink * weights - rate * mean / (root * sqrt(squares) + epsilon)}. The state of a block is the
-     * means, then the squares, then the number of updates of each logical block, as a 64-bit integer.
+     * then {@code weights = shrink * weights - rate * mean / (root * sqrt(squares) + epsilon)}. The state of a block consists of
+     * the means, then the squares, then the number of updates of each logical block, as a 64-bit integer.
      *
-     * @param decoupled whether the weight decay is no part of the gradient (AdamW)
+     * @param decoupled true if the weight decay shrinks the weights directly (AdamW), false if it is added to the gradient (Adam)
      */
     record Adam(GradientRules rules, boolean decoupled, double beta1, double beta2, float epsilon) implements Formula {
-        /** Returns the weight decay that is part of the gradient. */
+        /** Returns the weight decay that is added to the gradient: 0 for AdamW. */
         public float decayOfGradient() {
             return decoupled ? 0 : rules.weightDecay();
         }
 
-        /** Returns the factor of the weights: 1, or less for a weight decay that is no part of the gradient. */
+        /** Returns the factor of the weights, which is less than 1 for AdamW with a weight decay, and 1 otherwise. */
         public float shrink(float learningRate) {
             return decoupled ? 1 - learningRate * rules.weightDecay() : 1;
         }
 
-        /** Returns the rate of update number {@code updates}, from 1: it corrects the bias of the means. */
+        /**
+         * Returns the rate of update number {@code updates}, counted from 1. The rate includes the correction for the bias of the
+         * means.
+         */
         public float rate(float learningRate, long updates) {
             return (float) (learningRate / (1 - Math.pow(beta1, updates)));
         }
 
-        /** Returns the factor of the roots in update number {@code updates}, from 1: it corrects the bias of the squares. */
+        /**
+         * Returns the factor of the roots in update number {@code updates}, counted from 1. The factor corrects the bias of the
+         * squares.
+         */
         public float root(long updates) {
             return (float) (1 / Math.sqrt(1 - Math.pow(beta2, updates)));
         }

@@ -3,22 +3,24 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The changes that an optimizer makes to a gradient before use. First the gradient is clipped, then the weight decay is
- * added.
+ * The changes that an optimizer makes to a gradient before it uses the gradient. The gradient is first clipped, and then the
+ * weight decay is added.
  *
  * @param clipValue the largest absolute value of an element; infinity for no limit
- * @param clipNorm the largest L2 norm of the gradient, taken over the updated part of a block; infinity for no limit
- * @param weightDecay the factor of the weights
+ * @param clipNorm the largest L2 norm of the gradient, computed over the updated part of a block; infinity for no limit
+ * @param weightDecay the factor with which the weights are added to the gradient
  */
 public record GradientRules(float clipValue, float clipNorm, float weightDecay) {
     static final String DESCRIPTION = "weight-decay (default %s), clip-value, the largest absolute value of an element of the"
         + " gradient, clip-norm, the largest L2 norm of the gradient of a block";
 
-    /** PyTorch's clip_grad_norm_ adds the same number to the norm, so a norm of 0 is no division by 0. */
+    /**
+     * The number that is added to a norm, so a norm of 0 causes no division by 0. PyTorch's clip_grad_norm_ adds the same number.
+     */
     private static final double NORM_EPSILON = 1e-6;
 
     /**
-     * Reads the options.
+     * Reads the rules from the options of an optimizer.
      *
      * @throws IllegalArgumentException if an option is out of range, or if both kinds of clipping are given
      */
@@ -44,12 +46,15 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
         return limit;
     }
 
-    /** True if the gradient is used as it is. */
+    /** Returns true if the gradient is used unchanged. */
     public boolean changeNothing() {
         return clipValue == Float.POSITIVE_INFINITY && clipNorm == Float.POSITIVE_INFINITY && weightDecay == 0;
     }
 
-    /** Returns the factor of a gradient: {@code scale}, reduced if the norm of the gradient exceeds the limit. */
+    /**
+     * Returns the factor for the values of a gradient, which is {@code scale}, or less if the norm of the gradient exceeds the
+     * limit.
+     */
     float factor(MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
         if (clipNorm == Float.POSITIVE_INFINITY) {
             return scale;

@@ -14,16 +14,16 @@ import jdk.incubator.vector.VectorSpecies;
  * Converts arrays of float32 values to the 16-bit types bfloat16 and float16 (IEEE 754 binary16) and back, in native memory and
  * native byte order.
  *
- * <p>From 16 bits to float32, every value is exact, and the bits of a NaN are kept. From float32 to 16 bits, a value is rounded
- * to the nearest value of the type; a tie goes to the value whose last bit is 0. Beyond the largest finite value, the result is
- * an infinity. Subnormal values and the sign of zero are kept. A NaN stays a quiet NaN with its sign and the first bits of its
- * payload.
+ * <p>A conversion from 16 bits to float32 is exact, and keeps the bits of a NaN. A conversion from float32 to 16 bits rounds to
+ * the nearest value of the type, and rounds a tie to the value whose last bit is 0. A value beyond the largest finite value
+ * becomes an infinity. Subnormal values and the sign of zero are kept. A NaN becomes a quiet NaN that keeps its sign and the
+ * first bits of its payload.
  *
- * <p>Offsets are in bytes and may have any value. The ranges must not overlap. A segment on the heap causes an
- * {@link UnsupportedOperationException}. No memory is allocated. Several threads may work on different ranges at the same time.
+ * <p>Offsets are in bytes and can have any value. The ranges must not overlap. A segment on the heap causes an {@link
+ * UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
  */
 public final class HalfKernels {
-    // The same width as in FloatKernels. A vector of 16-bit values has as many lanes and half the bits.
+    // Vectors have at most 256 bits. A vector of 16-bit values has the same number of lanes, and half the bits.
     private static final boolean WIDE = IntVector.SPECIES_PREFERRED.vectorBitSize() >= 256;
     private static final VectorSpecies<Integer> INTS = WIDE ? IntVector.SPECIES_256 : IntVector.SPECIES_128;
     private static final VectorSpecies<Float> FLOATS = WIDE ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
@@ -35,24 +35,32 @@ public final class HalfKernels {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY = 0x7F80_0000;
 
-    /** The number of float32 fraction bits that bfloat16 does not have, and half of the last bit that it has, less one. */
+    /**
+     * The number of float32 fraction bits that bfloat16 drops. BF16_HALF is half of the last bit that bfloat16 keeps, minus one.
+     */
     private static final int BF16_SHIFT = 16;
     private static final int BF16_HALF = 0x7FFF;
     private static final int BF16_QUIET = 0x0040;
 
-    /** The number of float32 fraction bits that float16 does not have, and half of the last bit that it has, less one. */
+    /** The number of float32 fraction bits that float16 drops. F16_HALF is half of the last bit that float16 keeps, minus one. */
     private static final int F16_SHIFT = 13;
     private static final int F16_HALF = 0x0FFF;
     private static final int F16_SIGN = 0x8000;
     private static final int F16_INFINITY = 0x7C00;
     private static final int F16_QUIET = 0x7E00;
     private static final int F16_FRACTION = 0x03FF;
-    /** The difference of the exponent biases, as float32 bits. */
+    /** The difference of the exponent biases of float32 and float16, shifted to the exponent of a float32. */
     private static final int F16_REBIAS = 127 - 15 << 23;
-    /** The bits of 2^-14, the smallest normal value of float16, and of 2^16, from which all values become infinity. */
+    /**
+     * The float32 bits of 2^-14, the smallest normal value of float16. F16_OVERFLOW are the bits of 2^16; float16 has no finite
+     * values from there on.
+     */
     private static final int F16_MIN_NORMAL = 127 - 14 << 23;
     private static final int F16_OVERFLOW = 127 + 16 << 23;
-    /** 0.5: the last bit of a float32 sum with this value is worth 2^-24, as the last bit of a subnormal float16. */
+    /**
+     * A float32 sum with this value has a last bit of 2^-24, like a subnormal float16. The addition therefore rounds to a
+     * subnormal float16.
+     */
     private static final float F16_SUBNORMAL_MAGIC = 0.5f;
 
     private HalfKernels() {}
@@ -92,7 +100,7 @@ public final class HalfKernels {
             IntVector sign = half.and(F16_SIGN).lanewise(VectorOperators.LSHL, Short.SIZE);
             IntVector shifted = half.and(F16_SIGN - 1).lanewise(VectorOperators.LSHL, F16_SHIFT);
             IntVector normal = shifted.add(F16_REBIAS);
-            // A subnormal value gets the exponent of 2^-14, and then loses the implied first bit by a subtraction.
+            // A subnormal value first gets the exponent of 2^-14. The subtraction of 2^-14 then removes the implied first bit.
             IntVector subnormal = shifted.add(F16_MIN_NORMAL).reinterpretAsFloats()
                 .sub(Float.intBitsToFloat(F16_MIN_NORMAL)).reinterpretAsInts();
             IntVector bits = normal
@@ -114,7 +122,7 @@ public final class HalfKernels {
             IntVector last = magnitude.lanewise(VectorOperators.LSHR, F16_SHIFT);
             IntVector normal = magnitude.add(F16_HALF - F16_REBIAS).add(last.and(1))
                 .lanewise(VectorOperators.LSHR, F16_SHIFT);
-            // The addition rounds to the last bit of a subnormal float16.
+            // The floating-point addition rounds to the last bit of a subnormal float16.
             IntVector subnormal = magnitude.reinterpretAsFloats().add(F16_SUBNORMAL_MAGIC).reinterpretAsInts()
                 .sub(Float.floatToRawIntBits(F16_SUBNORMAL_MAGIC));
             IntVector half = normal
@@ -125,7 +133,8 @@ public final class HalfKernels {
         }
     }
 
-    // The last vector of a range may have fewer values than lanes. Its other lanes are neither read nor written.
+    // In the following four methods, the last vector of a range can have fewer values than lanes. The unused lanes are not read
+    // or written.
 
     private static IntVector load(MemorySegment from, long offset, long values) {
         return values >= LANES
@@ -158,8 +167,9 @@ public final class HalfKernels {
     }
 
     /**
-     * Checks a range, and returns the memory of the segment as a segment whose class the JIT compiler knows. Without this, a
-     * kernel would be several times slower if other code of the process had used mapped or heap segments in the Vector API.
+     * Checks a range, and returns the memory of the segment as a segment whose class the JIT compiler knows. With a segment of
+     * unknown class, a kernel is several times slower if other code in the process has used mapped or heap segments in the Vector
+     * API.
      */
     @SuppressWarnings("restricted")
     private static MemorySegment checked(MemorySegment segment, long offset, long lengthBytes) {

@@ -4,26 +4,28 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The learning rate of an aggregator: the rate of its specification, or a later change of this rate, times the factor of a
- * schedule. A change holds from a certain round on, so all blocks of all shards use a rate for the same rounds.
- * Thread-safe. Reads allocate no memory.
+ * The learning rate of an aggregator. It is a base rate times the factor of a schedule. The base rate is that of the
+ * specification, until it is changed. A change applies from a given round on, so all blocks of all shards change their rate in
+ * the same round. Thread-safe. Reads allocate no memory.
  */
 public final class LearningRate {
-    /** The number of changes that are kept. If there were more, the oldest one that is kept holds for all earlier rounds. */
+    /**
+     * The maximum number of changes that are kept. After more changes, the oldest kept change applies to all earlier rounds too.
+     */
     public static final int MAX_CHANGES = 8;
 
     private static final Change[] NONE = {};
 
     private final float rate;
     private final Schedule schedule;
-    /** In ascending order of rounds. */
+    /** The changes in ascending order of rounds. */
     private volatile Change[] changes = NONE;
 
     /**
-     * A rate that applies from a given round on.
+     * A change of the base rate, which applies from a given round on.
      *
      * @param fromRound the first round with this rate
-     * @param rate the rate before the factor of the schedule, above 0
+     * @param rate the base rate, without the factor of the schedule; above 0
      */
     public record Change(long fromRound, float rate) {
         /**
@@ -43,7 +45,7 @@ public final class LearningRate {
         this.schedule = schedule;
     }
 
-    /** Returns the rate for an update in a round, from 1: at least 0. */
+    /** Returns the learning rate in a round, which is at least 0. Rounds are counted from 1. */
     public float at(long round) {
         return (float) (baseAt(round) * schedule.factor(round));
     }
@@ -58,7 +60,7 @@ public final class LearningRate {
         return rate;
     }
 
-    /** Changes the rate. Changes of the same and of later rounds are dropped. */
+    /** Changes the base rate. Earlier calls for the same round or later rounds lose their effect. */
     public synchronized void change(Change change) {
         List<Change> kept = new ArrayList<>();
         for (Change earlier : changes) {
@@ -74,12 +76,12 @@ public final class LearningRate {
         restore(kept);
     }
 
-    /** Returns the changes since the start: at most {@value #MAX_CHANGES}, in ascending order of rounds. */
+    /** Returns the kept changes in ascending order of rounds. */
     public List<Change> changes() {
         return List.of(changes);
     }
 
-    /** Replaces all changes by the {@link #changes()} of another object. */
+    /** Replaces all changes by {@code earlier}, the {@link #changes()} of another object. */
     public synchronized void restore(List<Change> earlier) {
         changes = earlier.toArray(Change[]::new);
     }

@@ -5,10 +5,10 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * An aggregator with a learning rate, with clipping and with weight decay. The formulas are those of the optimizers of PyTorch,
- * so the weights agree with PyTorch except for rounding.
+ * An aggregator with a learning rate, clipping and weight decay. It uses the formulas of PyTorch's optimizers, so the weights
+ * equal PyTorch's weights except for rounding.
  *
- * <p>The state of a block has one array for each value that the optimizer remembers of a weight. Each array has the layout of the
+ * <p>The state of a block has one array for each value that the optimizer keeps for a weight. Each array has the layout of the
  * weights.
  */
 final class Optimizer implements Aggregator {
@@ -17,9 +17,9 @@ final class Optimizer implements Aggregator {
     private final Formula formula;
 
     /**
-     * Reads the options that all optimizers have, and then those of a formula.
+     * Reads the options that all optimizers have, and then the options of the formula.
      *
-     * @param formula reads the options of the formula with these rules, and returns it
+     * @param formula reads the options of the formula, and returns the formula with the given rules
      * @throws IllegalArgumentException if an option is missing or out of range
      */
     Optimizer(AggregatorOptions options, float defaultDecay, Function<GradientRules, Formula> formula) {
@@ -32,7 +32,10 @@ final class Optimizer implements Aggregator {
         this.formula = formula.apply(rules);
     }
 
-    /** Reads an option that must be at least 0 and less than 1. The distance from 1 must be exact. */
+    /**
+     * Reads an option that must be at least 0 and less than 1. The value is in float64, because 1 minus the value must be
+     * precise.
+     */
     static double fraction(AggregatorOptions options, String key, double defaultValue) {
         double value = options.doubleOption(key, defaultValue);
         if (value < 0 || value >= 1) {
@@ -41,7 +44,7 @@ final class Optimizer implements Aggregator {
         return value;
     }
 
-    /** Reads the number that prevents a division by 0. */
+    /** Reads the option {@code eps}, which prevents a division by 0. */
     static float epsilon(AggregatorOptions options, float defaultValue) {
         float value = options.floatOption("eps", defaultValue);
         // With 0, a weight whose gradient is 0 would become 0 / 0.
@@ -56,7 +59,7 @@ final class Optimizer implements Aggregator {
         return learningRate;
     }
 
-    /** The norm of a part of a gradient is not the norm of the gradient. */
+    /** With a limit for the norm, a gradient must be whole, because a part of a gradient has another norm. */
     @Override
     public boolean needsWholeRounds() {
         return rules.clipNorm() != Float.POSITIVE_INFINITY;
@@ -97,7 +100,7 @@ final class Optimizer implements Aggregator {
     }
 
     /**
-     * Updates a range of a block's weights, whose bounds are checked.
+     * Updates a range of a block's weights. The caller has checked the bounds.
      *
      * @param factor the factor of the gradient
      * @param rate the learning rate, at least 0
@@ -119,7 +122,7 @@ final class Optimizer implements Aggregator {
             case Formula.Adam adam -> Adam.update(adam, weights, state, offset, gradient, gradientOffset, lengthBytes,
                 factor, rate);
             case Formula.Nothing _,Formula.Assign _,Formula.Sum _ ->
-                throw new IllegalStateException("the formula " + formula + " is not that of an optimizer");
+                throw new IllegalStateException("the formula " + formula + " does not belong to an optimizer");
         }
     }
 }

@@ -9,15 +9,15 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops of the optimizers, for float32 values in native byte order.
+ * The loops in which the optimizers update weights. All values are float32 in native byte order.
  *
- * <p>{@code w} is the weights of a block, {@code s} its state and {@code g} the gradient. The range starts at byte {@code offset}
- * of the weights and at byte {@code from} of the gradient. {@code lengthBytes} is a multiple of 4096, and therefore of every
- * vector size. The caller checks the bounds. Loops over memory of unknown class would be slower: see
- * {@link FloatKernels#ofKnownClass}. No memory is allocated.
+ * <p>{@code w} is the weights of a block, {@code s} is the state of the block, and {@code g} is the gradient. {@code g'} is the
+ * gradient after {@link GradientRules}. The range starts at byte {@code offset} of the weights and at byte {@code from} of the
+ * gradient. {@code lengthBytes} is a multiple of 4096, and therefore of every vector size. The caller checks the bounds, and
+ * passes segments from {@link FloatKernels#ofKnownClass}, with which the loops are faster. No memory is allocated.
  */
 final class OptimizerKernels {
-    // Unlike those of FloatKernels, these loops wait for divisions and roots more than for memory (measured).
+    // Unlike the loops in FloatKernels, these loops are limited by divisions and roots more than by memory (measured).
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
 
@@ -85,16 +85,16 @@ final class OptimizerKernels {
     }
 
     /**
-     * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then
-     * {@code w = shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
+     * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then {@code w =
+     * shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
      *
      * @param learningRate the learning rate of the round; {@code rate}, {@code root} and {@code shrink} follow from it
-     * @param updates the number of this update, from 1
+     * @param updates the number of this update, counted from 1
      */
     static void adam(
         Formula.Adam formula, MemorySegment w, MemorySegment s, long offset, MemorySegment g, long from,
         long lengthBytes, float factor, float learningRate, long updates) {
-        // The array v is behind the array m, which is as long as the weights.
+        // The array v follows the array m, which is as long as the weights.
         long squaresStart = w.byteSize();
         float clipValue = formula.rules().clipValue();
         float decay = formula.decayOfGradient();
@@ -121,7 +121,7 @@ final class OptimizerKernels {
         }
     }
 
-    /** Returns the gradient g' that an optimizer uses. */
+    /** Returns g': the gradient after scaling, clipping and weight decay. */
     private static FloatVector gradient(
         FloatVector values, FloatVector factors, boolean clips, float limit, FloatVector weight, float decay) {
         FloatVector scaled = values.mul(factors);

@@ -6,11 +6,11 @@ import java.util.Locale;
 /**
  * The factor of a learning rate as a function of the round. Thread-safe.
  *
- * <p>During a warm-up of n rounds, the factor rises in equal steps to 1 in round n. The position of the other rounds in a
- * schedule is their distance from the first round after the warm-up, from 0. The formulas are those of StepLR and
- * CosineAnnealingLR of PyTorch, except that a cosine schedule stays at its final factor after its end.
+ * <p>During a warm-up of n rounds, the factor rises in equal steps to 1 in round n. The schedule starts in the first round after
+ * the warm-up, which has position 0. The formulas are those of StepLR and CosineAnnealingLR of PyTorch, except that a cosine
+ * schedule stays at its final factor after its end.
  *
- * @param rounds the rounds between two steps, or the rounds of the whole cosine
+ * @param rounds the number of rounds between two steps, or the number of rounds of the whole cosine
  * @param factor the factor of each step, or the final factor of the cosine
  */
 record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
@@ -71,7 +71,7 @@ record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
         return factor;
     }
 
-    /** Returns the factor for a round, from 1: 0 to 1. */
+    /** Returns the factor for a round, which is from 0 to 1. Rounds are counted from 1. */
     double factor(long round) {
         if (round <= warmUpRounds) {
             return (double) Math.max(1, round) / warmUpRounds;

@@ -10,32 +10,36 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The sum of the squares of float32 values, in float64. The square of a float32 is exact in float64, and no sum is infinite if
- * the values are finite.
+ * The sum of the squares of float32 values, in float64. The square of a float32 is exact in float64, and the sum of finite values
+ * is finite.
  *
- * <p>The order of the additions is fixed, so vectors of every width and a GPU get the same bits. Value i of a logical block
- * belongs to lane i mod 16. In each logical block, a lane adds its 64 squares in ascending order. These sums are added to the
- * sums s[0] to s[15] of the lanes of the whole range, logical block after logical block. At the end, there are 4 numbers
- * {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is {@code ((t[0] + t[1]) + t[2]) + t[3]}.
+ * <p>The order of the additions is fixed, so the result has the same bits with vectors of every width and on a GPU. Value i of a
+ * logical block belongs to lane i mod 16. In each logical block, the 64 squares of a lane are added in ascending order. The
+ * results for the logical blocks are then added, in ascending order, to the sums s[0] to s[15] of the 16 lanes. At the end, there
+ * are 4 numbers {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is {@code ((t[0] + t[1]) + t[2]) +
+ * t[3]}.
  */
 final class SumOfSquares {
-    // Vectors have at most 256 bits. The widening, not the sum, limits the speed.
+    // Vectors have at most 256 bits, because the conversion to float64, not the addition, limits the speed.
     private static final boolean WIDE = DoubleVector.SPECIES_PREFERRED.vectorBitSize() >= 256;
     private static final VectorSpecies<Double> DOUBLES = WIDE ? DoubleVector.SPECIES_256 : DoubleVector.SPECIES_128;
     private static final VectorSpecies<Float> FLOATS = WIDE ? FloatVector.SPECIES_128 : FloatVector.SPECIES_64;
 
-    /** A quarter of the lanes: the distance of two vectors that are added to each other at the end. */
+    /** The size of a quarter of the lanes, which is the distance between two vectors that are added at the end. */
     private static final int QUARTER_BYTES = 4 * Float.BYTES;
     private static final int ROW_BYTES = 4 * QUARTER_BYTES;
     private static final int ROWS = LOGICAL_BLOCK_BYTES / ROW_BYTES;
 
     private SumOfSquares() {}
 
-    /** Returns the sum for a range in bytes, whose bounds are checked. {@code lengthBytes} is a multiple of 4096. */
+    /**
+     * Returns the sum for a range whose bounds the caller has checked. {@code offset} is in bytes. {@code lengthBytes} is a
+     * multiple of 4096.
+     */
     static double of(MemorySegment values, long offset, long lengthBytes) {
         MemorySegment from = FloatKernels.ofKnownClass(values);
         double sum = 0;
-        // Vectors of 256 bits have all numbers t[k] at once. With vectors of 128 bits, a second pass computes t[2] and t[3].
+        // One vector of 256 bits holds all four numbers t[k]. With vectors of 128 bits, a second pass computes t[2] and t[3].
         for (int column = 0; column < QUARTER_BYTES; column += FLOATS.vectorByteSize()) {
             DoubleVector sum0 = DoubleVector.zero(DOUBLES);
             DoubleVector sum1 = sum0;
@@ -70,7 +74,7 @@ final class SumOfSquares {
     private static DoubleVector addSquares(DoubleVector sums, MemorySegment from, long offset) {
         DoubleVector values = (DoubleVector) FloatVector.fromMemorySegment(FLOATS, from, offset, ORDER)
             .convertShape(VectorOperators.F2D, DOUBLES, 0);
-        // The product is exact, so the sum is rounded once on a processor without fused multiply-add too.
+        // The product is exact, so even without fused multiply-add, the result is rounded only once.
         return FloatKernels.FUSED ? values.fma(values, sums) : values.mul(values).add(sums);
     }
 }

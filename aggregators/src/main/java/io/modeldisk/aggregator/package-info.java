@@ -1,4 +1,5 @@
 /**
- * Application of gradients to weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its implementations for the CPU.
+ * The aggregators, which apply gradients to weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its CPU
+ * implementations.
  */
 package io.modeldisk.aggregator;

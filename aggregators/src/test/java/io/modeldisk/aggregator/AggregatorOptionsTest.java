@@ -38,7 +38,7 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void optionThatIsGivenTwiceIsRefused() {
+    void duplicateOptionIsRefused() {
         assertThatThrownBy(() -> AggregatorOptions.parse("lr=1,lr=2")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("the option lr is given twice, as 1 and as 2; give it once");
     }

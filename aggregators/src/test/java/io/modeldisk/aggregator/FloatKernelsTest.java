@@ -83,7 +83,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void addOfARangeToItselfDoublesTheValues() {
+    void addingARangeToItselfDoublesTheValues() {
         FloatKernels.scaledAdd(dst, 4, dst, 4, 4000, 1);
         assertRangeAloneIs(new Range(4, 4, 4000), (w, _) -> w + w);
     }
@@ -117,7 +117,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void floatKernelsRefuseASegmentOfAClosedArena() {
+    void floatKernelsRefuseASegmentFromAClosedArena() {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(64);
         closed.close();
@@ -136,7 +136,7 @@ class FloatKernelsTest {
             float g = src.get(FLOAT, range.srcOffset + i);
             expected.set(FLOAT, range.dstOffset + i, law.apply(w, g));
         }
-        assertThat(dst.mismatch(expected)).as("the first byte that differs").isEqualTo(-1);
+        assertThat(dst.mismatch(expected)).as("the index of the first byte that differs").isEqualTo(-1);
     }
 
     private MemorySegment randomFloats(long seed) {

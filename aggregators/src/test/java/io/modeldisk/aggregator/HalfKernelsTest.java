@@ -22,7 +22,7 @@ class HalfKernelsTest {
     @AutoClose
     private final Arena arena = Arena.ofConfined();
 
-    /** The two types, each with an independent definition of its values. */
+    /** The two 16-bit types, each with a definition of its values that is independent of HalfKernels. */
     enum Type {
         BFLOAT16(8, 7), FLOAT16(5, 10);
 
@@ -38,7 +38,10 @@ class HalfKernelsTest {
             return (1 << exponentBits) - 1 << fractionBits;
         }
 
-        /** The value of a number by the definition of IEEE 754. An infinity gets the value that follows the largest number. */
+        /**
+         * Returns the value of 15 bits, without the sign, as IEEE 754 defines it. For infinity, returns the value that would
+         * follow the largest finite value.
+         */
         double value(int magnitude) {
             int exponent = magnitude >> fractionBits;
             int fraction = magnitude & (1 << fractionBits) - 1;
@@ -48,7 +51,10 @@ class HalfKernelsTest {
                 : Math.scalb((double) fraction + (1 << fractionBits), exponent - bias - fractionBits);
         }
 
-        /** The nearest number, found by a search of all numbers. A float32 or a middle of two numbers is exact in a double. */
+        /**
+         * Returns the bits of the value that is nearest to a float32, by a search in all values. The arithmetic in double is
+         * exact.
+         */
         int nearest(float value, double[] values) {
             double magnitude = Math.abs((double) value);
             int found = Arrays.binarySearch(values, magnitude);
@@ -114,7 +120,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void float32IsRoundedToTheNearestValueAndATieToTheEvenOne(Type type) {
+    void float32IsRoundedToTheNearestValueWithTiesToEven(Type type) {
         double[] values = type.numbers();
         int[] bits = IntStream.range(0, type.infinity()).flatMap(half -> {
             int at = Float.floatToRawIntBits((float) values[half]);
@@ -127,7 +133,7 @@ class HalfKernelsTest {
     @ParameterizedTest
     @EnumSource
     void float32ValuesOfAllSizesAreRoundedToTheNearestValue(Type type) {
-        // A prime step visits all exponents with many different fractions.
+        // A step by a prime number visits all exponents with many different fractions.
         int[] bits = IntStream.range(0, 1 << 20).map(i -> i * 4093)
             .filter(each -> Float.isFinite(Float.intBitsToFloat(each))).toArray();
         assertRounded(type, type.numbers(), bits);
@@ -135,7 +141,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void largestValuesInfinityAndNanKeepTheirKind(Type type) {
+    void float32OutsideTheRangeOf16BitsBecomesInfinityZeroOrNan(Type type) {
         float[] values = {Float.MAX_VALUE, -Float.MAX_VALUE, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
             Float.MIN_VALUE,
             -0f, Float.NaN, Float.intBitsToFloat(0x7F80_0001), Float.intBitsToFloat(0xFFFF_FFFF),
@@ -156,7 +162,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void rangeOfAnyLengthAndAlignmentIsConvertedLikeSingleValuesAndNothingElseChanges(Type type) {
+    void conversionOfARangeWritesTheSameBytesAsConversionsOfItsSingleValues(Type type) {
         MemorySegment floats = widenAll(type);
         for (int count = 0; count < 40; count++) {
             for (int shift = 0; shift < 3; shift++) {
@@ -199,7 +205,7 @@ class HalfKernelsTest {
         return floats;
     }
 
-    /** Compares all conversions with the search, once with vectors, and once value by value. */
+    /** Compares all conversions with the result of the search: once in one vector call, and once value by value. */
     private void assertRounded(Type type, double[] values, int[] bits) {
         MemorySegment floats = arena.allocateFrom(ValueLayout.JAVA_INT, bits);
         MemorySegment halves = arena.allocate(2L * bits.length);

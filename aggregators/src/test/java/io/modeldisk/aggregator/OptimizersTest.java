@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Compares the optimizers with PyTorch's. The file optimizers.txt has what optimizers.py has printed. */
+/** Compares the optimizers with PyTorch's optimizers. The file optimizers.txt is the output of the script optimizers.py. */
 class OptimizersTest {
     private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int ELEMENTS = BLOCK / Float.BYTES;
@@ -35,7 +35,7 @@ class OptimizersTest {
     @AutoClose
     private final Arena arena = Arena.ofConfined();
 
-    /** The weights after some steps. */
+    /** The weights that PyTorch has computed after a number of steps: one line of optimizers.txt. */
     record Expected(String specification, int steps, float[] weights) {
         static Expected parse(String line) {
             String[] fields = line.split(" ");
@@ -106,7 +106,7 @@ class OptimizersTest {
         }
     }
 
-    /** Returns the numbers of optimizers.py. */
+    /** Returns the pseudo-random numbers that optimizers.py also uses. */
     private MemorySegment values(long seed) {
         MemorySegment values = arena.allocate(BLOCK, 64);
         int state = (int) seed;
@@ -151,7 +151,7 @@ class OptimizersTest {
                 gradient.asSlice(0, BLOCK).copyFrom(values(step));
                 gradient.asSlice(BLOCK).copyFrom(values(-step));
                 optimizer.aggregate(whole, 0, gradient, 0, 2L * BLOCK, 1);
-                // The first logical block is ahead by up to two updates.
+                // Until the next loop, the first logical block is up to three updates ahead of the second.
                 optimizer.aggregate(parts, 0, gradient, 0, BLOCK, 1);
             }
             for (int step = 1; step <= 3; step++) {
@@ -174,7 +174,7 @@ class OptimizersTest {
     void scaleMultipliesTheGradientBeforeItIsClipped() {
         assertThat(firstWeight("sgd:lr=1,clip-value=3", 4, 0.5f)).isEqualTo(-2);
         assertThat(firstWeight("sgd:lr=1,clip-value=1", -4, 0.5f)).isEqualTo(1);
-        // All 1024 elements are 2, so the norm is 64.
+        // All 1024 elements are 2 after scaling, so the norm is 64.
         assertThat(firstWeight("sgd:lr=1,clip-norm=32", 4, 0.5f)).isCloseTo(-1, within(1e-6f));
         assertThat(firstWeight("sgd:lr=1,clip-norm=65", 4, 0.5f)).isEqualTo(-2);
     }
@@ -184,7 +184,7 @@ class OptimizersTest {
         "sgd:lr=1", "sgd:lr=1,clip-value=1", "sgd:lr=1,clip-norm=1", "momentum:lr=1", "adagrad:lr=1", "rmsprop:lr=1",
         "adam:lr=1",
         "adamw:lr=1"})
-    void nanInTheGradientIsNotLost(String specification) {
+    void nanInTheGradientReachesTheWeights(String specification) {
         assertThat(firstWeight(specification, Float.NaN, 1)).isNaN();
     }
 
@@ -201,7 +201,7 @@ class OptimizersTest {
     }
 
     @Test
-    void rangeThatIsNotOfWholeLogicalBlocksIsRefused() {
+    void rangeWithAPartialLogicalBlockIsRefused() {
         try (Aggregator optimizer = Aggregators.parse("adam:lr=1")) {
             Block block = block(optimizer, arena.allocate(2L * BLOCK, 64));
             MemorySegment gradient = arena.allocate(2L * BLOCK, 64);
@@ -233,7 +233,7 @@ class OptimizersTest {
         "sgd:lr=0.1,schedule=cosine,rounds=0; rounds=0 must be at least 1",
         "sgd:lr=0.1,schedule=cosine,rounds=9,final=1.5; final=1.5 must be from 0 to 1",
         "sgd:lr=0.1,warmup=-1; warmup=-1 must be at least 0"})
-    void wrongOptionIsRefusedInWords(String specification, String message) {
+    void errorOfAWrongOptionStatesTheReason(String specification, String message) {
         assertThatThrownBy(() -> Aggregators.parse(specification)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(message.strip());
     }
@@ -246,7 +246,7 @@ class OptimizersTest {
         "sgd:lr=0.5,schedule=step,every=2,factor=0.5,warmup=2; 1=0.25 2=0.5 3=0.5 4=0.5 5=0.25",
         "sgd:lr=0.5,schedule=cosine,rounds=10; 1=0.5 6=0.25 11=0 12=0 20=0 100000=0",
         "sgd:lr=0.5,schedule=cosine,rounds=10,final=0.5,warmup=5; 5=0.5 6=0.5 11=0.375 16=0.25 17=0.25 1000=0.25"})
-    void scheduleGivesTheRateOfARound(String specification, String rates) {
+    void scheduleDeterminesTheRateOfEachRound(String specification, String rates) {
         LearningRate rate = rate(specification);
         rates(rates).forEach((round, expected) -> assertThat(rate.at(round)).as("round %d", round)
             .isCloseTo(expected, within(1e-7f)));
@@ -268,7 +268,7 @@ class OptimizersTest {
     }
 
     @Test
-    void changedRateAppliesFromItsRoundAndKeepsTheSchedule() {
+    void changedRateAppliesFromItsRoundWithTheSameSchedule() {
         LearningRate rate = rate("sgd:lr=8,schedule=step,every=10,factor=0.5");
         rate.change(new LearningRate.Change(5, 2));
         rate.change(new LearningRate.Change(9, 1));
@@ -280,7 +280,7 @@ class OptimizersTest {
     }
 
     @Test
-    void onlyTheLastChangesAreKept() {
+    void onlyTheNewestRateChangesAreKept() {
         LearningRate rate = rate("sgd:lr=1000");
         for (int i = 1; i <= 1000; i++) {
             rate.change(new LearningRate.Change(i, i));
@@ -288,7 +288,7 @@ class OptimizersTest {
         assertThat(rate.changes()).hasSize(LearningRate.MAX_CHANGES);
         assertThat(rate.at(1000)).isEqualTo(1000);
         assertThat(rate.at(997)).isEqualTo(997);
-        // The oldest change that is kept holds for all rounds before it.
+        // The oldest kept change applies to all earlier rounds too.
         assertThat(rate.at(3)).isEqualTo(1001 - LearningRate.MAX_CHANGES);
         LearningRate other = rate("sgd:lr=1000");
         other.restore(rate.changes());
@@ -299,7 +299,7 @@ class OptimizersTest {
     }
 
     @Test
-    void changeOfTheRateDoesNotApplyToEarlierRounds() {
+    void rateChangeDoesNotApplyToEarlierRounds() {
         LearningRate rate = rate("sgd:lr=1000");
         for (int i = 1; i <= LearningRate.MAX_CHANGES; i++) {
             rate.change(new LearningRate.Change(100 * i, i));
@@ -310,7 +310,7 @@ class OptimizersTest {
 
     @Test
     void normOfAVeryLargeGradientIsFinite() {
-        // The norm is 64e20.
+        // The norm is 64e20, whose square is infinite in float32.
         assertThat(firstWeight("sgd:lr=1,clip-norm=32", 2e20f, 1)).isCloseTo(-1, within(1e-5f));
     }
 

@@ -18,7 +18,7 @@ class SumOfSquaresTest {
     private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int LANES = 16;
     private static final int MOST_BLOCKS = 9;
-    /** After this number of calls, the JIT compiler has compiled the loop to vector instructions. */
+    /** The number of calls after which the JIT compiler has compiled the loop to vector instructions. */
     private static final int CALLS = 20_000;
 
     @Test
@@ -37,7 +37,7 @@ class SumOfSquaresTest {
         assertThat(process.waitFor()).as(output).isZero();
     }
 
-    /** Compares the sums of compiled vectors with those of a scalar loop. */
+    /** Compares the sums of the compiled vector loop with the sums of a scalar loop. */
     public static void main(String[] arguments) {
         MemorySegment values = randomValues(new Random(1), 1);
         double expected = scalarSum(values, 0, BLOCK);
@@ -73,7 +73,7 @@ class SumOfSquaresTest {
         }
     }
 
-    /** Returns values of many sizes, so a sum in another order has other bits. */
+    /** Returns values of very different sizes, so a sum in another order has other bits. */
     private static MemorySegment randomValues(Random random, int blocks) {
         MemorySegment values = Arena.ofAuto().allocate((long) blocks * BLOCK, 64);
         for (int i = 0; i < blocks * BLOCK / Float.BYTES; i++) {
@@ -83,7 +83,7 @@ class SumOfSquaresTest {
         return values;
     }
 
-    /** Adds the squares as the description of {@link SumOfSquares} says. */
+    /** Adds the squares in the order that the documentation of {@link SumOfSquares} defines. */
     private static double scalarSum(MemorySegment values, long offset, long lengthBytes) {
         double[] sums = new double[LANES];
         for (long block = offset; block < offset + lengthBytes; block += BLOCK) {

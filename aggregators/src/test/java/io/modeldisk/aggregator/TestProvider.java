@@ -3,7 +3,10 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Notes that its aggregator was closed. A service of the tests' class path, as the provider of another jar is. */
+/**
+ * Provides an aggregator that sets {@code closed} when it is closed. ServiceLoader finds this provider, like a provider in
+ * another jar.
+ */
 public record TestProvider(AtomicBoolean closed) implements AggregatorProvider {
     public TestProvider() {
         this(new AtomicBoolean());

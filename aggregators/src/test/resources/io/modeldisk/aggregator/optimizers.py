@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the weights that PyTorch's optimizers compute, for OptimizerVectorsTest.
+"""Prints the weights that PyTorch's optimizers compute, for OptimizersTest.
 
-Each line has a specification of `modeldisk serve --aggregator`, the number of steps, and the first weights after these steps, as
-hexadecimal floats. The file optimizers.txt beside this script has its output with PyTorch 1.13.
+Each line contains a specification for `modeldisk serve --aggregator`, the number of steps, and the first weights after these
+steps, as hexadecimal floats. The file optimizers.txt beside this script is its output with PyTorch 1.13.
 """
 import warnings
 
@@ -93,7 +93,7 @@ def train(specification, gradients):
             torch.nn.utils.clip_grad_norm_([weights], float(options["clip-norm"]))
         updates.step()
         if step <= last:
-            # PyTorch's cosine would rise again after its end.
+            # The schedule is not advanced after its end, because PyTorch's cosine would rise again.
             rates.step()
         if step in PRINTED_STEPS:
             print(specification, step, *(float(weight).hex() for weight in weights.detach()[:PRINTED]))

@@ -6,10 +6,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A device of this machine that a shard may use.
+ * A device of this machine, such as a GPU, that a shard can use.
  *
- * @param provider what opens devices of its kind
- * @param number its number, from 0
+ * @param provider the provider that opens devices of this kind
+ * @param number the number of the device, from 0
  */
 public record Device(DeviceProvider provider, int number) {
     private static final Pattern NAME = Pattern.compile("([a-z]+):(\\d{1,4})");
@@ -18,7 +18,7 @@ public record Device(DeviceProvider provider, int number) {
      * Finds a device, and checks that it can be used.
      *
      * @param name the kind and the number, such as {@code cuda:0}
-     * @throws IllegalArgumentException if the name is wrong, or if the device cannot be used; the message has one line
+     * @throws IllegalArgumentException if the name is wrong, or if the device cannot be used; the message is one line
      */
     public static Device named(String name) {
         Matcher matcher = NAME.matcher(name);
@@ -39,12 +39,12 @@ public record Device(DeviceProvider provider, int number) {
             + (kinds.isEmpty() ? "this installation supports no devices" : "the kinds are: " + kinds));
     }
 
-    /** Allocates the memory of a shard: see {@link DeviceProvider#open}. */
+    /** Opens the device, and allocates the memory of a shard: see {@link DeviceProvider#open}. */
     public DeviceBlocks open(DeviceShape shape) {
         return provider.open(number, shape);
     }
 
-    /** Returns the name, such as {@code cuda:0}. */
+    /** Returns the name of the device, such as {@code cuda:0}. */
     @Override
     public String toString() {
         return provider.kind() + ":" + number;

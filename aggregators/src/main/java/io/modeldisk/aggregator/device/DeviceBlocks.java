@@ -4,20 +4,20 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * The blocks of a shard on a device: weights, state of the aggregator and, if the shard needs them, sums of gradients.
+ * The blocks of a shard on a device: weights, the aggregator's state and, if the shard needs them, sums of gradients.
  *
- * <p><b>Tickets.</b> A method that returns a ticket puts an operation into a queue and returns at once. Tickets ascend. The
- * device does the operations of a block in the order of their tickets. Data in host memory is copied before the method returns.
- * A gradient in the {@linkplain #pushMemory memory for pushes} is not copied, and must not change until the operation is
- * applied. If the queue is full, the method waits until the device has done earlier operations. A device that takes too long for
- * its work has failed, so no method waits longer.
+ * <p><b>Tickets.</b> A method that returns a ticket puts an operation into a queue and returns at once. Each ticket is greater
+ * than all earlier tickets. The device performs the operations on a block in the order of their tickets. Data in host memory is
+ * copied before the method returns. A gradient in the {@linkplain #pushMemory memory for pushes} is not copied, and must not
+ * change until the operation is applied. If the queue is full, the method waits until the device has performed earlier
+ * operations. A device that makes no progress for too long counts as failed, which ends every wait.
  *
- * <p><b>Progress.</b> An operation is applied when the device has changed weights, state and sums. It is done when the host
- * memory that it changes, if any, has its data too.
+ * <p><b>Progress.</b> An operation is applied when the device has made its changes to weights, state and sums. An operation is
+ * done when its data has also arrived in host memory, if it copies data to the host.
  *
- * <p>Thread-safe, but the caller orders the calls for one block, and does not close the device during another call. After a
- * failure, every method except {@link #close} throws a {@link DeviceException}. Offsets and lengths are in bytes, are multiples
- * of 4096, and lie in the block. Nothing is allocated on the data path.
+ * <p>Thread-safe, but the caller must order the calls for one block, and must not close the device during another call. After a
+ * failure, every method except {@link #close} throws a {@link DeviceException}. Offsets and lengths are in bytes, must be
+ * multiples of 4096, and must be within the block. Nothing is allocated on the data path.
  */
 public interface DeviceBlocks extends AutoCloseable {
     /**
@@ -37,7 +37,7 @@ public interface DeviceBlocks extends AutoCloseable {
      *
      * @param gradient host memory, or the segment of {@link #pushMemory}
      * @param lengthBytes the length of the sum's range
-     * @param first whether the gradient replaces the earlier sum
+     * @param first whether the gradient replaces the old sum, because it is the first gradient of a round
      * @return the ticket
      */
     long accumulate(
@@ -50,39 +50,40 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Copies the weights of a block to the host.
      *
-     * @param mirrorOffset where the copy begins in the {@linkplain DeviceShape#mirrors host memory}; the start of a block there
+     * @param mirrorOffset the offset of the copy in the {@linkplain DeviceShape#mirrors host memory}; a multiple of the block
+     *     size
      * @return the ticket
      */
     long mirror(int block, long mirrorOffset);
 
     /**
-     * Replaces the weights of a block, and its state by that in {@link DeviceShape#state}. No operation of the block may be
-     * under way.
+     * Replaces the weights of a block by {@code weights}, and its state by the data in {@link DeviceShape#state}. No operation on
+     * the block may be in progress.
      */
     void store(int block, MemorySegment weights);
 
-    /** Copies the state of a block to {@link DeviceShape#state}, and waits until this is done. */
+    /** Copies the state of a block to {@link DeviceShape#state}, and waits until the copy is complete. */
     void loadState(int block);
 
-    /** Replaces the sum of a block. Waits until all earlier operations are done. */
+    /** Replaces the sum of a block. The method first waits until all earlier operations are done. */
     void storeSum(int block, MemorySegment from, long fromOffset);
 
-    /** Copies the sum of a block to {@code to}, and waits until this is done. */
+    /** Copies the sum of a block to {@code to}, and waits until the copy is complete. */
     void loadSum(int block, MemorySegment to, long toOffset);
 
-    /** Returns the memory into which RDMA devices put gradients; null if there is none. */
+    /** Returns the memory into which RDMA devices put gradients, or null if there is none. */
     PushMemory pushMemory();
 
-    /** Frees the memory for pushes. To be called before the first operation. */
+    /** Frees the memory for pushes. This method must be called before the first operation, if at all. */
     void freePushMemory();
 
-    /** Returns the newest ticket; 0 before the first operation. */
+    /** Returns the newest ticket, or 0 before the first operation. */
     long newest();
 
     /** Returns the ticket up to which all operations are applied. */
     long applied();
 
-    /** Returns the failure of the device; null if it has not failed. */
+    /** Returns the failure of the device, or null if the device has not failed. */
     DeviceException failure();
 
     /** Throws a {@link DeviceException} if the device has failed. */
@@ -92,14 +93,14 @@ public interface DeviceBlocks extends AutoCloseable {
     void awaitDone(long ticket);
 
     /**
-     * Sets what is called when the device advances or fails. To be called before the first operation.
+     * Sets the listeners for progress and failure of the device. This method must be called before the first operation.
      *
-     * @param progress is called after {@link #applied} has advanced, and after a failure. It must not wait
-     * @param lost is called once, before a failure is visible to other calls. It must not close the device
+     * @param progress called after {@link #applied} has advanced, and after a failure; must not block
+     * @param lost called once, before a failure becomes visible to other calls; must not close the device
      */
     void listen(Runnable progress, Consumer<DeviceException> lost);
 
-    /** Returns the memory of the device that is in use, in bytes. */
+    /** Returns the size in bytes of the device memory that this shard uses. */
     long deviceBytes();
 
     /** Returns the name of the device, such as {@code cuda:0 (NVIDIA H100 PCIe)}. */
@@ -107,9 +108,10 @@ public interface DeviceBlocks extends AutoCloseable {
     String toString();
 
     /**
-     * Frees the memory of the device. No operation may be under way, except after a failure.
+     * Frees the memory of the device. No operation may be in progress, except after a failure.
      *
-     * @throws DeviceException if this has failed, or if the device still works; it may then still use the host memory
+     * @throws DeviceException if the device cannot be closed, or if its work does not end in time; the device might then still
+     *     access the host memory
      */
     @Override
     void close();

@@ -1,10 +1,10 @@
 package io.modeldisk.aggregator.device;
 
-/** A device has failed while a shard used it. The shard cannot use the device any more. */
+/** Reports that a device failed while a shard used it. The shard cannot use the device any more. */
 public final class DeviceException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** Creates the exception. {@code message} names the device and what has failed. */
+    /** Creates the exception. {@code message} names the device and describes the failure. */
     public DeviceException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -9,19 +9,19 @@ public interface DeviceProvider {
      * Checks that a device can be used.
      *
      * @param number the number of the device, from 0
-     * @throws IllegalArgumentException if there is no such device, or if it cannot be used; the message has one line
+     * @throws IllegalArgumentException if there is no such device, or if it cannot be used; the message is one line
      */
     void check(int number);
 
-    /** Returns the host memory, in bytes, that a device needs for data on its way, with blocks of this size. */
+    /** Returns the size in bytes of the host memory for data on the way to or from a device, if blocks have this size. */
     long hostBytes(int blockSizeBytes);
 
     /**
-     * Allocates the memory of a shard on a device. The content of the device's memory is undefined at first.
+     * Opens a device, and allocates the memory of a shard there. The content of this memory is undefined at first.
      *
      * @param number the number of the device, from 0
      * @throws IllegalArgumentException if the device cannot be used, cannot compute the aggregator, or has too little memory
-     * @throws DeviceException if the device has failed; nothing stays allocated then
+     * @throws DeviceException if the device failed; in this case, nothing stays allocated
      */
     DeviceBlocks open(int number, DeviceShape shape);
 }

@@ -1,11 +1,11 @@
 package io.modeldisk.aggregator.device;
 
 /**
- * The type of the values of a gradient that a device gets, in native byte order. The kernels know a type by its number here. The
- * conversion to float32 is exact.
+ * The type of the values in a gradient that a device receives, in native byte order. The kernels receive the ordinal number of
+ * the type. The conversion to float32 is exact.
  */
 public enum GradientType {
-    /** 32 bits, as the weights. */
+    /** 32 bits, like the weights. */
     FLOAT32(Float.BYTES),
     /** 16 bits: the upper half of a float32. */
     BFLOAT16(Short.BYTES),
@@ -18,12 +18,12 @@ public enum GradientType {
         this.bytes = bytes;
     }
 
-    /** Returns how many times longer the weights are than their gradient: 1 or 2. */
+    /** Returns the length of the weights divided by the length of their gradient: 1 or 2. */
     public int widening() {
         return Float.BYTES / bytes;
     }
 
-    /** Returns the bytes of a gradient for weights of {@code weightBytes} bytes. */
+    /** Returns the length in bytes of a gradient for weights of {@code weightBytes} bytes. */
     public long gradientBytes(long weightBytes) {
         return weightBytes / Float.BYTES * bytes;
     }

@@ -1,2 +1,2 @@
-/** The needs of a shard from a device, such as a GPU, that keeps its blocks and applies its gradients. */
+/** The interface between a shard and a device, such as a GPU, that stores the shard's blocks and applies gradients to them. */
 package io.modeldisk.aggregator.device;

@@ -5,16 +5,16 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Waits until a condition is true. The waits have a limit in real time. */
+/** Waits until a condition is true, up to a limit in real time. */
 public final class Await {
     /** The default time limit. */
     public static final Duration BOUND = Duration.ofSeconds(60);
 
     private static final long SHORTEST_PAUSE_NS = 1_000_000;
     private static final long LONGEST_PAUSE_NS = 5_000_000;
-    /** A pause is this part of the time that has passed, so a long wait takes little processor time from the others. */
+    /** The pause between two checks is 1/16 of the time that has passed, so a long wait uses little processor time. */
     private static final int PAUSE_PART = 16;
-    /** A pause after a check that takes long, such as a command, is as long as the check, but not longer than this. */
+    /** After a slow check, such as running a command, the pause is as long as the check, up to this limit. */
     private static final long LONGEST_PAUSE_AFTER_CHECK_NS = 500_000_000;
 
     private Await() {}
@@ -37,7 +37,7 @@ public final class Await {
 
     /**
      * Waits until the condition is true. Throws an {@link AssertionError} after {@code bound}, or if the thread is interrupted.
-     * Calls the supplier of the message only for this error.
+     * The message is computed only for this error.
      */
     public static void await(Supplier<String> message, Duration bound, Callable<Boolean> condition) {
         long startedNs = System.nanoTime();

@@ -9,13 +9,13 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Records the first error that is logged, so a test can fail. A logged error is a bug, even if the server continues.
+ * Records the first logged error, so a test can fail because of it. A logged error is a bug, even if the server continues.
  * Thread-safe.
  */
 public final class ErrorLog {
     private final AtomicReference<AssertionError> first = new AtomicReference<>();
 
-    /** Starts to record the errors of all loggers. The recording continues until the JVM exits. */
+    /** Starts recording the errors of all loggers, until the JVM exits. */
     public ErrorLog() {
         AbstractAppender appender = new AbstractAppender("error-log", null, null, true, Property.EMPTY_ARRAY) {
             @Override
@@ -30,7 +30,7 @@ public final class ErrorLog {
         ((Logger) LogManager.getRootLogger()).addAppender(appender);
     }
 
-    /** Throws an {@link AssertionError} if an error was logged since the last call. */
+    /** Throws an {@link AssertionError} if an error was logged since the last call of this method. */
     public void check() {
         AssertionError error = first.getAndSet(null);
         if (error != null) {

@@ -16,22 +16,24 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 
-/** Checks images: records of records, in which a class gives its state to another process. */
+/**
+ * Checks images. An image is a record, with nested records and lists, that transfers the state of an object to another process.
+ */
 public final class Images {
-    /** A process that takes an image, and gives it again. */
+    /** Restores an object from an image, and takes a new image of the object. */
     @FunctionalInterface
     public interface Resume<T> {
-        /** Returns the image that an object gives after it has taken {@code image}. */
+        /** Returns the new image of an object that was restored from {@code image}. */
         T resumed(T image) throws Exception;
     }
 
     private Images() {}
 
     /**
-     * Checks that each value of an image survives: an image that differs from {@code base} only in this value is given again with
-     * this value.
+     * Checks that each value of an image survives a transfer. For each value, this method transfers an image that differs from
+     * {@code base} only in this value, and checks that the new image contains the changed value.
      *
-     * @param base an image whose lists and arrays have elements
+     * @param base an image whose lists and arrays are not empty
      */
     public static <T extends Record> void assertEachValueSurvives(T base, Resume<T> resume) throws Exception {
         List<Map.Entry<String, Object>> variants = new ArrayList<>();
@@ -41,12 +43,12 @@ public final class Images {
             @SuppressWarnings("unchecked")
             T variant = (T) each.getValue();
             String path = each.getKey();
-            assertThat(values(resume.resumed(variant))).as("the value %s of an image", path)
+            assertThat(values(resume.resumed(variant))).as("the value %s of the new image", path)
                 .containsEntry(path, values(variant).get(path));
         }
     }
 
-    /** Returns the values of an image by their paths, such as {@code .ledger.round}. */
+    /** Returns the values of an image as texts. The keys are paths, such as {@code .ledger.round}. */
     public static Map<String, String> values(Record image) {
         Map<String, String> values = new LinkedHashMap<>();
         collect("", image, values);
@@ -95,14 +97,15 @@ public final class Images {
             case Integer number -> visitor.accept(path, 1 - number);
             case Long number -> visitor.accept(path, number + 1);
             case long[] numbers -> {
-                assertThat(Array.getLength(numbers)).as("length of %s", path).isPositive();
+                assertThat(Array.getLength(numbers)).as("the length of the array %s", path).isPositive();
                 visitor.accept(path, Arrays.stream(numbers).map(number -> number ^ 1).toArray());
             }
             case Enum<?> constant -> {
                 Object[] all = constant.getDeclaringClass().getEnumConstants();
                 visitor.accept(path, all[(constant.ordinal() + 1) % all.length]);
             }
-            default -> throw new IllegalArgumentException(path + " has the type " + value.getClass());
+            default -> throw new IllegalArgumentException(
+                "the value " + path + " cannot be changed, because its type is " + value.getClass());
         }
     }
 
@@ -126,7 +129,10 @@ public final class Images {
         }
     }
 
-    /** Names the fields of a class that gives an image: each is in the image, or there is a reason why not. */
+    /**
+     * Lists the fields of a class whose state is transferred by an image. Each field must be listed, either as part of the image,
+     * or with the reason why it is not in the image.
+     */
     public static final class Fields {
         private final Class<?> type;
         private final List<String> named = new ArrayList<>();
@@ -135,36 +141,36 @@ public final class Images {
             this.type = type;
         }
 
-        /** Names fields that are in the image. */
+        /** Lists fields that are in the image. */
         public Fields imaged(String... fields) {
             named.addAll(List.of(fields));
             return this;
         }
 
-        /** Names the fields that are in the image: those with the names of its components. */
+        /** Lists the fields that have the same names as the components of an image record. */
         public Fields imagedAs(Class<? extends Record> image) {
             Arrays.stream(image.getRecordComponents()).map(RecordComponent::getName).forEach(named::add);
             return this;
         }
 
-        /** Names fields that are not in the image. */
+        /** Lists fields that are not in the image, for the given reason. */
         public Fields notImaged(String reason, String... fields) {
             assertThat(reason).isNotBlank();
             named.addAll(List.of(fields));
             return this;
         }
 
-        /** Checks that each field is named once, and that there are no other names. */
+        /** Checks that each field of the class is listed exactly once, and that nothing else is listed. */
         public void check() {
             List<String> fields = Arrays.stream(type.getDeclaredFields())
                 .filter(each -> !Modifier.isStatic(each.getModifiers())).map(Field::getName).toList();
-            assertThat(named).as("fields of %s that are named", type.getSimpleName()).doesNotHaveDuplicates();
-            assertThat(new TreeSet<>(named)).as("fields of %s that are named", type.getSimpleName())
+            assertThat(named).as("the listed fields of %s", type.getSimpleName()).doesNotHaveDuplicates();
+            assertThat(new TreeSet<>(named)).as("the listed fields of %s", type.getSimpleName())
                 .isEqualTo(new TreeSet<>(fields));
         }
     }
 
-    /** Begins to name the fields of a class. */
+    /** Starts a list of the fields of a class. */
     public static Fields fieldsOf(Class<?> type) {
         return new Fields(type);
     }

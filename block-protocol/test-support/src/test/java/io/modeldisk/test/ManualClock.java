@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 
-/** A clock that stands still until the test advances it. Thread-safe. */
+/** A clock whose time changes only when the test advances it. Thread-safe. */
 public final class ManualClock implements NanoClock {
     /** The interval in real time at which a waiting thread checks this clock. */
     private static final long POLL_NS = 1_000_000;
@@ -35,8 +35,8 @@ public final class ManualClock implements NanoClock {
         waiting.incrementAndGet();
         try {
             if (nowNs.get() - deadlineNs < 0) {
-                // Waits only once, so the caller checks its state even if no signal came. A second wait could miss a signal
-                // that came at the end of the first wait.
+                // This method waits only once, even if neither a signal arrives nor the deadline passes. The caller then checks
+                // its state. A loop here could miss a signal that arrives at the end of a wait.
                 condition.awaitNanos(POLL_NS);
             }
             return nowNs.get() - deadlineNs < 0;

@@ -16,13 +16,13 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A network path to a server on this machine: a TCP proxy with faults that a test injects. The initial state is {@link State#UP}.
- * Thread-safe.
+ * A network path to a server on this machine. The path is a TCP proxy into which a test injects faults. The initial state is
+ * {@link State#UP}. Thread-safe.
  */
 public final class NetworkPath implements Closeable {
     private static final int BUFFER_BYTES = 16 << 10;
-    // A connection breaks after a random number of bytes from 2^7 to 2^20, uniform on a logarithmic scale. This range reaches
-    // from a few PDU headers to several bursts of data.
+    // A connection breaks after a random number of bytes from 2^7 to 2^20, which is uniform on a logarithmic scale. This range
+    // extends from a few PDU headers to several bursts of data.
     private static final int MIN_LOG2_BYTES = 7;
     private static final int MAX_LOG2_BYTES = 20;
 
@@ -38,16 +38,16 @@ public final class NetworkPath implements Closeable {
     private State state = State.UP;
     private boolean closed;
 
-    /** The behaviour of a path for connections and data. */
+    /** The way in which a path handles connections and data. */
     public enum State {
         /** The path delivers data. */
         UP,
         /**
-         * The path delivers nothing and reports no error, like an unplugged cable. Data that is sent in this state arrives when
-         * the state is {@link #UP} again.
+         * The path delivers nothing and reports no error, like an unplugged cable. Data that is sent in this state arrives after
+         * the state has returned to {@link #UP}.
          */
         SILENT,
-        /** The path closes its connections, and closes new connections at once. */
+        /** The path closes its connections, and closes every new connection at once. */
         DOWN
     }
 
@@ -62,7 +62,7 @@ public final class NetworkPath implements Closeable {
     }
 
     /**
-     * Creates a path that breaks each connection after a random number of bytes in either direction. The break may be within a
+     * Creates a path that breaks each connection after a random number of bytes in either direction. The break can be within a
      * PDU, within a login, or between the execution of a command and its response. After {@code breaksLeft} breaks, the path
      * delivers all data.
      *
@@ -105,7 +105,7 @@ public final class NetworkPath implements Closeable {
         }
     }
 
-    /** Leads to another server from now on, and closes all connections to the server before. */
+    /** Changes the server to which the path leads, and closes all connections to the previous server. */
     public void moveTo(InetSocketAddress next) {
         server = next;
         sockets.forEach(NetworkPath::closeQuietly);
@@ -136,13 +136,13 @@ public final class NetworkPath implements Closeable {
             InetSocketAddress to = server;
             Socket upstream = new Socket(to.getAddress(), to.getPort());
             sockets.add(upstream);
-            // Nagle's algorithm would delay small packets by 40 ms, which no fault of the test asks for.
+            // Without this option, Nagle's algorithm would delay small packets by 40 ms.
             client.setTcpNoDelay(true);
             upstream.setTcpNoDelay(true);
             pump(client, upstream, toServerBytes);
             pump(upstream, client, toClientBytes);
-            // If the path went down while the upstream socket was opened, this call throws an exception, and the connection is
-            // closed.
+            // This call throws an exception if the path went down while the upstream socket was being opened. The connection is
+            // then closed.
             awaitUp();
             if (to != server) {
                 closeQuietly(upstream);
@@ -170,10 +170,10 @@ public final class NetworkPath implements Closeable {
                     out.write(buffer, 0, length);
                     left = Math.max(1, left - length);
                 }
-                // A silent path does not report that a peer has closed its connection.
+                // A silent path also hides that a peer has closed its connection.
                 awaitUp();
             } catch (IOException e) {
-                // The other direction or a peer has closed the connection.
+                // The pump of the other direction, or a peer, has closed the connection.
             } finally {
                 sockets.remove(from);
                 sockets.remove(to);

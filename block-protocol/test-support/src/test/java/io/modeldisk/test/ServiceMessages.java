@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Receives the messages of a process for its service manager (sd_notify(3)). */
+/** Receives the messages that a process sends to its service manager (sd_notify(3)). */
 public final class ServiceMessages implements AutoCloseable {
     private static final int MAX_BYTES = 4096;
 
@@ -20,18 +20,18 @@ public final class ServiceMessages implements AutoCloseable {
         this.message = new SocketMessage(socket, bytes);
     }
 
-    /** Receives at a name, the value of the variable {@code NOTIFY_SOCKET} of the process. */
+    /** Creates a socket with this name, which the process gets in its environment variable {@code NOTIFY_SOCKET}. */
     public static ServiceMessages at(String name) throws IOException {
         return new ServiceMessages(UnixSocket.receiveDatagrams(name));
     }
 
-    /** Waits for a message. Fails if no message arrives within {@link Await#BOUND}. */
+    /** Waits for the next message, and returns it. Fails if no message arrives within {@link Await#BOUND}. */
     public String next() throws IOException {
         message.awaitReadable((int) Await.BOUND.toMillis());
         return received();
     }
 
-    /** Waits for a message that contains this text, and discards earlier messages. */
+    /** Waits for a message that contains this text, and returns it. Earlier messages are discarded. */
     public String awaitMessage(String text) throws IOException {
         String next = next();
         while (!next.contains(text)) {

@@ -85,7 +85,7 @@ final class DeviceIT {
             .succeeded();
         Running learner = sandbox.start("learner", learner(mount, 1, 100));
         assertThat(shard.awaitEnd()).isEqualTo(1);
-        assertThat(shard.output()).contains("the device cuda:0 (emulated 0) has failed: cu", "; this process ends");
+        assertThat(shard.output()).contains("the device cuda:0 (emulated 0) failed: cu", "; this process ends");
         assertThat(learner.process().isAlive()).isTrue();
         Command.port(serve(Map.of(), port, options));
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();

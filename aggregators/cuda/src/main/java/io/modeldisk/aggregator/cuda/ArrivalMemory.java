@@ -12,18 +12,18 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Memory of a device into which an RDMA device puts gradients (GPUDirect RDMA). The driver offers it as a dma-buf if it can. If
- * it cannot, the RDMA device may still reach the memory by its address, with the kernel module nvidia_peermem.
+ * GPU memory into which an RDMA device puts gradients (GPUDirect RDMA). If possible, the driver exports this memory as a dma-buf.
+ * Otherwise, the RDMA device might still reach the memory by its address, with the kernel module nvidia_peermem.
  */
 final class ArrivalMemory implements AutoCloseable {
-    /** GPUs share their memory with other devices in pages of this size. */
+    /** The size of the pages in which a GPU shares its memory with other devices. */
     private static final int PAGE_BYTES = 64 << 10;
-    /** The device sees the writes of other devices without a flush (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER). */
+    /** The GPU's kernels see the writes of other devices without a flush (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER). */
     private static final int ORDERED_FOR_OWNER = 100;
     /** The host can flush the writes of other devices (CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST). */
     private static final int FLUSH_BY_HOST = 1;
 
-    /** The errors after which the device can be used without this memory. */
+    /** The errors of the driver after which the shard can still use the GPU, but without this memory. */
     private static final Set<Integer> REFUSALS = Set.of(CUresult.CUDA_ERROR_NOT_SUPPORTED,
         CUresult.CUDA_ERROR_INVALID_VALUE, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
 
@@ -48,10 +48,11 @@ final class ArrivalMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates memory.
+     * Allocates the memory on a GPU.
      *
      * @param bytes a multiple of 64 KiB
-     * @throws IllegalArgumentException if RDMA devices cannot access the memory of this device in a way that its kernels see
+     * @throws IllegalArgumentException if RDMA devices cannot access the memory of this GPU, or if its kernels might miss what
+     *     RDMA devices write
      */
     static ArrivalMemory allocate(CudaDevice device, long bytes) {
         boolean byAddress = device
@@ -66,7 +67,7 @@ final class ArrivalMemory implements AutoCloseable {
             .attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
         if (needsFlush && ((options & FLUSH_BY_HOST) == 0 || !GpuDirect.canFlush())) {
             throw new IllegalArgumentException("kernels of the device " + device
-                + " may miss the data that an RDMA device writes, and its driver cannot prevent this");
+                + " might miss the data that an RDMA device writes, and its driver cannot prevent this");
         }
         try {
             return new ArrivalMemory(device, device.allocate(deviceBytes(bytes)), bytes, needsFlush);
@@ -75,12 +76,17 @@ final class ArrivalMemory implements AutoCloseable {
         }
     }
 
-    /** Returns the memory that must be allocated for {@code bytes} bytes, because they begin at a page of the GPU. */
+    /**
+     * Returns the number of bytes to allocate for {@code bytes} usable bytes, which must begin at the start of a page of the GPU.
+     */
     static long deviceBytes(long bytes) {
         return bytes == 0 ? 0 : bytes + PAGE_BYTES;
     }
 
-    /** Returns a segment whose bytes cannot be accessed, so a mistake is an exception and not the end of the process. */
+    /**
+     * Returns a segment that throws an exception at every access, because an access to GPU memory by the host would kill the
+     * process.
+     */
     @SuppressWarnings("restricted")
     private static MemorySegment inaccessible(long address, long bytes) {
         try (Arena closed = Arena.ofShared()) {
@@ -96,7 +102,7 @@ final class ArrivalMemory implements AutoCloseable {
         return pushMemory;
     }
 
-    /** Makes what RDMA devices have written up to now visible to kernels that are launched later. */
+    /** Makes the data that RDMA devices have written so far visible to kernels that are launched later. */
     void flush() {
         if (needsFlush) {
             device.enter();

@@ -11,16 +11,16 @@ import java.util.Objects;
 import jcuda.Pointer;
 
 /**
- * Ranges of blocks that one launch changes. The life of a batch: {@link FoldKernels#tryBegin}, some calls that add a range,
- * {@link #launch}, {@link #isComplete} until it returns true, {@link #release}. Used by one thread at a time. No method allocates
- * a Java object.
+ * The ranges of blocks that one kernel launch changes. The caller gets an empty batch from {@link FoldKernels#tryBegin}, adds
+ * ranges, calls {@link #launch}, calls {@link #isComplete} until it returns true, and then calls {@link #release}. Only one
+ * thread at a time may use a batch. No method allocates a Java object.
  *
- * <p>The ranges of a batch are computed in any order, and at the same time, so a range that overlaps another one of the batch is
- * not added. Batches that change the same block must be launched in the order of their updates, in one stream or in streams that
- * events order.
+ * <p>The GPU computes the ranges of a batch concurrently and in any order, so a batch refuses a range that overlaps one of its
+ * ranges. Batches that change the same block must be launched in the order of their updates: in the same stream, or in streams
+ * that are ordered by events.
  *
- * <p>Offsets and lengths are in bytes. A length is that of the weights, also if the values of the gradient have 16 bits. An
- * offset in weights, and a length, is a multiple of 4096. An offset in a gradient is a multiple of 16.
+ * <p>Offsets and lengths are in bytes. A length is the length of the float32 weights, even if the values of the gradient have 16
+ * bits. Offsets in weights and lengths are multiples of 4096. An offset in a gradient is a multiple of 16.
  */
 public final class Batch {
     private final FoldKernels kernels;
@@ -35,7 +35,10 @@ public final class Batch {
     private final int maxGroups;
     private final boolean addsScaledGradient;
     private final Formula.Adam adam;
-    /** The addresses of the ranges that the batch changes, in ascending order. */
+    /**
+     * The start addresses of the ranges that the batch changes, in ascending order. {@code ends} has the end addresses in the
+     * same order.
+     */
     private final long[] starts;
     private final long[] ends;
 
@@ -45,7 +48,10 @@ public final class Batch {
     private boolean staged;
     private boolean launched;
 
-    /** Creates a batch. {@code norm}: the kernel that limits the norm of gradients before they are applied, or null. */
+    /**
+     * Creates a batch. {@code norm} is the kernel that limits the norm of gradients before they are applied, or null if there is
+     * no limit.
+     */
     Batch(
         FoldKernels kernels, Kernel[] byWork, Kernel norm, PinnedMemory staging, DeviceMemory descriptors,
         CudaEvent done, int maxGroups) {
@@ -77,20 +83,24 @@ public final class Batch {
         launched = false;
     }
 
-    /** Returns the number of ranges that this batch changes. Adam's ranges are split where the number of updates changes. */
+    /**
+     * Returns the number of ranges that this batch changes. With Adam, a range is split where the number of earlier updates
+     * differs.
+     */
     public int size() {
         return size;
     }
 
     /**
-     * Adds a gradient that is applied to weights: {@code aggregate} of the CPU's aggregator. A limit of the norm is for the range
-     * of this call. The counters of updates are counted up at once, so the batch must be launched.
+     * Adds a gradient that the batch applies to weights, with the same result as {@code aggregate} of the CPU's aggregator. A
+     * limit for the norm of gradients applies to the gradient of this call. This method increments the update counters at once,
+     * so the caller must launch the batch.
      *
      * @param type the type of the gradient's values
      * @param lengthBytes the length of the range of weights
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      * @param round the round to which the gradient belongs, from 1
-     * @return false if the batch is full or changes a part of the range already; nothing has changed then
+     * @return false, without any effect, if the batch is full or already changes a part of the range
      */
     public boolean fold(
         DeviceBlock block, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
@@ -107,7 +117,7 @@ public final class Batch {
         int needed = adam == null ? 1 : runs(block.updates(), offset, lengthBytes);
         if (needed > starts.length) {
             throw new IllegalArgumentException(
-                "the range needs " + needed + " descriptors, but a batch has " + starts.length);
+                "the range needs " + needed + " descriptors, but a batch has room for only " + starts.length);
         }
         if (!hasRoom(needed, weights, lengthBytes)) {
             return false;
@@ -129,7 +139,10 @@ public final class Batch {
         return updates.get(ValueLayout.JAVA_LONG, offset / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES);
     }
 
-    /** Returns the end of the run of logical blocks from {@code offset} on that have had the same number of updates. */
+    /**
+     * Returns the end of the longest run of logical blocks that starts at {@code offset} and has the same number of updates in
+     * each block.
+     */
     private static long endOfRun(MemorySegment updates, long offset, long end) {
         long at = offset + Aggregator.LOGICAL_BLOCK_BYTES;
         while (at < end && count(updates, at) == count(updates, offset)) {
@@ -163,12 +176,12 @@ public final class Batch {
     }
 
     /**
-     * Adds a gradient that is added to the sum of a round.
+     * Adds a gradient that the batch adds to the sum of a round.
      *
      * @param type the type of the gradient's values; the sum has float32 values
      * @param lengthBytes the length of the sum's range
-     * @param first whether the gradient is the first one of the round, which overwrites the sum of an earlier round
-     * @return false if the batch is full or changes a part of the range already; nothing has changed then
+     * @param first whether the gradient is the first one of the round, which overwrites the sum of the previous round
+     * @return false, without any effect, if the batch is full or already changes a part of the range
      */
     public boolean accumulate(
         DeviceMemory sum, long offset, DeviceMemory gradient, long gradientOffset, GradientType type,
@@ -188,8 +201,8 @@ public final class Batch {
         long lengthBytes) {
         if (work != wanted || staged || launched) {
             throw new IllegalStateException(
-                "the batch is " + (launched ? "launched" : staged ? "staged" : "for " + work) + ", and not open for "
-                    + wanted);
+                "a range for " + wanted + " cannot be added, because the batch is "
+                    + (launched ? "launched" : staged ? "staged" : "for " + work));
         }
         Objects.checkFromIndexSize(offset, lengthBytes, changed.lengthBytes());
         Objects.checkFromIndexSize(gradientOffset, type.gradientBytes(lengthBytes), gradient.lengthBytes());
@@ -202,14 +215,14 @@ public final class Batch {
         }
     }
 
-    /** Returns whether {@code needed} ranges fit in the batch, none of which overlaps a range that it has. */
+    /** Returns whether the batch has room for {@code needed} more descriptors, and none of its ranges overlaps the new range. */
     private boolean hasRoom(int needed, long start, long lengthBytes) {
         int next = indexAfter(start);
         return size + needed <= starts.length && (next == 0 || ends[next - 1] <= start)
             && (next == size || starts[next] >= start + lengthBytes);
     }
 
-    /** Returns the index of the first range in the order of addresses that begins after {@code start}. */
+    /** Returns the index of the first range, in ascending order of addresses, that begins after {@code start}. */
     private int indexAfter(long start) {
         int found = Arrays.binarySearch(starts, 0, size, start);
         return found < 0 ? -found - 1 : found + 1;
@@ -231,12 +244,12 @@ public final class Batch {
     }
 
     /**
-     * Copies the descriptors of the ranges to the device. {@code stream} is not the one that {@link #launch} gets: the copy
-     * must not delay the kernels. The caller orders the launch behind this copy. No range can be added any more.
+     * Copies the descriptors of the ranges to the device. {@code stream} must not be the stream of {@link #launch}, because there
+     * the copy would delay kernels. The caller must order the launch after this copy. After this call, no range can be added.
      */
     public void stage(CudaStream stream) {
         if (staged || launched) {
-            throw new IllegalStateException("the batch is " + (launched ? "launched" : "staged") + " already");
+            throw new IllegalStateException("the batch is already " + (launched ? "launched" : "staged"));
         }
         staged = true;
         if (size > 0 && byWork[work.ordinal()] != null) {
@@ -245,15 +258,16 @@ public final class Batch {
     }
 
     /**
-     * Adds the work of this batch to a stream, and returns at once. Copies the descriptors first, unless they are staged. The
-     * memory of the ranges must stay allocated until the batch is complete. A batch is launched once.
+     * Adds the work of this batch to a stream, and returns at once. If {@link #stage} was not called, the descriptors are copied
+     * first, in the same stream. The memory of the ranges must stay allocated until the batch is complete. A batch can be
+     * launched only once.
      *
-     * @throws CudaException if a call of the driver has failed. It is not known then which ranges will change, so the device must
-     *     be closed.
+     * @throws CudaException if a call to the driver failed. The batch might then change any of its ranges, so the device must be
+     *     closed.
      */
     public void launch(CudaStream stream) {
         if (launched) {
-            throw new IllegalStateException("the batch is launched already");
+            throw new IllegalStateException("the batch is already launched, and can be launched only once");
         }
         if (!staged) {
             stage(stream);
@@ -271,25 +285,25 @@ public final class Batch {
     }
 
     /**
-     * Returns whether the device has done the work of this launched batch.
+     * Returns true if this batch was launched and the device has completed its work.
      *
-     * @throws CudaException if this or other work of the device has failed
+     * @throws CudaException if the work of this batch or earlier work of the device failed
      */
     public boolean isComplete() {
         return launched && done.isComplete();
     }
 
     /**
-     * Gives the batch back. It must not be used any more.
+     * Returns the batch to its {@link FoldKernels}. The caller must not use the batch afterwards.
      *
-     * @throws IllegalStateException if the batch has ranges, and is not launched and complete
+     * @throws IllegalStateException if the batch has ranges, but is not launched or not complete
      */
     public void release() {
         if (work == null) {
-            throw new IllegalStateException("the batch is released already");
+            throw new IllegalStateException("the batch is already released");
         }
         if (launched ? !done.isComplete() : size > 0 || staged) {
-            throw new IllegalStateException("the batch has " + size + " ranges and is not complete");
+            throw new IllegalStateException("the batch cannot be released, because its " + size + " ranges are not complete");
         }
         begin(null);
         kernels.free(this);

@@ -9,17 +9,17 @@ import jcuda.driver.JCudaDriver;
  * Checks whether this process can use an NVIDIA GPU. The check loads the native libraries. It runs once, at the first call.
  * {@code -Dmodeldisk.cuda=off} turns the GPU off. Thread-safe.
  *
- * <p>JCuda loads its native library from {@code java.library.path}. If it is not there, JCuda copies it from its jar to
- * {@code java.io.tmpdir} under a fixed name, and loads a file of this name without a check if it exists, so a server should have
- * the library in {@code java.library.path}, or a temporary folder of its own.
+ * <p>JCuda loads its native library from {@code java.library.path}. If the library is missing there, JCuda copies it from its jar
+ * to a file with a fixed name in {@code java.io.tmpdir}. If this file already exists, JCuda loads it without a check. A server
+ * should therefore have the library in {@code java.library.path}, or its own temporary folder.
  */
 public final class Cuda {
-    /** The first version of CUDA that knows the PTX of the kernels, as the driver states it. */
+    /** The first CUDA version that supports the PTX of the kernels, in the format that the driver reports. */
     private static final int LEAST_VERSION = 11000;
 
     private Cuda() {}
 
-    /** The result of the check, which runs once. */
+    /** The result of the check. The JVM initialises this class, and so runs the check, only once. */
     private static final class Attempt {
         private static final String FAILURE = System.getProperty("modeldisk.cuda", "on").equals("off")
             ? "CUDA is turned off by -Dmodeldisk.cuda=off"
@@ -37,9 +37,9 @@ public final class Cuda {
     }
 
     /**
-     * Does nothing if this process can use a GPU.
+     * Checks that this process can use a GPU.
      *
-     * @throws UnsupportedOperationException with the reason if it cannot
+     * @throws UnsupportedOperationException if no GPU can be used; the message contains the reason
      */
     public static void ensureAvailability() {
         if (!isAvailable()) {
@@ -71,7 +71,7 @@ public final class Cuda {
         return version(version[0]);
     }
 
-    /** Tries to use the driver. Returns the reason why it cannot be used, or null. */
+    /** Tries to use the driver. Returns null, or the reason why the driver cannot be used. */
     @SuppressWarnings("restricted")
     static String failure(String driverLibrary) {
         try {
@@ -94,7 +94,7 @@ public final class Cuda {
         }
         if (result != CUresult.CUDA_SUCCESS) {
             String advice = switch (result) {
-                // GPUs that are connected by NVSwitch need this daemon.
+                // The driver of GPUs that are connected by NVSwitch needs this daemon.
                 case CUresult.CUDA_ERROR_SYSTEM_NOT_READY -> "start nvidia-fabricmanager";
                 case CUresult.CUDA_ERROR_UNKNOWN ->
                     "check with nvidia-smi, and load the module nvidia_uvm with `nvidia-modprobe -u -c 0`";
@@ -105,7 +105,7 @@ public final class Cuda {
         int[] version = new int[1];
         result = JCudaDriver.cuDriverGetVersion(version);
         if (result != CUresult.CUDA_SUCCESS) {
-            return "NVIDIA's driver does not tell its version: " + CUresult.stringFor(result) + " (" + result + ")";
+            return "NVIDIA's driver does not report its version: " + CUresult.stringFor(result) + " (" + result + ")";
         }
         if (version[0] < LEAST_VERSION) {
             return "NVIDIA's driver is too old: it supports CUDA " + version(version[0]) + ", and CUDA "

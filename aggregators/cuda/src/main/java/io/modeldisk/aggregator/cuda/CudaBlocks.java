@@ -10,13 +10,18 @@ import io.modeldisk.platform.threads.ThreadName;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
-/** The blocks of a shard on an NVIDIA GPU. A thread of its own serves the device. */
+/** The blocks of a shard on an NVIDIA GPU. A separate thread submits all work to the GPU. */
 final class CudaBlocks implements DeviceBlocks {
-    /** The most ranges of a launch. More than the logical blocks of a block, because Adam may need a range for each of them. */
+    /**
+     * The maximum number of ranges in a launch. The number exceeds the number of logical blocks in a block, because Adam can need
+     * one range for each logical block.
+     */
     private static final int FOLDS_PER_BATCH = 1024;
     private static final int MIN_PLACES = 64;
     private static final int MAX_PLACES = 4096;
-    /** The memory for data on the way to the device, if the blocks are neither very large nor very small. */
+    /**
+     * The size of the memory for data on the way to the device, unless the limits for the number of places demand another size.
+     */
     private static final int DATA_BYTES = 32 << 20;
 
     private final CudaDevice device;
@@ -44,7 +49,10 @@ final class CudaBlocks implements DeviceBlocks {
         return Integer.highestOneBit(Math.clamp(DATA_BYTES / blockSizeBytes, MIN_PLACES, MAX_PLACES));
     }
 
-    /** Returns the pinned host memory in bytes: for data on its way, for state that is loaded, and for descriptors. */
+    /**
+     * Returns the size in bytes of the pinned host memory for data on the way to the device, for loaded state, and for
+     * descriptors.
+     */
     static long hostBytes(int blockSizeBytes) {
         return (places(blockSizeBytes) + 2L) * blockSizeBytes
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);
@@ -94,7 +102,7 @@ final class CudaBlocks implements DeviceBlocks {
                 type.gradientBytes(lengthBytes));
             copied = true;
         } finally {
-            // The device waits for each ticket, so this one must not be left out.
+            // The device handles the tickets in order, so a reserved ticket must be filled even if the copy failed.
             queue.fill(ticket, copied ? kind : Kind.NOTHING, block, offset, type, lengthBytes, scale, value,
                 OperationQueue.COPIED);
         }
@@ -214,13 +222,14 @@ final class CudaBlocks implements DeviceBlocks {
         queue.close();
         memory.close();
         if (!queue.awaitEnd()) {
-            // The thread may still use the device, so its memory stays allocated.
-            throw new DeviceException("the device " + device + " has not ended its work", null);
+            // The thread might still use the device, so the memory of the device stays allocated.
+            throw new DeviceException(
+                "the device " + device + " cannot be closed, because its thread did not stop in time", null);
         }
         try {
             device.close();
         } catch (CudaException e) {
-            // After a failure, the driver refuses everything. The end of the process frees the memory.
+            // After a failure of the device, the driver refuses all calls. The memory is freed when the process exits.
             if (!failed) {
                 throw new DeviceException("the device " + device + " could not be closed: " + e.getMessage(), e);
             }

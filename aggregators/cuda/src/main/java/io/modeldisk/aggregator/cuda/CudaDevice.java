@@ -17,9 +17,9 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * An NVIDIA GPU with a context of its own. Objects of the device belong to this context, and {@link #close} frees those that are
- * still open. Thread-safe: every thread, virtual ones too, may use the device and its objects. No method may be called after or
- * during {@link #close}.
+ * An NVIDIA GPU with its own CUDA context. The device's objects (memory, streams, events and kernels) belong to this context, and
+ * {@link #close} frees the objects that are still open. Thread-safe: any thread, including a virtual thread, may use the device
+ * and its objects. No method may be called during or after {@link #close}.
  */
 public final class CudaDevice implements AutoCloseable {
     private static final int LEAST_CAPABILITY = 7;
@@ -49,10 +49,10 @@ public final class CudaDevice implements AutoCloseable {
      * Opens a device.
      *
      * @param ordinal the number of the device, from 0
-     * @param budgetBytes the most device memory that {@link #allocate} returns, above 0
+     * @param budgetBytes the maximum size of all memory from {@link #allocate} together, above 0
      * @throws UnsupportedOperationException if no GPU can be used, or if this device is too old for the kernels
-     * @throws IllegalArgumentException if there is no such device, or if it has less free memory than the budget
-     * @throws CudaException if a call of the driver has failed; nothing stays open then
+     * @throws IllegalArgumentException if there is no such device, or if the device has less free memory than the budget
+     * @throws CudaException if a call to the driver failed; in this case, nothing stays open
      */
     public static CudaDevice open(int ordinal, long budgetBytes) {
         Found found = find(ordinal);
@@ -67,8 +67,8 @@ public final class CudaDevice implements AutoCloseable {
             long free = device.freeBytes();
             if (budgetBytes <= 0 || budgetBytes > free) {
                 throw new IllegalArgumentException(
-                    "a budget of " + ByteSize.exact(budgetBytes) + " is not possible: the device " + found.name
-                        + " has " + ByteSize.exact(free) + " of free memory");
+                    "a memory budget of " + ByteSize.exact(budgetBytes) + " is not possible, because the device "
+                        + found.name + " has only " + ByteSize.exact(free) + " of free memory");
             }
             return device;
         } catch (RuntimeException e) {
@@ -77,7 +77,7 @@ public final class CudaDevice implements AutoCloseable {
         }
     }
 
-    /** A device that the kernels can use. */
+    /** A device that is recent enough for the kernels. */
     private record Found(CUdevice handle, String name, String computeCapability) {}
 
     /**
@@ -126,7 +126,7 @@ public final class CudaDevice implements AutoCloseable {
         return value[0];
     }
 
-    /** Returns an attribute of this device; 0 if the driver is too old to know the attribute. */
+    /** Returns an attribute of this device, or 0 if the driver is too old for this attribute. */
     int attributeIfKnown(int attribute) {
         int[] value = new int[1];
         int result = JCudaDriver.cuDeviceGetAttribute(value, attribute, handle);
@@ -137,7 +137,9 @@ public final class CudaDevice implements AutoCloseable {
         return value[0];
     }
 
-    /** Closes what was opened before a failure. An error of this is added to the failure. */
+    /**
+     * Closes an object after a failure. If the close fails too, its error is added to {@code failure} as a suppressed exception.
+     */
     static void closeAfter(Throwable failure, AutoCloseable opened) {
         try {
             opened.close();
@@ -156,7 +158,7 @@ public final class CudaDevice implements AutoCloseable {
         return totalBytes;
     }
 
-    /** Returns the bytes of the device's memory that no process uses. */
+    /** Returns the number of bytes of the device's memory that no process uses. */
     public long freeBytes() {
         enter();
         long[] free = new long[1];
@@ -206,7 +208,7 @@ public final class CudaDevice implements AutoCloseable {
     }
 
     /**
-     * Pins host memory that exists already. It must stay allocated until {@link PinnedMemory#free}.
+     * Pins host memory that the caller has allocated. The memory must stay allocated until {@link PinnedMemory#free}.
      *
      * @param memory native memory of less than 2 GiB
      */
@@ -233,7 +235,8 @@ public final class CudaDevice implements AutoCloseable {
     }
 
     /**
-     * Makes the context current in this thread. A virtual thread may have moved to another carrier thread since its last call.
+     * Makes the context current in this thread. Every call needs this, because a virtual thread might have moved to another
+     * carrier thread since its last call.
      */
     void enter() {
         CudaException.check("cuCtxSetCurrent", tryEnter());
@@ -252,9 +255,9 @@ public final class CudaDevice implements AutoCloseable {
     }
 
     /**
-     * Waits for all work of the device, and then frees all its objects.
+     * Waits until the device has completed all work, and then frees all objects of the device.
      *
-     * @throws CudaException if a call of the driver has failed, the first of them; everything is freed nevertheless
+     * @throws CudaException the first error, if calls to the driver failed; all objects are freed nevertheless
      */
     @Override
     public void close() {

@@ -5,8 +5,8 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * A mark in a stream. Before the first {@link CudaStream#record}, the event counts as complete. Each record replaces the one
- * before it. Thread-safe.
+ * A mark in a stream. Before the first {@link CudaStream#record}, the event counts as complete. Each new record replaces the
+ * previous record. Thread-safe.
  */
 public final class CudaEvent extends CudaResource {
     private final CUevent event;
@@ -21,9 +21,9 @@ public final class CudaEvent extends CudaResource {
     }
 
     /**
-     * Returns whether the device has done all work before the newest record of this event.
+     * Returns true if the device has completed all work that precedes the newest record of this event.
      *
-     * @throws CudaException if this or other work of the device has failed
+     * @throws CudaException if work of the device failed, before this event or elsewhere
      */
     public boolean isComplete() {
         device().enter();

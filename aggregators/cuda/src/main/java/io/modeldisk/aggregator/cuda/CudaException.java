@@ -2,7 +2,10 @@ package io.modeldisk.aggregator.cuda;
 
 import jcuda.driver.CUresult;
 
-/** A call of the CUDA driver has failed. After most errors other than a lack of memory, the device cannot be used any more. */
+/**
+ * Reports a failed call to the CUDA driver. After most errors, except a lack of memory, the process cannot use the device any
+ * more.
+ */
 public final class CudaException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -12,19 +15,21 @@ public final class CudaException extends RuntimeException {
         this(call, error, circumstances, "");
     }
 
-    /** Creates an exception. {@code log}: what the driver says about the failure, in one line; empty if it says nothing. */
+    /**
+     * Creates an exception. {@code log} is the driver's explanation of the failure, in one line. It is empty if there is none.
+     */
     CudaException(String call, int error, String circumstances, String log) {
-        super(call + circumstances + " has failed: " + CUresult.stringFor(error) + " (" + error + ")"
+        super(call + circumstances + " failed: " + CUresult.stringFor(error) + " (" + error + ")"
             + (log.isEmpty() ? "" : ": " + log));
         this.error = error;
     }
 
-    /** Returns the error of the driver, a {@code CUresult}. */
+    /** Returns the error number of the driver, which is a constant of {@code CUresult}. */
     public int error() {
         return error;
     }
 
-    /** Throws an exception if {@code result} is an error. */
+    /** Throws an exception if {@code result}, the result of {@code call}, is an error. */
     static void check(String call, int result) {
         if (result != CUresult.CUDA_SUCCESS) {
             throw new CudaException(call, result, "");

@@ -5,7 +5,7 @@ import io.modeldisk.aggregator.device.DeviceException;
 import io.modeldisk.aggregator.device.DeviceProvider;
 import io.modeldisk.aggregator.device.DeviceShape;
 
-/** Opens NVIDIA's GPUs, as {@code cuda:N}. */
+/** Opens NVIDIA GPUs, which are named {@code cuda:N}. */
 public final class CudaProvider implements DeviceProvider {
     @Override
     public String kind() {
@@ -19,7 +19,7 @@ public final class CudaProvider implements DeviceProvider {
         } catch (UnsupportedOperationException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         } catch (CudaException e) {
-            throw new DeviceException("the device cuda:" + number + " does not answer: " + e.getMessage(), e);
+            throw new DeviceException("the device cuda:" + number + " does not respond: " + e.getMessage(), e);
         }
     }
 

@@ -8,9 +8,9 @@ import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The GPUs of this machine, for a person who checks whether a shard can use them.
+ * A report on the GPUs of this machine, which tells an operator whether a shard can use them.
  *
- * @param obstacle the reason why this process can use no GPU, as one line; null if it can
+ * @param obstacle the reason why this process cannot use any GPU, in one line; null if the process can use GPUs
  * @param cudaVersion the newest version of CUDA that the driver supports, such as {@code 12.6}; null if there is an obstacle
  * @param devices the devices in the order of their numbers; empty if there is an obstacle
  */
@@ -19,14 +19,14 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
      * A device.
      *
      * @param name the number and the name, such as {@code cuda:0 (NVIDIA H100 PCIe)}
-     * @param obstacle the reason why a shard cannot use this device; null if it can. With an obstacle, the components below
-     *     have no meaning.
-     * @param computeCapability such as {@code 9.0}
+     * @param obstacle the reason why a shard cannot use this device, or null if a shard can use it; with an obstacle, the
+     *     components after this one have no meaning
+     * @param computeCapability the compute capability, such as {@code 9.0}
      * @param totalBytes the size of the device's memory
-     * @param freeBytes the bytes of this memory that no process uses
-     * @param pciAddress the address as in /sys/bus/pci/devices, such as {@code 0000:3b:00.0}
+     * @param freeBytes the number of bytes of this memory that no process uses
+     * @param pciAddress the PCI address in the format of /sys/bus/pci/devices, such as {@code 0000:3b:00.0}
      * @param gpuDirectRdma whether an RDMA device can access the memory of this device
-     * @param dmaBuf whether the driver offers the memory of this device as dma-buf
+     * @param dmaBuf whether the driver can export the memory of this device as a dma-buf
      */
     public record Device(
         String name, String obstacle, String computeCapability, long totalBytes, long freeBytes, String pciAddress,
@@ -37,8 +37,8 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
     }
 
     /**
-     * Examines this machine. Loads the native libraries. Opens each device for a moment, and loads a kernel, which takes some of
-     * its memory.
+     * Examines this machine. This method loads the native libraries, opens each device briefly, and loads a kernel on it, which
+     * briefly takes some of the device's memory.
      */
     public static CudaReport ofThisMachine() {
         if (!Cuda.isAvailable()) {
@@ -54,7 +54,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
 
     private static Device device(int ordinal) {
         try (CudaDevice device = CudaDevice.open(ordinal, 1)) {
-            // The driver compiles kernels with a library of its own, which a container may lack.
+            // This load checks the driver's library that compiles kernels, which is missing in some containers.
             Kernel.load(device, KernelCall.SUM).close();
             CUdevice handle = new CUdevice();
             CudaException.check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, ordinal));

@@ -2,7 +2,7 @@ package io.modeldisk.aggregator.cuda;
 
 import java.util.function.IntSupplier;
 
-/** An object of the driver that belongs to a device. Thread-safe. */
+/** An object of the driver that belongs to a device, such as a stream or an allocation. Thread-safe. */
 class CudaResource implements AutoCloseable {
     private final CudaDevice device;
     private final String nameOfFree;
@@ -10,10 +10,10 @@ class CudaResource implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Creates an object that the device closes unless it is closed before.
+     * Creates an object. If the object is still open when the device is closed, the device closes it.
      *
      * @param nameOfFree the name of the driver's function that frees the object
-     * @param free calls this function, and returns the result of the driver
+     * @param free calls this function, and returns its result
      */
     CudaResource(CudaDevice device, String nameOfFree, IntSupplier free) {
         this.device = device;
@@ -26,7 +26,7 @@ class CudaResource implements AutoCloseable {
         return device;
     }
 
-    /** Frees the object. Work that the device still does with the object ends first. A second call does nothing. */
+    /** Frees the object, after the device has completed its work with the object. A second call does nothing. */
     @Override
     public final void close() {
         synchronized (this) {
@@ -36,7 +36,7 @@ class CudaResource implements AutoCloseable {
             closed = true;
         }
         device.forget(this);
-        // The object is freed even if the first call fails, because the context may be current already.
+        // The object is freed even if tryEnter() fails, because the context might already be current in this thread.
         int entered = device.tryEnter();
         int freed = free.getAsInt();
         CudaException.check("cuCtxSetCurrent", entered);

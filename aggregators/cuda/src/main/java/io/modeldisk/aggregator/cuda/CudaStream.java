@@ -4,9 +4,9 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * A queue of work for a device. Work in one stream runs in its order. Work in different streams runs in any order, except where
- * {@link #waitFor} orders it. Each method adds work and returns at once, without allocating memory. Thread-safe; threads that add
- * work at the same time get some order.
+ * A queue of work for a device. The device runs the work of one stream in the order in which it was added. Work in different
+ * streams runs in any order, unless {@link #waitFor} orders it. Each method adds work and returns at once, without allocating
+ * memory. Thread-safe; work that several threads add at the same time gets an arbitrary order.
  */
 public final class CudaStream extends CudaResource {
     private final CUstream stream;
@@ -22,7 +22,7 @@ public final class CudaStream extends CudaResource {
 
     /**
      * Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}. The device reads {@code from} later,
-     * so its bytes must not change until an event behind the copy is complete.
+     * so these bytes must not change until an event that was recorded after the copy is complete.
      */
     public void copyToDevice(PinnedMemory from, DeviceMemory to, long lengthBytes) {
         checkLengths(from.segment().byteSize(), to.lengthBytes(), lengthBytes);
@@ -39,7 +39,7 @@ public final class CudaStream extends CudaResource {
             JCudaDriver.cuMemcpyDtoHAsync(to.pointer(), from.pointer(), lengthBytes, stream));
     }
 
-    /** Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}, which do not overlap. */
+    /** Copies the first {@code lengthBytes} bytes of {@code from} to the start of {@code to}. The two ranges must not overlap. */
     public void copyOnDevice(DeviceMemory from, DeviceMemory to, long lengthBytes) {
         checkLengths(from.lengthBytes(), to.lengthBytes(), lengthBytes);
         device().enter();
@@ -54,7 +54,7 @@ public final class CudaStream extends CudaResource {
             JCudaDriver.cuMemsetD8Async(memory.pointer(), (byte) 0, memory.lengthBytes(), stream));
     }
 
-    /** Records {@code event} behind all work that was added to this stream before. */
+    /** Records {@code event} after all work that was added to this stream so far. */
     public void record(CudaEvent event) {
         device().enter();
         CudaException.check("cuEventRecord", JCudaDriver.cuEventRecord(event.handle(), stream));

@@ -4,19 +4,19 @@ import io.modeldisk.aggregator.Aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one block on a device.
+ * The memory of one block of the model on a device.
  *
- * @param weights the weights: a multiple of 4096 bytes
+ * @param weights the weights; the size is a multiple of 4096 bytes
  * @param state the arrays of the aggregator's state, each as long as the weights; null if {@link FoldKernels#stateArrays} is 0.
- *     All bytes are zero before the first update.
- * @param updates the number of updates of each logical block, as 64-bit integers in host memory, which a fold counts up; null if
- *     {@link FoldKernels#countsUpdates} is false
+ *     All bytes must be zero before the first update.
+ * @param updates the number of updates of each logical block, as 64-bit integers in host memory, which each fold increments; null
+ *     if {@link FoldKernels#countsUpdates} is false
  */
 public record DeviceBlock(DeviceMemory weights, DeviceMemory state, MemorySegment updates) {
     /**
      * Creates a block.
      *
-     * @throws IllegalArgumentException if a size or an alignment is wrong
+     * @throws IllegalArgumentException if the size or the alignment of a memory range is wrong
      */
     public DeviceBlock {
         checkAligned(weights);

@@ -5,13 +5,13 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Memory of a device, or a part of it. Its bytes are undefined at first. The host cannot access the memory; {@link CudaStream}
- * copies it. Thread-safe.
+ * An allocation of device memory, or a slice of an allocation. The bytes are undefined at first. The host cannot access the
+ * memory, but {@link CudaStream} can copy it. Thread-safe.
  *
- * @param pointer the address for calls of the driver
+ * @param pointer the address in the form that calls to the driver need
  * @param address the address on the device. Memory that {@link CudaDevice#allocate} returns is aligned to 256 bytes
  * @param lengthBytes the size
- * @param allocation the allocation of the driver, which slices share
+ * @param allocation the allocation of the driver, which all slices share
  */
 public record DeviceMemory(CUdeviceptr pointer, long address, long lengthBytes, CudaResource allocation) {
     /** A pointer whose address can be read. */
@@ -35,16 +35,19 @@ public record DeviceMemory(CUdeviceptr pointer, long address, long lengthBytes, 
     }
 
     /**
-     * Returns a part of this memory. Allocates an object, so parts for the data path are made at the start.
+     * Returns a slice of this memory. This method allocates an object, so slices for the data path are created at the start.
      *
-     * @throws IndexOutOfBoundsException if the part exceeds this memory
+     * @throws IndexOutOfBoundsException if the slice exceeds this memory
      */
     public DeviceMemory slice(long offset, long partBytes) {
         Objects.checkFromIndexSize(offset, partBytes, lengthBytes);
         return new DeviceMemory(pointer.withByteOffset(offset), address + offset, partBytes, allocation);
     }
 
-    /** Frees the whole memory of which this is a part, after all work of the device. A second call does nothing. */
+    /**
+     * Frees the whole allocation to which this memory belongs, after the device has completed all work. A second call does
+     * nothing.
+     */
     public void free() {
         allocation.close();
     }

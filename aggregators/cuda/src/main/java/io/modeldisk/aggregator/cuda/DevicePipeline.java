@@ -7,12 +7,13 @@ import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The work of the thread that serves a device: it puts the operations of a queue into groups, and looks which groups are done.
- * While no group is in flight, the thread sleeps until there is an operation. While groups are in flight, it looks again after a
- * pause of {@value #FIRST_PAUSE_NS} ns to {@value #LONGEST_PAUSE_NS} ns. Operations that arrive meanwhile form the next group.
+ * The loop of the thread that submits work to a device. The thread combines queued operations into groups, and polls the device
+ * for completed groups. While no group is in flight, the thread sleeps until an operation is queued. While groups are in flight,
+ * the thread polls after pauses of {@value #FIRST_PAUSE_NS} ns to {@value #LONGEST_PAUSE_NS} ns. Operations that are queued
+ * during a pause form the next group.
  */
 final class DevicePipeline implements Runnable {
-    /** The number of groups that the device has at the same time. */
+    /** The maximum number of groups in flight on the device. */
     static final int GROUPS = 4;
 
     private static final long FIRST_PAUSE_NS = 10_000;
@@ -45,7 +46,7 @@ final class DevicePipeline implements Runnable {
 
     @Override
     public void run() {
-        // Otherwise Linux makes each pause 50 µs longer.
+        // Without this call, Linux would make each pause 50 µs longer.
         Processes.shortPauses();
         try {
             long pause = FIRST_PAUSE_NS;
@@ -55,8 +56,8 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread has looked at the device since its last pause, so if the process was stopped meanwhile, the
-                    // time of the stop does not count.
+                    // The thread has polled the device since its last pause, so the time does not count during which the whole
+                    // process was stopped in this pause.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
@@ -65,13 +66,16 @@ final class DevicePipeline implements Runnable {
         } catch (InterruptedException | RuntimeException | Error e) {
             queue.fail(e instanceof DeviceException known
                 ? known
-                : new DeviceException("the device " + device + " has failed: " + e.getMessage(), e));
+                : new DeviceException("the device " + device + " failed: " + e.getMessage(), e));
         } finally {
             queue.end();
         }
     }
 
-    /** Starts the queued operations on the device. Returns false if there are none, or too many groups. */
+    /**
+     * Starts queued operations on the device. Returns false if no operation is queued, or if the maximum number of groups is in
+     * flight.
+     */
     private boolean begin() {
         if (begunGroups - doneGroups == groups.length) {
             return false;
@@ -95,7 +99,7 @@ final class DevicePipeline implements Runnable {
         return true;
     }
 
-    /** Notes which groups are applied and done. Returns whether the device has advanced. */
+    /** Records which groups are applied and which are done. Returns true if there are new ones. */
     private boolean collect() {
         long applied = appliedGroups;
         long done = doneGroups;
@@ -105,7 +109,7 @@ final class DevicePipeline implements Runnable {
         }
         while (doneGroups < appliedGroups && group(doneGroups + 1).isDone()) {
             doneGroups++;
-            // Now, because a later group may take the place of this one.
+            // The ticket is read now, because a later group can reuse the object of this group.
             doneTicket = group(doneGroups).last();
         }
         if (applied == appliedGroups && done == doneGroups) {
@@ -122,7 +126,7 @@ final class DevicePipeline implements Runnable {
 
     private void checkTime(boolean idle) {
         if (!idle && clock.nanoTime() - advancedNs > TimeUnit.MILLISECONDS.toNanos(OperationQueue.DEVICE_TIMEOUT_MS)) {
-            throw new DeviceException("the device " + device + " has not done its work within "
+            throw new DeviceException("the device " + device + " did not complete its work within "
                 + OperationQueue.DEVICE_TIMEOUT_MS / 1000 + " s", null);
         }
     }

@@ -5,10 +5,10 @@ import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The layout of an element of the array {@code folds} that the kernels read: one range of one block. */
+/** The layout of a descriptor: one element of the array {@code folds}, from which the kernels read one range of one block. */
 final class FoldDescriptor {
     static final int BYTES = 64;
-    /** The kernels load and store 128 bits at a time. */
+    /** The size of a vector, because the kernels load and store 128 bits at a time. */
     static final int VECTOR_BYTES = 16;
 
     private static final ValueLayout.OfLong ADDRESS = ValueLayout.JAVA_LONG;
@@ -17,7 +17,10 @@ final class FoldDescriptor {
 
     private FoldDescriptor() {}
 
-    /** Writes the addresses of the range's start on the device, and the number of vectors. */
+    /**
+     * Writes the device addresses at which the range starts in weights, gradient and state, and the number of vectors of the
+     * range.
+     */
     static void range(
         MemorySegment folds, int index, long weights, long gradient, long state, long squares, long lengthBytes) {
         long at = (long) index * BYTES;
@@ -28,7 +31,7 @@ final class FoldDescriptor {
         folds.set(INT, at + 32, (int) (lengthBytes / VECTOR_BYTES));
     }
 
-    /** Writes the factors of a fold. */
+    /** Writes the factors with which a fold computes. */
     static void factors(MemorySegment folds, int index, float factor, float negatedRate, float root, float shrink) {
         long at = (long) index * BYTES;
         folds.set(FLOAT, at + 36, factor);
@@ -38,8 +41,8 @@ final class FoldDescriptor {
     }
 
     /**
-     * Writes the type of a gradient, and which descriptors belong to it: those from {@code first} to before {@code end}. Only the
-     * first one of them gets the number of logical blocks of the gradient.
+     * Writes the type of a gradient into its descriptors, from {@code first} up to but not including {@code end}. Only the first
+     * descriptor gets the number of the gradient's logical blocks and descriptors.
      */
     static void gradient(MemorySegment folds, int first, int end, GradientType type, long lengthBytes) {
         for (int i = first; i < end; i++) {
@@ -50,7 +53,7 @@ final class FoldDescriptor {
         }
     }
 
-    /** Writes the type of a gradient for a sum, and whether it is the first one of a round. */
+    /** Writes the type of a gradient that is added to a sum, and whether it is the first gradient of a round. */
     static void accumulation(MemorySegment folds, int index, GradientType type, boolean first) {
         long at = (long) index * BYTES;
         folds.set(INT, at + 52, type.ordinal());

@@ -7,12 +7,12 @@ import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.GradientType;
 
 /**
- * Operations that a device does together. First it copies the data of the operations from the host, then it adds gradients to
- * sums, then it applies gradients and sums to weights, and at last it copies weights to the host. The three streams do the copies
- * from the host, the kernels and the copies to the host of different groups at the same time. Used by one thread.
+ * A group of operations that a device performs together. The device first copies the data of the operations from the host, then
+ * adds gradients to sums, then applies gradients and sums to weights, and finally copies weights to the host. Because three
+ * streams carry the copies from the host, the kernels and the copies to the host, different groups overlap. Used by one thread.
  */
 final class FoldGroup {
-    /** The most copies of weights of a group. */
+    /** The maximum number of copies to the host in a group. */
     private static final int MAX_MIRRORS = 1024;
 
     private final OperationQueue queue;
@@ -35,10 +35,13 @@ final class FoldGroup {
     private long runBytes;
     private boolean hasArrivals;
 
-    /** The streams of a shard. */
+    /** The streams of a shard: copies from the host, kernels, and copies to the host. */
     record Streams(CudaStream toDevice, CudaStream kernels, CudaStream toHost) {}
 
-    /** For each block, the newest groups that copy it to the host and that change its weights. */
+    /**
+     * For each block, the number of the newest group that copies its weights to the host, and of the newest group that changes
+     * them.
+     */
     static final class Marks {
         private final long[] mirrored;
         private final long[] folded;
@@ -62,7 +65,7 @@ final class FoldGroup {
         this.done = device.newEvent();
     }
 
-    /** Starts an empty group. {@code nextNumber} is above 0 and above that of earlier groups. */
+    /** Starts an empty group. {@code nextNumber} is above 0 and above the numbers of all earlier groups. */
     void begin(long nextNumber) {
         number = nextNumber;
         copyCount = 0;
@@ -72,7 +75,7 @@ final class FoldGroup {
         hasArrivals = false;
     }
 
-    /** Adds an operation. Returns false if it must wait for a later group; nothing has changed then. */
+    /** Adds an operation. Returns false, without any effect, if the operation must wait for a later group. */
     boolean add(long ticket, Marks marks) {
         Operation operation = queue.operation(ticket);
         int block = operation.block;
@@ -83,7 +86,8 @@ final class FoldGroup {
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
                 operation.offset, memory.sum(block), operation.offset, GradientType.FLOAT32, operation.lengthBytes,
                 operation.scale, operation.value);
-            // The sums of a group change before its weights.
+            // A group changes sums before weights, so a gradient that is added after a fold of the same block must wait for the
+            // next group.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
                 operation.offset, gradient(operation), gradientOffset(operation), operation.type,
                 operation.lengthBytes, operation.value == 1);
@@ -141,7 +145,10 @@ final class FoldGroup {
         return operation.source == OperationQueue.COPIED ? 0 : operation.source;
     }
 
-    /** Adds the data of an operation, if the host has it, to the present copy if it follows the data there, or to a new one. */
+    /**
+     * Adds the data of an operation to the current copy from the host, or starts a new copy if the data is not adjacent. Data
+     * that an RDMA device has put into device memory needs no copy.
+     */
     private void copyData(Operation operation) {
         if (operation.source != OperationQueue.COPIED) {
             hasArrivals = true;
@@ -180,8 +187,8 @@ final class FoldGroup {
     /**
      * Starts the group on the device.
      *
-     * @param groups all groups; group {@code n} is at {@code n % groups.length}
-     * @param doneUpTo the number of the newest group that is done
+     * @param groups all groups; group number {@code n} has the index {@code n % groups.length}
+     * @param doneUpTo the number of the newest group that is done, as are all groups before it
      */
     void launch(FoldGroup[] groups, long doneUpTo) {
         if (hasArrivals) {
@@ -197,7 +204,7 @@ final class FoldGroup {
         streams.toDevice.record(copied);
         streams.kernels.waitFor(copied);
         if (after > doneUpTo) {
-            // The copies of weights to the host, which an earlier group makes, must be complete before the weights change.
+            // An earlier group copies the old weights to the host. Its copies must be complete before the weights change.
             streams.kernels.waitFor(groups[(int) (after % groups.length)].done);
         }
         if (sums != null) {
@@ -214,7 +221,10 @@ final class FoldGroup {
         streams.toHost.record(done);
     }
 
-    /** Starts the copy of one operation, or one copy for some that follow each other. Returns their number. */
+    /**
+     * Starts one copy to the host, for operation number {@code first} or for several adjacent blocks. Returns the number of
+     * operations.
+     */
     private int copyToHost(int first) {
         Operation operation = copies[first];
         int block = operation.block;
@@ -229,7 +239,7 @@ final class FoldGroup {
         return 1;
     }
 
-    /** Copies blocks that follow each other on the device and on the host. */
+    /** Copies blocks that are adjacent both on the device and on the host. Returns the number of blocks. */
     private int copyMirrors(int first, int block, long mirrorOffset) {
         PinnedMemory mirror = memory.mirror(mirrorOffset);
         int count = 0;
@@ -244,12 +254,12 @@ final class FoldGroup {
         return count;
     }
 
-    /** Returns whether the device has changed weights, state and sums. */
+    /** Returns true if the device has made all changes of the group to weights, state and sums. */
     boolean isApplied() {
         return applied.isComplete();
     }
 
-    /** Returns whether the device has done everything. Then the group can begin again. */
+    /** Returns true if the device has completed all work of the group. The group can then begin again. */
     boolean isDone() {
         if (!done.isComplete()) {
             return false;

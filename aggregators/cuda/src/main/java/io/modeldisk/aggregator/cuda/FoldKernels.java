@@ -6,17 +6,17 @@ import io.modeldisk.aggregator.LearningRate;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * An aggregator on a device: its kernels, and a fixed number of batches. A batch applies many gradients with one launch. After
- * the start, no Java object is allocated. The device frees kernels and batches when it is closed. Thread-safe.
+ * The kernels of one aggregator on a device, and a fixed number of batches. A batch applies many gradients with one launch. After
+ * the constructor, no Java object is allocated. Closing the device frees the kernels and the batches. Thread-safe.
  *
- * <p>The results are those of the CPU's aggregator, bit for bit, except for the payload of a NaN. If the host's processor cannot
- * fuse a product and a sum, its results are rounded twice, and differ.
+ * <p>The results equal the results of the CPU's aggregator bit for bit, except for the payload of a NaN. Only a host processor
+ * without fused multiply-add gets different results, because it rounds the product and the sum separately.
  */
 public final class FoldKernels {
-    /** The most ranges of a batch: the limit of a launch. */
+    /** The maximum number of ranges in a batch, which is a CUDA limit for a launch. */
     public static final int MAX_FOLDS = 65535;
 
-    /** Above this number of groups of threads in a launch, each group computes several logical blocks of a range. */
+    /** If a launch needed more thread groups than this number, each group computes several logical blocks of its range. */
     private static final int MAX_GROUPS = 16384;
 
     private final Formula formula;
@@ -33,13 +33,13 @@ public final class FoldKernels {
     }
 
     /**
-     * Loads the kernels of an aggregator. The aggregator must stay open as long as its kernels, because they use its learning
+     * Loads the kernels of an aggregator. The aggregator must stay open while its kernels are used, because they use its learning
      * rate.
      *
-     * @param foldsPerBatch the most ranges of a batch, from 1 to {@value #MAX_FOLDS}
-     * @param batches the number of batches that exist, at least 1
+     * @param foldsPerBatch the maximum number of ranges in a batch, from 1 to {@value #MAX_FOLDS}
+     * @param batches the number of batches, at least 1
      * @throws IllegalArgumentException if the aggregator is not available on a GPU, or if a number is out of range
-     * @throws CudaException if a call of the driver has failed, for example because the driver refuses the PTX
+     * @throws CudaException if a call to the driver failed, for example because the driver refuses the PTX
      */
     public FoldKernels(CudaDevice device, Aggregator aggregator, int foldsPerBatch, int batches) {
         this(device, aggregator, foldsPerBatch, batches, MAX_GROUPS);
@@ -79,7 +79,7 @@ public final class FoldKernels {
     }
 
     /**
-     * Returns the number of arrays of state that an aggregator needs for a block.
+     * Returns the number of state arrays that an aggregator needs for a block.
      *
      * @throws IllegalArgumentException if the aggregator or one of its options is not available on a GPU
      */
@@ -88,7 +88,7 @@ public final class FoldKernels {
         return call == null ? 0 : call.stateArrays();
     }
 
-    /** Returns the device memory of batches in bytes. */
+    /** Returns the size in bytes of the device memory that batches need for their descriptors. */
     static long deviceBytes(int foldsPerBatch, int batches) {
         return (long) batches * foldsPerBatch * FoldDescriptor.BYTES;
     }
@@ -111,7 +111,7 @@ public final class FoldKernels {
         return learningRate;
     }
 
-    /** Returns an empty batch, which one thread fills and launches; null if no batch is free. */
+    /** Returns an empty batch, which one thread fills and launches, or null if no batch is free. */
     public Batch tryBegin(Work work) {
         Batch batch = free.poll();
         if (batch != null) {

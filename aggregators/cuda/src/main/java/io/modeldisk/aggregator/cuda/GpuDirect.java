@@ -14,14 +14,17 @@ import java.lang.invoke.MethodHandle;
 import jcuda.driver.CUresult;
 
 /**
- * The functions of the driver for GPUDirect RDMA that JCuda does not have. A driver before CUDA 11.7 does not have all of them.
- * The caller has entered the context of a device.
+ * The driver's functions for GPUDirect RDMA that JCuda lacks. Drivers before CUDA 11.7 lack some of them. Before each call, the
+ * caller must enter the context of a device.
  */
 final class GpuDirect {
     private static final int DMA_BUF_DESCRIPTOR = 1;
     private static final int PRESENT_CONTEXT = 0;
     private static final int FOR_OWNER = 100;
-    /** The result of {@link #exportDmaBuf} if the driver has no such function: below the negated errors of the driver. */
+    /**
+     * The result of {@link #exportDmaBuf} if the driver lacks the function. The value differs from every negated error of the
+     * driver.
+     */
     private static final int NO_FUNCTION = Integer.MIN_VALUE;
 
     private static final MethodHandle EXPORT = function("cuMemGetHandleForAddressRange", ADDRESS, JAVA_LONG, JAVA_LONG,
@@ -38,8 +41,8 @@ final class GpuDirect {
     }
 
     /**
-     * Returns a file descriptor of a dma-buf for memory of the present device. If there is none, returns a negative number for
-     * {@link #reason}.
+     * Returns the file descriptor of a dma-buf for memory of the current device. If the driver exports no dma-buf, returns a
+     * negative number, which {@link #reason} explains.
      */
     static int exportDmaBuf(long address, long bytes) {
         if (EXPORT == null) {
@@ -50,27 +53,30 @@ final class GpuDirect {
             int result = (int) EXPORT.invokeExact(descriptor, address, bytes, DMA_BUF_DESCRIPTOR, 0L);
             return result == CUresult.CUDA_SUCCESS ? descriptor.get(JAVA_INT, 0) : -result;
         } catch (Throwable e) {
-            throw new IllegalStateException("a call of the driver failed", e);
+            throw new IllegalStateException("a call to the driver failed", e);
         }
     }
 
-    /** Returns why {@link #exportDmaBuf} has returned a negative number. */
+    /** Returns the reason for a negative result of {@link #exportDmaBuf}. */
     static String reason(int result) {
         return result == NO_FUNCTION
             ? "the driver is older than CUDA 11.7"
-            : "cuMemGetHandleForAddressRange has failed: " + CUresult.stringFor(-result) + " (" + -result + ")";
+            : "cuMemGetHandleForAddressRange failed: " + CUresult.stringFor(-result) + " (" + -result + ")";
     }
 
     static boolean canFlush() {
         return FLUSH != null;
     }
 
-    /** Waits until the kernels of the present device see what other devices have written. Returns the result of the driver. */
+    /**
+     * Waits until the kernels of the current device see what other devices have written. Returns the result of the driver's
+     * function.
+     */
     static int flush() {
         try {
             return (int) FLUSH.invokeExact(PRESENT_CONTEXT, FOR_OWNER);
         } catch (Throwable e) {
-            throw new IllegalStateException("a call of the driver failed", e);
+            throw new IllegalStateException("a call to the driver failed", e);
         }
     }
 }

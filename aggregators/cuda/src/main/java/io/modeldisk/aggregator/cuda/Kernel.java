@@ -18,12 +18,15 @@ import jcuda.driver.JITOptions;
 
 /** A kernel that is loaded on a device. Thread-safe. */
 final class Kernel extends CudaResource {
-    /** The number of threads that work on the same descriptor, as the PTX states it. One pass of them computes 4096 bytes. */
+    /** The number of threads in a group, which the PTX also states. In one pass, a group computes 4096 bytes. */
     private static final int THREADS = 256;
 
     private static final Pattern INCLUDE = Pattern.compile("(?m)^#include \"(\\w+)\\.ptx\"\\R");
 
-    /** The size of the log in which the driver says why it refuses PTX, and the number of its lines that a message repeats. */
+    /**
+     * The size of the log in which the driver explains why it refuses PTX, and the number of log lines that an error message
+     * repeats.
+     */
     private static final int LOG_BYTES = 8192;
     private static final int LOG_LINES = 3;
 
@@ -39,11 +42,11 @@ final class Kernel extends CudaResource {
     /**
      * Loads a kernel.
      *
-     * @throws CudaException if a call of the driver has failed; if the driver refuses the PTX, the message says why
+     * @throws CudaException if a call to the driver failed; if the driver refuses the PTX, the message contains the reason
      */
     static Kernel load(CudaDevice device, KernelCall call) {
         byte[] ptx = ptx(call.file()).getBytes(StandardCharsets.UTF_8);
-        // The byte behind the text stays 0, which ends it.
+        // The byte after the text stays 0, because the driver needs a zero-terminated text.
         ByteBuffer image = direct(ptx.length + 1).put(0, ptx);
         JITOptions options = new JITOptions();
         options.putInt(CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES);
@@ -67,7 +70,7 @@ final class Kernel extends CudaResource {
         return kernel;
     }
 
-    /** Returns the text of a PTX file of this package, with the text of the files that it includes. */
+    /** Returns the text of a PTX file of this package, in which the text of each included file replaces its include line. */
     static String ptx(String file) {
         return INCLUDE.matcher(read(file)).replaceAll(line -> Matcher.quoteReplacement(read(line.group(1))));
     }
@@ -80,7 +83,7 @@ final class Kernel extends CudaResource {
         }
     }
 
-    /** Returns the parameters of launches whose descriptors are at an address of the device. */
+    /** Returns the parameters for launches whose descriptors are at the device address {@code folds}. */
     Pointer parameters(long folds) {
         Pointer[] parameters = new Pointer[1 + constants.length];
         parameters[0] = Pointer.to(direct(Long.BYTES).putLong(0, folds));
@@ -90,12 +93,18 @@ final class Kernel extends CudaResource {
         return Pointer.to(parameters);
     }
 
-    /** The driver reads parameters from memory that the garbage collector does not move. */
+    /**
+     * Allocates memory outside the Java heap, because the driver reads parameters from memory that the garbage collector must not
+     * move.
+     */
     private static ByteBuffer direct(int bytes) {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
     }
 
-    /** Adds a launch to a stream. {@code blocksX}: the groups of threads for each descriptor. The context is current. */
+    /**
+     * Adds a launch to a stream. {@code blocksX} is the number of thread groups for each descriptor. The device's context must be
+     * current.
+     */
     void launch(CudaStream stream, int blocksX, int descriptors, Pointer parameters) {
         CudaException.check("cuLaunchKernel",
             JCudaDriver.cuLaunchKernel(function, blocksX, descriptors, 1, THREADS, 1, 1, 0,

@@ -4,12 +4,12 @@ import io.modeldisk.aggregator.Formula;
 import io.modeldisk.aggregator.GradientRules;
 
 /**
- * The kernel that computes a formula.
+ * The kernel that computes a formula, and its constant parameters.
  *
  * @param file the name of the PTX file
- * @param entry the entry in this file
- * @param stateArrays the number of arrays of state, each as long as the weights
- * @param constants the parameters of the entry after the descriptors
+ * @param entry the name of the entry function in this file
+ * @param stateArrays the number of state arrays, each as long as the weights
+ * @param constants the parameters of the entry function after the first one, which is the address of the descriptors
  */
 record KernelCall(String file, String entry, int stateArrays, float... constants) {
     static final KernelCall SUM = new KernelCall("copy", "sum", 0);
@@ -17,7 +17,7 @@ record KernelCall(String file, String entry, int stateArrays, float... constants
     static final KernelCall ACCUMULATE = new KernelCall("copy", "accumulate", 0);
 
     /**
-     * Returns the kernel of a formula; null for the formula that changes nothing.
+     * Returns the kernel of a formula, or null for the formula that changes nothing.
      *
      * @throws IllegalArgumentException if the formula is not available on a GPU
      */
@@ -43,7 +43,7 @@ record KernelCall(String file, String entry, int stateArrays, float... constants
         };
     }
 
-    /** Returns the kernel that limits the norm of gradients before they are applied; null if their norm is not limited. */
+    /** Returns the kernel that limits the norm of gradients before they are applied, or null if the formula has no such limit. */
     static KernelCall ofNorm(Formula formula) {
         GradientRules rules = formula.rules();
         return rules == null || rules.clipNorm() == Float.POSITIVE_INFINITY

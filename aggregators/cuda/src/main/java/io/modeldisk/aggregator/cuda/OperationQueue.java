@@ -12,47 +12,50 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 
 /**
- * The operations that a device has not done yet, in a ring. An operation with ticket t has the place {@code t % capacity}, also
- * in the memory for data. A place is used again after its operation was applied. Thread-safe. Allocates nothing after
- * construction.
+ * A ring of the operations that a device has not completed yet. The operation with ticket t has place {@code t % capacity}, both
+ * in this ring and in the memory for data. A place is reused after its operation was applied. Thread-safe. Allocates nothing
+ * after construction.
  */
 final class OperationQueue {
-    /** The longest time that a device may take for its work. */
+    /** The maximum time in which the device must make progress. */
     static final long DEVICE_TIMEOUT_MS = 10_000;
 
-    /** The longest wait without any progress. It is longer, because the thread of the device notices a slow device itself. */
+    /**
+     * The longest wait of a caller without any progress. It exceeds the time-out of the device, so that the device's own thread
+     * reports a slow device first.
+     */
     private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(2 * DEVICE_TIMEOUT_MS);
 
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The source of an operation whose data, if it has any, was copied to its place. */
+    /** The {@link Operation#source} of an operation without data, or whose data was copied to its place. */
     static final long COPIED = -1;
 
     /** The kinds of operations. */
     enum Kind {
-        /** A gradient is applied to weights. */
+        /** Applies a gradient to weights. */
         FOLD,
-        /** A gradient is added to a sum. */
+        /** Adds a gradient to a sum. */
         ACCUMULATE,
-        /** A sum is applied to weights. */
+        /** Applies a sum to weights. */
         FOLD_SUM,
-        /** Weights are copied to the host. */
+        /** Copies weights to the host. */
         MIRROR,
-        /** The host replaces weights. */
+        /** Replaces weights by data of the host. */
         STORE_WEIGHTS,
-        /** The host replaces an array of state. */
+        /** Replaces a state array by data of the host. */
         STORE_STATE,
-        /** The host replaces a sum. */
+        /** Replaces a sum by data of the host. */
         STORE_SUM,
-        /** State is copied to the host. */
+        /** Copies state to the host. */
         LOAD_STATE,
-        /** A sum is copied to the host. */
+        /** Copies a sum to the host. */
         LOAD_SUM,
-        /** Nothing: the data of the operation could not be copied. */
+        /** Does nothing, because the data of the operation could not be copied. */
         NOTHING
     }
 
-    /** An operation. Its object is used again for later operations in the same place. */
+    /** An operation. The object is reused for later operations in the same place. */
     static final class Operation {
         Kind kind;
         int block;
@@ -62,9 +65,12 @@ final class OperationQueue {
         /** The length of the weights, state or sum that the operation changes or copies. */
         int lengthBytes;
         float scale;
-        /** The round of a fold, 1 for the first gradient of a sum, the target of a mirror, or the number of an array of state. */
+        /**
+         * Depends on the kind: the round of a fold, 1 for the first gradient of a sum, the target offset of a mirror, or the
+         * index of a state array.
+         */
         long value;
-        /** The offset of the gradient in the memory for pushes; {@link #COPIED} if its data is in the place of the operation. */
+        /** The offset of the gradient in the memory for pushes, or {@link #COPIED}. */
         long source;
         private final int place;
         private boolean filled;
@@ -73,7 +79,7 @@ final class OperationQueue {
             this.place = place;
         }
 
-        /** Returns the place, which is also that of the data. */
+        /** Returns the place of the operation in the ring, which is also the place of its data. */
         int place() {
             return place;
         }
@@ -111,19 +117,19 @@ final class OperationQueue {
         return operations[(int) ticket & mask];
     }
 
-    /** Sets what is called after progress, and what is called before a failure is visible. */
+    /** Sets a listener that is called after progress, and a listener that is called before a failure becomes visible. */
     void listen(Runnable onProgress, Consumer<DeviceException> onLost) {
         listener = onProgress;
         lost = onLost;
     }
 
-    /** Takes the next ticket. Waits until its place is free. The caller then calls {@link #fill}. */
+    /** Takes the next ticket, after its place has become free. The caller must then call {@link #fill}. */
     long reserve() {
         while (true) {
             await(newest + 1 - operations.length, false);
             try (Held _ = lock.hold()) {
                 check();
-                // Another thread may have taken the place.
+                // Another thread might have taken the free place first.
                 if (newest + 1 - applied <= operations.length) {
                     return ++newest;
                 }
@@ -132,9 +138,9 @@ final class OperationQueue {
     }
 
     /**
-     * Describes the operation with a reserved ticket, so the device can begin it.
+     * Fills in the operation with a reserved ticket. The device can then begin the operation.
      *
-     * @param source where the gradient begins in the memory for pushes, or {@link #COPIED}
+     * @param source the offset of the gradient in the memory for pushes, or {@link #COPIED}
      */
     void fill(
         long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value,
@@ -156,7 +162,7 @@ final class OperationQueue {
         }
     }
 
-    /** Returns the last ticket up to which all operations after {@code begun} are described. */
+    /** Returns the last ticket of the unbroken run of filled operations after ticket {@code begun}. */
     long lastFilled(long begun) {
         try (Held _ = lock.hold()) {
             long last = begun;
@@ -167,12 +173,12 @@ final class OperationQueue {
         }
     }
 
-    /** Notes that the device has begun an operation, whose place is free after it was applied. */
+    /** Records that the device has begun an operation. */
     void begin(long ticket) {
         operation(ticket).filled = false;
     }
 
-    /** Notes up to which tickets all operations are applied and done. */
+    /** Records the tickets up to which all operations are applied, and up to which they are done. */
     void advance(long nowApplied, long nowDone) {
         boolean changed = nowApplied != applied;
         try (Held _ = lock.hold()) {
@@ -187,8 +193,8 @@ final class OperationQueue {
     }
 
     /**
-     * Fails every later and waiting call. The first reason stays. The owner of the shard is notified first, so
-     * that it can end the process before a learner gets an error.
+     * Makes all waiting and later calls fail. Only the first reason is kept. The shard is notified first, so it can end the
+     * process before a learner gets an error.
      */
     void fail(DeviceException reason) {
         if (!failing.compareAndSet(false, true)) {
@@ -210,12 +216,12 @@ final class OperationQueue {
     }
 
     /**
-     * Puts the thread of the device to sleep until there is a new operation, or until the time is over.
+     * Makes the device's thread sleep until it can begin a new operation, or until the time has elapsed.
      *
-     * @param begun the last ticket that the device has begun
+     * @param begun the last ticket whose operation the device has begun
      * @param mayBegin whether the device can begin another operation now
-     * @param pauseNs the time; 0 for no limit
-     * @return false if there is no operation, and the queue is closed
+     * @param pauseNs the time; with 0, the device is idle, and the thread sleeps up to 1 s
+     * @return false if the queue is closed and the device has completed all operations
      */
     boolean awaitWork(long begun, boolean mayBegin, long pauseNs) throws InterruptedException {
         lock.lock();
@@ -240,8 +246,8 @@ final class OperationQueue {
     }
 
     /**
-     * Waits until all operations up to a ticket are applied, or with {@code wholly} done, or until the device has failed. An
-     * interrupt does not end the wait, because an operation that has begun cannot be taken back.
+     * Waits until all operations up to a ticket are applied, or done if {@code wholly} is true, or until the device fails. An
+     * interrupt does not end the wait, because an operation cannot be cancelled after it has begun.
      */
     private void await(long ticket, boolean wholly) {
         long sinceNs = clock.nanoTime();
@@ -251,7 +257,8 @@ final class OperationQueue {
             interrupted |= awaitProgress(ticket, wholly);
             long nowNs = clock.nanoTime();
             boolean late = nowNs - sinceNs > WAIT_NS && nowNs - advancedNs > WAIT_NS;
-            // After a stop of the process, the thread of the device needs a moment to look at the device.
+            // If the whole process was stopped, the device's thread first needs a moment to poll the device. Only a second late
+            // check is a failure.
             if (late && overdue) {
                 fail(new DeviceException("the thread that submits work to the device does not respond", null));
             }
@@ -263,7 +270,7 @@ final class OperationQueue {
         check();
     }
 
-    /** Waits for progress, for a limited time. Returns whether the thread was interrupted. */
+    /** Waits for progress, at most for 1 s. Returns true if the thread was interrupted. */
     private boolean awaitProgress(long ticket, boolean wholly) {
         lock.lock();
         try {
@@ -278,7 +285,7 @@ final class OperationQueue {
         }
     }
 
-    /** Returns the failure of the device; null if it has not failed. */
+    /** Returns the failure of the device, or null if the device has not failed. */
     DeviceException failure() {
         return failure;
     }
@@ -299,7 +306,7 @@ final class OperationQueue {
         return applied;
     }
 
-    /** Makes {@link #awaitWork} return false when all operations have begun. */
+    /** Closes the queue: {@link #awaitWork} returns false after all operations are complete. */
     void close() {
         try (Held _ = lock.hold()) {
             closed = true;
@@ -307,7 +314,7 @@ final class OperationQueue {
         }
     }
 
-    /** Notes that the thread of the device does no more work. */
+    /** Records that the device's thread has stopped working. */
     void end() {
         try (Held _ = lock.hold()) {
             ended = true;
@@ -315,7 +322,10 @@ final class OperationQueue {
         }
     }
 
-    /** Waits for {@link #end()}, for a limited time. Later calls of other methods fail. Returns whether the thread has ended. */
+    /**
+     * Waits for {@link #end()}, for a limited time. Afterwards, all other methods fail. Returns true if the device's thread has
+     * ended.
+     */
     boolean awaitEnd() {
         boolean interrupted = false;
         lock.lock();

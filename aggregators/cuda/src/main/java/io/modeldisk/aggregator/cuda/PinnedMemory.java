@@ -6,12 +6,12 @@ import jcuda.Pointer;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Host memory that a device reads and writes without a copy in between, or a part of it. The pages stay in physical memory.
- * Thread-safe; the user of the bytes synchronizes their accesses with the copies of {@link CudaStream}.
+ * Host memory that a device reads and writes directly, or a slice of such memory. Its pages are locked in physical memory.
+ * Thread-safe, but the caller must synchronize accesses to the bytes with the copies of {@link CudaStream}.
  *
- * @param pointer the address for calls of the driver
+ * @param pointer the address in the form that calls to the driver need
  * @param segment the bytes, which must not be used after {@link #free}
- * @param pinning what the driver has pinned, which slices share
+ * @param pinning the allocation or registration of the driver, which all slices share
  */
 public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource pinning) {
     @SuppressWarnings("restricted")
@@ -22,7 +22,7 @@ public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource 
             throw new CudaException("cuMemHostAlloc", result, " of " + lengthBytes + " bytes");
         }
         CudaResource pinning = new CudaResource(device, "cuMemFreeHost", () -> JCudaDriver.cuMemFreeHost(pointer));
-        // A buffer has at most 2 GiB, so only its address is used.
+        // A ByteBuffer can have at most 2 GiB, so only the address of the buffer is used.
         MemorySegment start = MemorySegment.ofBuffer(pointer.getByteBuffer(0, 1));
         return new PinnedMemory(pointer, start.reinterpret(lengthBytes), pinning);
     }
@@ -39,9 +39,9 @@ public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource 
     }
 
     /**
-     * Returns a part of this memory. Allocates objects, so parts for the data path are made at the start.
+     * Returns a slice of this memory. This method allocates objects, so slices for the data path are created at the start.
      *
-     * @throws IndexOutOfBoundsException if the part exceeds this memory
+     * @throws IndexOutOfBoundsException if the slice exceeds this memory
      */
     public PinnedMemory slice(long offset, long partBytes) {
         Objects.checkFromIndexSize(offset, partBytes, segment.byteSize());
@@ -49,8 +49,8 @@ public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource 
     }
 
     /**
-     * Frees the whole memory of which this is a part, or ends its registration. No copy may be under way. A second call does
-     * nothing.
+     * Frees the whole allocation to which this memory belongs, or ends its registration. No copy may be in progress. A second
+     * call does nothing.
      */
     public void free() {
         pinning.close();

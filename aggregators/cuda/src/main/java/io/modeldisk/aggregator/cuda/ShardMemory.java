@@ -5,7 +5,8 @@ import io.modeldisk.aggregator.device.PushMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of a shard on a device, and the host memory with which the device exchanges data. All parts are made at the start.
+ * The memory of a shard on a device, and the host memory with which the device exchanges data. All slices are created at the
+ * start.
  */
 final class ShardMemory {
     /** The number of state arrays of a block. Each array is as long as the weights. */
@@ -17,14 +18,14 @@ final class ShardMemory {
     private final PinnedMemory[] pushes;
     private final DeviceMemory[] gradients;
     private final PinnedMemory loaded;
-    /** Null if RDMA devices put no gradients into memory of the device. */
+    /** The memory into which RDMA devices put gradients, or null if there is none. */
     private volatile ArrivalMemory arrivals;
     private final int blockSizeBytes;
 
     /**
      * Allocates the memory.
      *
-     * @param places the number of operations whose data the memory can have at the same time
+     * @param places the maximum number of operations whose data is in this memory at the same time
      */
     ShardMemory(CudaDevice device, DeviceShape shape, int stateArrays, boolean countsUpdates, int places) {
         this.stateArrays = stateArrays;
@@ -52,7 +53,7 @@ final class ShardMemory {
         PinnedMemory pushed = device.allocatePinned((long) places * blockSizeBytes);
         DeviceMemory received = device.allocate((long) places * blockSizeBytes);
         for (int i = 0; i < places; i++) {
-            // A copy of several places begins at the first of them.
+            // One copy can cover several places, so each slice extends from its place to the end.
             pushes[i] = pushed.slice((long) i * blockSizeBytes, (long) (places - i) * blockSizeBytes);
             gradients[i] = received.slice((long) i * blockSizeBytes, (long) (places - i) * blockSizeBytes);
         }
@@ -70,14 +71,14 @@ final class ShardMemory {
         for (MemorySegment slab : shape.mirrors()) {
             PinnedMemory pinned = device.register(slab);
             for (long offset = 0; offset + blockSizeBytes <= slab.byteSize(); offset += blockSizeBytes) {
-                // A copy of several blocks begins at the first of them.
+                // One copy can cover several blocks, so each slice extends from its block to the end of the slab.
                 parts[next++] = pinned.slice(offset, slab.byteSize() - offset);
             }
         }
         return parts;
     }
 
-    /** Returns the device memory that a shard needs, in bytes. */
+    /** Returns the size in bytes of the device memory that a shard needs, without the memory for pushes. */
     static long deviceBytes(DeviceShape shape, int stateArrays, int places) {
         return shape.sizeBytes() * (1 + stateArrays + (shape.withSums() ? 1 : 0))
             + (long) places * shape.blockSizeBytes();
@@ -87,7 +88,7 @@ final class ShardMemory {
         return blocks[index];
     }
 
-    /** The weights of a block and of all blocks after it. */
+    /** The device memory from the weights of a block to the weights of the last block. */
     DeviceMemory weightsFrom(int block) {
         return weights[block];
     }
@@ -96,22 +97,22 @@ final class ShardMemory {
         return sums[block];
     }
 
-    /** The host memory from an offset of the mirrors to the end of its slab, for a copy of weights. */
+    /** The host memory from an offset in the mirrors to the end of the slab, as the target for copies of weights. */
     PinnedMemory mirror(long offset) {
         return mirrors[(int) (offset / blockSizeBytes)];
     }
 
-    /** The host memory with the data of an operation, and of the operations in the next places. */
+    /** The host memory for the data of the operation in a place, and in all later places. */
     PinnedMemory push(int place) {
         return pushes[place];
     }
 
-    /** The device memory for the data of an operation, and of the operations in the next places. */
+    /** The device memory for the data of the operation in a place, and in all later places. */
     DeviceMemory gradient(int place) {
         return gradients[place];
     }
 
-    /** The device memory into which RDMA devices put gradients; null if there is none. */
+    /** The device memory into which RDMA devices put gradients, or null if there is none. */
     ArrivalMemory arrivals() {
         return arrivals;
     }
@@ -121,7 +122,7 @@ final class ShardMemory {
         return memory == null ? null : memory.pushMemory();
     }
 
-    /** True if a gradient lies in the device memory into which RDMA devices put gradients. */
+    /** Returns true if a gradient is in the device memory into which RDMA devices put gradients. */
     boolean isForPushes(MemorySegment gradient) {
         ArrivalMemory memory = arrivals;
         return memory != null && memory.pushMemory().segment() == gradient;
@@ -140,7 +141,7 @@ final class ShardMemory {
         }
     }
 
-    /** Closes what the device does not close. */
+    /** Closes the dma-buf. Closing the device frees all other memory. */
     void close() {
         ArrivalMemory memory = arrivals;
         if (memory != null) {
@@ -148,7 +149,7 @@ final class ShardMemory {
         }
     }
 
-    /** The host memory for state and sums that the device returns. */
+    /** The host memory into which the device copies state and sums that the shard loads. */
     PinnedMemory loaded() {
         return loaded;
     }

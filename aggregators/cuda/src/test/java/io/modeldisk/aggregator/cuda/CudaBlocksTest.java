@@ -32,14 +32,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Gives a shard's operations to an emulated device, and compares the results with those of the CPU. */
+/** Performs a shard's operations on an emulated device, and compares the results with the results of the CPU. */
 @Timeout(600)
 class CudaBlocksTest {
     private static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
     private static final int PAGE = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int BLOCK = 4 * PAGE;
     private static final int BLOCKS = 3;
-    /** The number of gradients that can arrive on the device. */
+    /** The number of gradients for which the device's memory for pushes has room. */
     private static final int ARRIVALS = 4;
     private static final long SIZE = (BLOCKS - 1) * (long) BLOCK + PAGE;
 
@@ -48,7 +48,7 @@ class CudaBlocksTest {
         Emulator.reset(1);
     }
 
-    /** The same blocks on the CPU and on the device. */
+    /** The same blocks twice: on the CPU and on the device. */
     private static final class Twin implements AutoCloseable {
         final SplittableRandom random;
         final Arena arena = Arena.ofShared();
@@ -58,7 +58,10 @@ class CudaBlocksTest {
         final DeviceBlocks device;
         final AtomicInteger calls = new AtomicInteger();
         final boolean withArrivals;
-        /** The place of the next gradient, and for each block of the memory for pushes, the operation that reads it last. */
+        /**
+         * The place in the memory for pushes that was filled last. {@code reading} has for each place the ticket of the operation
+         * that reads it.
+         */
         int arrival;
         final long[] reading = new long[ARRIVALS];
 
@@ -126,7 +129,7 @@ class CudaBlocksTest {
             return floats;
         }
 
-        /** Does a random operation on a random block. */
+        /** Performs a random operation on a random block, on the CPU and on the device. */
         void step() {
             int index = random.nextInt(BLOCKS);
             Block block = blocks[index];
@@ -179,7 +182,10 @@ class CudaBlocksTest {
             block.summed = true;
         }
 
-        /** Delivers a gradient to a place from which earlier ones were read. Returns its start. */
+        /**
+         * Writes a gradient to the next place of the memory for pushes, after the device has read the previous gradient there.
+         * Returns the offset of the place.
+         */
         private long arrive(MemorySegment gradient) {
             arrival = (arrival + 1) % ARRIVALS;
             while (device.applied() < reading[arrival]) {
@@ -195,7 +201,7 @@ class CudaBlocksTest {
             long ticket = device.mirror(index, (long) slot * BLOCK);
             byte[] now = block.weights.toArray(ValueLayout.JAVA_BYTE);
             if (random.nextBoolean()) {
-                // An update after the copy, which must not be seen.
+                // The copy must not contain this update, because the update is queued after the copy.
                 MemorySegment gradient = floats(block.weights.byteSize());
                 block.round++;
                 device.fold(index, block.round, 0, gradient, 0, GradientType.FLOAT32, now.length, 1);
@@ -203,17 +209,17 @@ class CudaBlocksTest {
             }
             device.awaitDone(ticket);
             assertThat(mirrors.asSlice((long) slot * BLOCK, now.length).mismatch(MemorySegment.ofArray(now)))
-                .as("first difference of block %d", index).isEqualTo(-1);
+                .as("the first differing byte of block %d", index).isEqualTo(-1);
         }
 
         private void checkStateAndSum(int index, Block block) {
             device.loadState(index);
             assertThat(block.hostState.mismatch(block.state.asSlice(0, block.hostState.byteSize())))
-                .as("first difference of the state of block %d", index).isEqualTo(-1);
+                .as("the first differing byte in the state of block %d", index).isEqualTo(-1);
             if (block.summed) {
                 MemorySegment sum = arena.allocate(block.sum.byteSize() + 8);
                 device.loadSum(index, sum, 8);
-                assertThat(sum.asSlice(8).mismatch(block.sum)).as("first difference of the sum").isEqualTo(-1);
+                assertThat(sum.asSlice(8).mismatch(block.sum)).as("the first differing byte of the sum").isEqualTo(-1);
             }
             if (random.nextBoolean()) {
                 MemorySegment sum = floats(block.sum.byteSize());
@@ -235,10 +241,10 @@ class CudaBlocksTest {
         return FoldKernelsTest.specifications().toList();
     }
 
-    /** With even seeds, half of the gradients arrive on the device and are not copied. */
+    /** With an even seed, gradients also arrive in device memory, as by RDMA, and are not copied. */
     @ParameterizedTest
     @MethodSource("specifications")
-    void resultsEqualTheResultsOfTheCpuInAnyOrderOfStreams(String specification) {
+    void deviceResultsEqualCpuResultsInAnyOrderOfStreams(String specification) {
         for (long seed = 1; seed <= Math.max(4, SEEDS / 5); seed++) {
             Emulator.reset(seed);
             Emulator.gpuDirect(true, seed % 4 == 0, seed % 3 == 0);
@@ -259,7 +265,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void successiveMirrorsHaveTheWeightsOfTheirOwnBlocks() {
+    void eachMirrorContainsTheWeightsOfItsOwnBlock() {
         for (int seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (Twin twin = new Twin("sum", seed)) {
@@ -273,14 +279,14 @@ class CudaBlocksTest {
                 for (int i = 0; i < BLOCKS; i++) {
                     MemorySegment weights = twin.blocks[i].weights;
                     assertThat(twin.mirrors.asSlice((long) slots[i] * BLOCK, weights.byteSize()).mismatch(weights))
-                        .as("first difference of block %d with seed %d", i, seed).isEqualTo(-1);
+                        .as("the first differing byte of block %d with seed %d", i, seed).isEqualTo(-1);
                 }
             }
         }
     }
 
     @Test
-    void hostThatReadsTheMemoryForPushesGetsAnException() {
+    void hostCannotReadTheMemoryForPushes() {
         Emulator.gpuDirect(true, true, false);
         try (Twin twin = new Twin("sum", 1, true)) {
             PushMemory pushes = twin.device.pushMemory();
@@ -297,9 +303,9 @@ class CudaBlocksTest {
         }
     }
 
-    /** A real device may have no GPUDirect RDMA. */
+    /** The test also passes with a real device that does not support GPUDirect RDMA. */
     @Test
-    void memoryForPushesHasADmaBufOrTheReasonWhyNotAndIsReadByKernels() {
+    void kernelsReadTheMemoryForPushesWithOrWithoutADmaBuf() {
         try (Twin twin = new Twin("sum", 1, true)) {
             PushMemory pushes = twin.device.pushMemory();
             assertThat(pushes.segment().address() % 65536).isZero();
@@ -311,7 +317,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void reasonWhyADriverHasNoDmaBufIsKept() {
+    void memoryForPushesHasTheReasonForAMissingDmaBuf() {
         Emulator.gpuDirect(true, false, true);
         try (Twin twin = new Twin("sum", 1, true)) {
             assertThat(twin.device.pushMemory().dmaBuf()).isNegative();
@@ -320,15 +326,15 @@ class CudaBlocksTest {
     }
 
     @Test
-    void driverThatCannotFlushWhatRdmaDevicesWriteIsRefused() {
+    void driverThatCannotFlushRdmaWritesIsRefused() {
         Emulator.reset(1, 11000, 7, 0, 1);
         assertThatThrownBy(() -> new Twin("sum", 1, true)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("cuda:0").hasMessageContaining("may miss the data that an RDMA device writes");
+            .hasMessageContaining("cuda:0").hasMessageContaining("might miss the data that an RDMA device writes");
         assertThat(Emulator.live()).isZero();
     }
 
     @Test
-    void fullQueueMakesThePusherWait() {
+    void pushWaitsWhileTheQueueIsFull() {
         try (Twin twin = new Twin("sum", 1)) {
             MemorySegment gradient = twin.floats(BLOCK);
             for (int i = 0; i < 10_000; i++) {
@@ -340,7 +346,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void eachFailureOfTheDriverEndsEveryWaitWithItsName() {
+    void errorOfEveryFailedDriverCallContainsTheNameOfTheCall() {
         Emulator.fail(0, 0, false);
         use();
         int calls = Emulator.calls();
@@ -348,13 +354,13 @@ class CudaBlocksTest {
             Emulator.reset(1);
             Emulator.fail(call, CUresult.CUDA_ERROR_LAUNCH_FAILED, true);
             Throwable failure = catchThrowable(CudaBlocksTest::use);
-            // The number of looks at events differs, so the last calls may not be reached.
+            // The number of polls of events differs from run to run, so the last calls are not always reached.
             if (!Emulator.failedCall().isEmpty()) {
-                // A driver without dma-buf is not a failure, so the next call fails.
+                // A failed export of a dma-buf does not fail the device, so the error names one of the next calls.
                 String name = Emulator.failedCall().equals("cuMemGetHandleForAddressRange")
                     ? "cu"
                     : Emulator.failedCall();
-                assertThat(failure).as("call %d", call).isInstanceOf(DeviceException.class)
+                assertThat(failure).as("failure of call %d", call).isInstanceOf(DeviceException.class)
                     .hasMessageContaining("cuda:0").hasMessageContaining(name);
             }
         }
@@ -372,7 +378,10 @@ class CudaBlocksTest {
         }
     }
 
-    /** A clock that jumps by 30 s in the next wait after {@link #jump}, as if the process was stopped in this wait. */
+    /**
+     * A clock that jumps by 30 s during the next wait of the device's thread after {@link #jump}, as if the process was stopped
+     * then.
+     */
     private static final class JumpingClock implements NanoClock {
         private final AtomicLong jumpedNs = new AtomicLong();
         private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
@@ -411,7 +420,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void deviceThatEndsItsWorkWhileTheProcessIsStoppedIsNotLost() throws InterruptedException {
+    void deviceThatCompletesItsWorkWhileTheProcessIsStoppedIsNotLost() throws InterruptedException {
         JumpingClock clock = new JumpingClock();
         try (Twin twin = new Twin("sum", 1, false, clock)) {
             Emulator.hang(true);
@@ -422,19 +431,19 @@ class CudaBlocksTest {
     }
 
     @Test
-    void deviceThatDoesNotEndItsWorkIsLost() throws InterruptedException {
+    void deviceThatDoesNotCompleteItsWorkIsLost() throws InterruptedException {
         JumpingClock clock = new JumpingClock();
         try (Twin twin = new Twin("sum", 1, false, clock)) {
             Emulator.hang(true);
             long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
             clock.jump(() -> {});
             assertThatThrownBy(() -> twin.device.awaitDone(ticket)).isInstanceOf(DeviceException.class)
-                .hasMessageContaining("has not done its work within 10 s");
+                .hasMessageContaining("did not complete its work within 10 s");
         }
     }
 
     @Test
-    void shardThatDoesNotFitIsRefusedWithTheReason() {
+    void shardLargerThanTheFreeDeviceMemoryIsRefused() {
         try (Aggregator sum = Aggregators.parse("sum")) {
             DeviceShape shape = new DeviceShape(1L << 50, 1 << 20, sum, true, 0, List.of(), _ -> MemorySegment.NULL,
                 NanoClock.SYSTEM, "test");
@@ -445,7 +454,7 @@ class CudaBlocksTest {
     }
 
     @Test
-    void namesOfDevicesThatDoNotExistAreRefusedInOneLine() {
+    void unknownDeviceNameIsRefusedInOneLine() {
         for (String wrong : new String[]{"gpu", "cuda", "cuda:", "cuda:-1", "cuda:0x", "cuda:9999999999"}) {
             assertThatThrownBy(() -> Device.named(wrong)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the device \"" + wrong + "\" must be a kind and a number, such as cuda:0");

@@ -14,7 +14,7 @@ import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Makes calls of the driver fail. */
+/** Tests failures of calls to the driver. */
 class CudaFaultsTest {
     private static final int BYTES = TwinModel.LOGICAL_BLOCK;
     private static final Set<String> ALL_CALLS = Set.of("cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
@@ -34,7 +34,7 @@ class CudaFaultsTest {
         Cuda.ensureAvailability();
     }
 
-    /** Uses every function of the driver. */
+    /** Calls every driver function in {@link #ALL_CALLS}. */
     private static void useAll() throws InterruptedException {
         try (Arena arena = Arena.ofShared();
             Aggregator adam = Aggregators.parse("adam:lr=1");
@@ -63,10 +63,11 @@ class CudaFaultsTest {
     }
 
     /**
-     * The number of looks at an event depends on the order of streams, so the last numbers may not be reached in each run.
+     * Fails each call once with each error. The number of calls can vary, because the number of polls depends on the order of
+     * streams.
      */
     @Test
-    void errorNamesTheDriverCallThatFailedAndNothingLeaks() throws InterruptedException {
+    void failureOfAnyDriverCallIsReportedByNameWithoutALeak() throws InterruptedException {
         Emulator.fail(0, 0, false);
         useAll();
         int calls = Emulator.calls();
@@ -75,15 +76,15 @@ class CudaFaultsTest {
             for (int call = 1; call <= calls; call++) {
                 Emulator.reset(1);
                 Emulator.fail(call, error, false);
-                assertThatThrownBy(CudaFaultsTest::useAll).as("call %d", call)
+                assertThatThrownBy(CudaFaultsTest::useAll).as("failure of call %d", call)
                     .isInstanceOfSatisfying(CudaException.class, e -> {
                         assertThat(e).hasMessageStartingWith(Emulator.failedCall());
                         assertThat(e.error()).isEqualTo(error);
                         assertThat(e).hasMessageContaining(Emulator.failedCall())
                             .hasMessageContaining("(" + error + ")");
                     });
-                assertThat(Emulator.leaked()).as("leaked after %s", Emulator.failedCall()).isZero();
-                assertThat(Emulator.live()).as("live after %s", Emulator.failedCall()).isZero();
+                assertThat(Emulator.leaked()).as("objects leaked after a failure of %s", Emulator.failedCall()).isZero();
+                assertThat(Emulator.live()).as("open objects after a failure of %s", Emulator.failedCall()).isZero();
                 failed.add(Emulator.failedCall());
             }
         }
@@ -98,14 +99,14 @@ class CudaFaultsTest {
         for (int call = 1; call <= calls; call++) {
             Emulator.reset(1);
             Emulator.fail(call, CUresult.CUDA_ERROR_DEVICE_UNAVAILABLE, true);
-            assertThatThrownBy(CudaFaultsTest::useAll).as("call %d", call).isInstanceOfSatisfying(CudaException.class,
+            assertThatThrownBy(CudaFaultsTest::useAll).as("failure of call %d", call).isInstanceOfSatisfying(CudaException.class,
                 e -> assertThat(e).hasMessageStartingWith(Emulator.failedCall()));
-            assertThat(Emulator.live()).as("live after %s", Emulator.failedCall()).isZero();
+            assertThat(Emulator.live()).as("open objects after a failure of %s", Emulator.failedCall()).isZero();
         }
     }
 
     @Test
-    void kernelThatAccessesFreedMemoryFailsTheDeviceAndClosingFreesAll() {
+    void closeFreesAllObjectsAfterAKernelAccessedFreedMemory() {
         try (Aggregator sum = Aggregators.parse("sum")) {
             CudaDevice device = CudaDevice.open(0, 1 << 20);
             FoldKernels kernels = new FoldKernels(device, sum, 1, 1);
@@ -126,12 +127,12 @@ class CudaFaultsTest {
     }
 
     @Test
-    void errorNamesThePtxThatTheDriverRefuses() {
+    void errorNamesThePtxFileThatTheDriverRefuses() {
         try (Aggregator sum = Aggregators.parse("sum");
             CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             Emulator.fail(2, CUresult.CUDA_ERROR_INVALID_PTX, false);
             assertThatThrownBy(() -> new FoldKernels(device, sum, 1, 1)).hasMessage(
-                "cuModuleLoadDataEx of copy.ptx on cuda:0 (emulated 0) has failed: CUDA_ERROR_INVALID_PTX (218)");
+                "cuModuleLoadDataEx of copy.ptx on cuda:0 (emulated 0) failed: CUDA_ERROR_INVALID_PTX (218)");
         }
     }
 }

@@ -24,7 +24,7 @@ class CudaReportTest {
     }
 
     @Test
-    void everyDeviceIsDescribed() {
+    void reportDescribesEveryDevice() {
         Emulator.reset(2, Emulator.VERSION, 9, 0, 1);
         CudaReport report = CudaReport.ofThisMachine();
         assertThat(report.obstacle()).isNull();
@@ -37,21 +37,21 @@ class CudaReportTest {
     }
 
     @Test
-    void driverThatDoesNotKnowDmaBufOffersNone() {
+    void reportShowsNoDmaBufWithAnOldDriver() {
         Emulator.reset(1, 11000, 7, 0, 1);
         assertThat(CudaReport.ofThisMachine().devices()).singleElement()
             .matches(device -> device.gpuDirectRdma() && !device.dmaBuf());
     }
 
     @Test
-    void deviceThatIsTooOldIsAnObstacle() {
+    void reportStatesThatADeviceIsTooOld() {
         Emulator.reset(1, Emulator.VERSION, 6, 1, 1);
         assertThat(CudaReport.ofThisMachine().devices()).singleElement().extracting(Device::obstacle).isEqualTo(
             "the device cuda:0 (emulated 0) has the compute capability 6.1; at least 7.0 is needed");
     }
 
     @Test
-    void everyCallThatFailsIsAnObstacle() {
+    void reportStatesEveryFailedDriverCallAsObstacle() {
         Emulator.fail(0, 0, false);
         CudaReport.ofThisMachine();
         int calls = Emulator.calls();
@@ -62,7 +62,7 @@ class CudaReportTest {
             String obstacle = call <= CALLS_BEFORE_THE_FIRST_DEVICE
                 ? report.obstacle()
                 : report.devices().getFirst().obstacle();
-            assertThat(obstacle).as("call %d", call).startsWith(Emulator.failedCall() + " ").contains(" has failed");
+            assertThat(obstacle).as("failure of call %d", call).startsWith(Emulator.failedCall() + " ").contains(" failed");
             assertThat(Emulator.live()).isZero();
         }
     }

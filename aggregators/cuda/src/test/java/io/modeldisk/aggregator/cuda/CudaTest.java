@@ -13,7 +13,7 @@ import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests what is said without a usable GPU, the device, its memory and its streams. */
+/** Tests the error messages without a usable GPU, and devices, their memory and their streams. */
 class CudaTest {
     private static final String LIBRARY = "libcuda.so.1";
     private static final int BYTES = 4096;
@@ -37,27 +37,27 @@ class CudaTest {
     }
 
     @Test
-    void missingDriverIsNamed() {
+    void errorReportsAMissingDriver() {
         assertThat(Cuda.failure("libcuda-missing.so.1")).isEqualTo(
             "NVIDIA's driver is missing: the library libcuda-missing.so.1 cannot be loaded; install the driver, or name"
                 + " the folder of the library in LD_LIBRARY_PATH");
     }
 
     @Test
-    void driverWithoutDeviceIsNamed() {
+    void errorReportsADriverWithoutDevices() {
         Emulator.reset(0, Emulator.VERSION, 7, 0, 1);
         assertThat(Cuda.failure(LIBRARY)).isEqualTo("NVIDIA's driver finds no device; check with nvidia-smi");
     }
 
     @Test
-    void driverThatIsTooOldIsNamed() {
+    void errorReportsATooOldDriver() {
         Emulator.reset(1, 10020, 7, 0, 1);
         assertThat(Cuda.failure(LIBRARY)).isEqualTo(
             "NVIDIA's driver is too old: it supports CUDA 10.2, and CUDA 11.0 is needed; update the driver");
     }
 
     @Test
-    void driverThatDoesNotStartIsNamed() {
+    void errorReportsADriverThatDoesNotStart() {
         Emulator.fail(1, CUresult.CUDA_ERROR_UNKNOWN, false);
         assertThat(Cuda.failure(LIBRARY)).isEqualTo(
             "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi, and load the module nvidia_uvm"
@@ -65,7 +65,7 @@ class CudaTest {
     }
 
     @Test
-    void deviceNumberThatDoesNotExistIsRefused() {
+    void unknownDeviceNumberIsRefused() {
         assertThatThrownBy(() -> CudaDevice.open(1, BYTES))
             .hasMessage("there is no device cuda:1; this machine has only cuda:0");
         Emulator.reset(3, Emulator.VERSION, 7, 0, 1);
@@ -83,8 +83,8 @@ class CudaTest {
     @Test
     void budgetAboveTheFreeMemoryIsRefused() {
         long tooMuch = Emulator.MEMORY_BYTES + 1;
-        assertThatThrownBy(() -> CudaDevice.open(0, tooMuch)).hasMessage("a budget of " + tooMuch
-            + " B is not possible: the device cuda:0 (emulated 0) has 256 MiB of free memory");
+        assertThatThrownBy(() -> CudaDevice.open(0, tooMuch)).hasMessage("a memory budget of " + tooMuch
+            + " B is not possible, because the device cuda:0 (emulated 0) has only 256 MiB of free memory");
         assertThat(Emulator.live()).isZero();
     }
 
@@ -136,7 +136,7 @@ class CudaTest {
     }
 
     @Test
-    void memoryOfTheDeviceIsCopiedOnTheDevice() throws InterruptedException {
+    void deviceMemoryIsCopiedWithinTheDevice() throws InterruptedException {
         try (CudaDevice device = CudaDevice.open(0, 2 * BYTES)) {
             PinnedMemory host = device.allocatePinned(BYTES);
             host.segment().fill((byte) 7);
@@ -158,7 +158,7 @@ class CudaTest {
     }
 
     @Test
-    void eventThatWasNeverRecordedIsCompleteAndAwaitEndsAtTheTimeOut() throws InterruptedException {
+    void eventIsIncompleteFromItsRecordUntilThePrecedingWorkIsDone() throws InterruptedException {
         try (CudaDevice device = CudaDevice.open(0, BYTES)) {
             CudaEvent never = device.newEvent();
             assertThat(never.isComplete()).isTrue();
@@ -173,9 +173,9 @@ class CudaTest {
         }
     }
 
-    /** This is a test of the emulator: it must find a missing event. */
+    /** Tests the emulator itself: a test must be able to find a missing event. */
     @Test
-    void missingEventGivesWrongResultsInSomeOrderOfStreams() throws InterruptedException {
+    void emulatorGivesWrongResultsInSomeOrdersIfAnEventIsMissing() throws InterruptedException {
         boolean right = false;
         boolean wrong = false;
         for (long seed = 1; seed <= 50; seed++) {

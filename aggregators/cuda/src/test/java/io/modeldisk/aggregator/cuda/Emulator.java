@@ -18,11 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The stand-in for NVIDIA's driver in src/test/native: a device that this process emulates. It is compiled by gcc and loaded
- * before JCuda, which then uses it because of its name, libcuda.so.1.
+ * The emulated CUDA driver from src/test/native, with emulated devices in this process. gcc compiles it to a library named
+ * libcuda.so.1. The library is loaded before JCuda, so JCuda uses it instead of NVIDIA's driver.
  *
- * <p>With {@code -Dcuda.driver=real}, the tests use the driver and the first GPU of this machine instead. Those that need more of
- * the emulated driver are skipped.
+ * <p>With {@code -Dcuda.driver=real}, the tests use the driver and the first GPU of this machine instead. Tests that need the
+ * emulated driver are then skipped.
  */
 @SuppressWarnings("restricted")
 public final class Emulator {
@@ -42,7 +42,7 @@ public final class Emulator {
 
     private Emulator() {}
 
-    /** Waits until the work of a batch or of an event is complete. Returns false after the time-out. */
+    /** Waits until a batch or an event is complete. Returns false after the time-out. */
     static boolean await(BooleanSupplier complete, long timeoutMs) throws InterruptedException {
         long endNs = NanoClock.SYSTEM.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (!complete.getAsBoolean()) {
@@ -54,7 +54,7 @@ public final class Emulator {
         return true;
     }
 
-    /** The loaded library. */
+    /** The functions of the loaded library, which is compiled and loaded at the first use of this class. */
     private static final class Loaded {
         private static final String FAILURE = load();
         private static final MethodHandle RESET = function("emulator_reset", null, INT, INT, INT, INT, LONG, LONG);
@@ -98,12 +98,15 @@ public final class Emulator {
         }
     }
 
-    /** Skips the test if it would use the real driver. */
+    /** Skips the test if the tests use the real driver. */
     static void assumeEmulated() {
         assumeTrue(!REAL, "this test needs the emulated driver");
     }
 
-    /** Sets up one good device. Skips the test if gcc is missing. Does nothing to the real driver, which must be there. */
+    /**
+     * Sets up one device without faults. Skips the test if gcc is missing. With the real driver, only checks that the driver is
+     * available.
+     */
     public static void reset(long seed) {
         if (REAL) {
             Cuda.ensureAvailability();
@@ -112,7 +115,7 @@ public final class Emulator {
         }
     }
 
-    /** Sets up one good device with this much memory. */
+    /** Sets up one device without faults and with this amount of memory. */
     public static void resetWithMemory(long memoryBytes) {
         reset(1, VERSION, 7, 0, memoryBytes, 1);
     }
@@ -128,56 +131,66 @@ public final class Emulator {
         call(Loaded.RESET, devices, version, major, minor, memoryBytes, seed);
     }
 
-    /** Makes call number {@code call} from now on fail, and with {@code always} all later calls; 0 for no failure. */
+    /**
+     * Makes a call to the driver fail. Calls are counted from 1, starting now; with 0, no call fails. If {@code always} is true,
+     * all later calls fail too.
+     */
     public static void fail(int call, int error, boolean always) {
         assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);
     }
 
-    /** Chooses whether the device does no work, until {@link #reset}. A device that works again has done what it had to do. */
+    /**
+     * Makes the device hang, so it does no work until {@link #reset}. With {@code false}, the device completes all its work and
+     * no longer hangs.
+     */
     static void hang(boolean hangs) {
         assumeEmulated();
         call(Loaded.HANG, hangs ? 1 : 0);
     }
 
     /**
-     * Chooses the ways by which RDMA devices reach memory that is allocated later, after {@link #reset}: none of them then.
+     * Sets how RDMA devices can reach device memory that is allocated later: by its addresses, by a dma-buf, or both. After
+     * {@link #reset}, they cannot reach it at all.
      *
-     * @param ordered whether kernels see what RDMA devices write without a flush
+     * @param ordered whether kernels see the writes of RDMA devices without a flush
      */
     public static void gpuDirect(boolean byAddress, boolean byDmaBuf, boolean ordered) {
         assumeEmulated();
         call(Loaded.GPUDIRECT, byAddress ? 1 : 0, byDmaBuf ? 1 : 0, ordered ? 1 : 0);
     }
 
-    /** Writes native memory to device memory as an RDMA device does. */
+    /** Copies native memory to device memory in the way in which an RDMA device would write it. */
     public static void arrive(long address, MemorySegment data) {
         if ((int) call(Loaded.ARRIVE, address, data, data.byteSize()) == 0) {
-            throw new IllegalArgumentException("RDMA devices do not reach the address " + address);
+            throw new IllegalArgumentException("RDMA devices cannot reach the device address " + address);
         }
     }
 
-    /** Returns the number of calls since {@link #fail}. */
+    /** Returns the number of calls to the driver since {@link #fail}. */
     static int calls() {
         return (int) call(Loaded.CALLS);
     }
 
-    /** Returns the name of the function that has failed first since {@link #fail}. */
+    /** Returns the name of the function that failed first since {@link #fail}, or an empty text if none failed. */
     static String failedCall() {
         return text(Loaded.FAILED_CALL);
     }
 
-    /** Returns the reason of the newest failure; empty with the real driver. */
+    /** Returns the reason for the newest failure. With the real driver, the text is empty. */
     public static String message() {
         return REAL ? "" : text(Loaded.MESSAGE);
     }
 
-    /** Returns the number of objects that a context had to free because nobody else did; 0 with the real driver. */
+    /**
+     * Returns the number of leaked objects, which were freed only because their context was destroyed. With the real driver, the
+     * result is 0.
+     */
     static int leaked() {
         return REAL ? 0 : (int) call(Loaded.LEAKED);
     }
 
-    /** Returns the number of objects that exist now; 0 with the real driver. */
+    /** Returns the number of objects that are not freed yet. With the real driver, the result is 0. */
     public static int live() {
         return REAL ? 0 : (int) call(Loaded.LIVE);
     }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compares the aggregators on a device with those of the CPU. */
+/** Compares the aggregators on a device with the aggregators of the CPU. */
 class FoldKernelsTest {
     static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
     private static final int BLOCK = TwinModel.LOGICAL_BLOCK;
@@ -48,14 +48,14 @@ class FoldKernelsTest {
     }
 
     @Test
-    void everyAggregatorOfTheCpuIsCompared() {
+    void specificationsContainEveryAggregatorOfTheCpu() {
         assertThat(specifications().map(text -> text.split(":")[0]).collect(Collectors.toSet())).containsAll(
             Aggregators.providers().stream().map(AggregatorProvider::name).toList());
     }
 
     @ParameterizedTest
     @MethodSource("specifications")
-    void foldsOnTheDeviceEqualFoldsOnTheCpuInAnyOrderOfStreams(String specification) throws InterruptedException {
+    void deviceFoldsEqualCpuFoldsInAnyOrderOfStreams(String specification) throws InterruptedException {
         for (long seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (TwinModel model = new TwinModel(specification, seed)) {
@@ -69,7 +69,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void roundsOnTheDeviceEqualRoundsOnTheCpuInAnyOrderOfStreams() throws InterruptedException {
+    void deviceRoundsEqualCpuRoundsInAnyOrderOfStreams() throws InterruptedException {
         for (long seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
             try (TwinModel model = new TwinModel("momentum:lr=0.1", seed)) {
@@ -100,7 +100,8 @@ class FoldKernelsTest {
         try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             PinnedMemory values = device.allocatePinned(bytes / 2);
             for (int i = 0; i < count; i++) {
-                // A product with an odd number visits all values, with different exponents beside each other.
+                // The multiplication by an odd number produces every 16-bit value once, with different exponents next to each
+                // other.
                 values.segment().setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (i * 40_503));
             }
             MemorySegment expected = arena.allocate(bytes, 4);
@@ -113,7 +114,7 @@ class FoldKernelsTest {
         }
     }
 
-    /** Returns weights to which the device has assigned a gradient. */
+    /** Applies {@code values} as a gradient with the aggregator assign on the device, and returns the resulting weights. */
     private static MemorySegment assigned(CudaDevice device, PinnedMemory values, GradientType type, long bytes)
         throws InterruptedException {
         try (Aggregator assign = Aggregators.parse("assign")) {
@@ -146,7 +147,7 @@ class FoldKernelsTest {
                     if (start < 3 && end > 1) {
                         assertThat(batch.accumulate(memory, start * BLOCK, gradient, 0, GradientType.FLOAT32,
                             (end - start) * BLOCK, true))
-                            .as("from %d to %d", start, end).isFalse();
+                            .as("the range from block %d to block %d is added", start, end).isFalse();
                     }
                 }
             }
@@ -158,7 +159,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void fullBatchRefusesARange() {
+    void fullBatchRefusesAnotherRange() {
         try (TwinModel model = new TwinModel("sum", 1)) {
             DeviceMemory memory = model.device.allocate(9 * BLOCK);
             Batch batch = model.kernels.tryBegin(Work.ACCUMULATE);
@@ -171,7 +172,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void batchesAreLimitedAndReturnOnlyWhenTheyAreComplete() throws InterruptedException {
+    void batchIsAvailableAgainOnlyAfterItsWorkIsComplete() throws InterruptedException {
         try (TwinModel model = new TwinModel("sum", 1)) {
             DeviceMemory memory = model.device.allocate(2 * BLOCK);
             Batch first = model.kernels.tryBegin(Work.ACCUMULATE);
@@ -208,7 +209,7 @@ class FoldKernelsTest {
                 allocated = Math.min(allocated, threads.getCurrentThreadAllocatedBytes() - before);
                 assertThat(added).isTrue();
             }
-            // The first passes load classes, which allocates. Later passes do not.
+            // The first passes load classes, which allocates objects, so the minimum over all passes counts.
             assertThat(allocated).isZero();
         }
     }
@@ -239,10 +240,10 @@ class FoldKernelsTest {
     }
 
     @Test
-    void errorOfARefusedKernelHasItsNameAndTheFirstLinesOfTheLog() {
+    void errorOfARefusedKernelContainsItsNameAndTheFirstLogLines() {
         try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             assertThatThrownBy(() -> Kernel.load(device, new KernelCall("wrong", "wrong", 0))).hasMessageMatching(
-                "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* has failed: CUDA_ERROR_INVALID_PTX \\(218\\): "
+                "cuModuleLoadDataEx of wrong.ptx on cuda:0 .* failed: CUDA_ERROR_INVALID_PTX \\(218\\): "
                     + ".*line 12.*nonsense.*; .*fatal.*");
         }
         assertThat(Emulator.leaked()).isZero();

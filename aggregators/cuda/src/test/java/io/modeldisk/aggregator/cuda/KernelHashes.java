@@ -9,7 +9,9 @@ import java.util.HexFormat;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** Prints the SHA-256 of each kernel file in a jar, for the transcript of deploy/gpu-tests: {@code KernelHashes JAR}. */
+/**
+ * Prints the SHA-256 hash of each kernel file in a jar, for the transcript of deploy/gpu-tests. Usage: {@code KernelHashes JAR}.
+ */
 final class KernelHashes {
     private static final String SUFFIX = ".ptx";
 

@@ -23,10 +23,10 @@ class NormTest {
     private static final int BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
     private static final int SEEDS = Math.ceilDiv(FoldKernelsTest.SEEDS, 10);
 
-    /** The number of values that bring the norm near to {@link #EPSILON}. */
+    /** The number of values at the start of a gradient that bring its norm close to {@link #EPSILON}. */
     private static final int FIRST = 9;
 
-    /** The number that is added to a norm. */
+    /** The number that the aggregators add to a norm. */
     private static final double EPSILON = 1e-6;
 
     @BeforeEach
@@ -35,14 +35,14 @@ class NormTest {
     }
 
     static Stream<Arguments> gradients() {
-        // The kernel computes 64 logical blocks in a pass.
+        // The kernel processes 64 logical blocks in each pass, so these numbers test one, two and three passes.
         return Stream.of(1, 2, 63, 64, 65, 150).flatMap(blocks -> Stream
             .of(GradientType.FLOAT32, GradientType.BFLOAT16).map(type -> Arguments.of(blocks, type)));
     }
 
     @ParameterizedTest
     @MethodSource("gradients")
-    void squaresAreAddedInTheOrderOfTheCpu(int logicalBlocks, GradientType type) throws InterruptedException {
+    void normOnTheDeviceHasTheSameBitsAsOnTheCpu(int logicalBlocks, GradientType type) throws InterruptedException {
         long bytes = (long) logicalBlocks * BLOCK;
         for (int seed = 1; seed <= SEEDS; seed++) {
             Emulator.reset(seed);
@@ -52,8 +52,8 @@ class NormTest {
                 MemorySegment gradient = arena.allocate(bytes, 64);
                 fill(gradient, type, new SplittableRandom(seed));
                 Weights expected = new Weights(arena.allocate(bytes, 64));
-                // With a scale of -1, the factor is the limit divided by the small difference of EPSILON and the norm, so it
-                // shows the last bits of the norm, which a float32 does not have otherwise.
+                // With a scale of -1, the factor is the limit divided by the tiny difference between EPSILON and the norm. The
+                // factor therefore depends on the last bits of the float64 norm, which a float32 result would otherwise hide.
                 sgd.aggregate(expected, 0, gradient, 0, bytes, -1);
                 MemorySegment weights = fold(device, sgd, gradient, type);
                 assertThat(weights.mismatch(expected.weights())).as("seed %d: %s", seed, Emulator.message())
@@ -91,7 +91,10 @@ class NormTest {
         return weights.segment();
     }
 
-    /** Writes random values of many sizes, whose norm is less than {@link #EPSILON} by only about 1e-12 to 1e-11 of it. */
+    /**
+     * Writes random values of very different sizes. The relative difference between their norm and {@link #EPSILON} is only about
+     * 1e-12 to 1e-11, and the norm is smaller.
+     */
     private static void fill(MemorySegment gradient, GradientType type, SplittableRandom random) {
         int count = (int) (gradient.byteSize() / Float.BYTES);
         double rest = EPSILON * EPSILON;
@@ -99,13 +102,16 @@ class NormTest {
         for (int i = FIRST; i < count; i++) {
             rest -= set(gradient, type, i, size * random.nextGaussian() * Math.exp(-random.nextDouble(8)));
         }
-        // Each of the first values takes all but a twentieth of the rest.
+        // The square of each of these values is 95 % of the remaining difference.
         for (int i = 0; i < FIRST; i++) {
             rest -= set(gradient, type, i, Math.sqrt(rest * 0.95));
         }
     }
 
-    /** Returns the square of the value that is written. Without its last 16 bits, a float32 is a bfloat16. */
+    /**
+     * Writes a value in the precision of the type, and returns the square of the written value. A bfloat16 is a float32 without
+     * its last 16 bits.
+     */
     private static double set(MemorySegment gradient, GradientType type, int index, double value) {
         int bits = Float.floatToRawIntBits((float) value) & (type == GradientType.BFLOAT16 ? 0xFFFF_0000 : -1);
         gradient.setAtIndex(ValueLayout.JAVA_INT, index, bits);

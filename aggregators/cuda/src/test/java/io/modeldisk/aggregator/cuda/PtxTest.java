@@ -16,14 +16,17 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Assembles the kernels with NVIDIA's assembler, which needs no GPU. */
+/** Assembles the kernels with NVIDIA's assembler. The assembler needs no GPU. */
 class PtxTest {
-    /** With 48 registers a thread, a processor of the GPU holds 5 of at most 8 groups of 256 threads. */
+    /**
+     * With at most 48 registers per thread, a streaming multiprocessor of the GPU can run 5 groups of 256 threads at the same
+     * time. Without the register limit, it could run 8.
+     */
     private static final int MAX_REGISTERS = 48;
 
     private static final Map<String, Integer> ENTRIES = Map.of("copy", 3, "sgd", 3, "squares", 1, "adam", 1, "norm", 1);
 
-    /** A file of kernels and an architecture. */
+    /** A kernel file, and the GPU architecture for which it is assembled. */
     record Target(String file, String architecture) {}
 
     static Stream<Target> targets() {
@@ -38,7 +41,7 @@ class PtxTest {
 
     @ParameterizedTest
     @MethodSource("targets")
-    void kernelsAssembleWithoutSpillsAndWithinTheBoundOfRegisters(Target target) {
+    void kernelsAssembleWithoutSpillsAndWithinTheRegisterLimit(Target target) {
         String log = assemble(Kernel.ptx(target.file), target.architecture);
         Map<String, Integer> registers = new HashMap<>();
         Matcher entries = Pattern

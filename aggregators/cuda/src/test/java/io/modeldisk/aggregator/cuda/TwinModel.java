@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The same model twice: on the CPU and on a device. Gradients travel to the device on one stream, are folded on a second one, and
- * the weights are copied back on a third one. Events order the streams.
+ * The same model twice: on the CPU and on a device. One stream copies gradients to the device, a second stream folds them, and a
+ * third stream copies the weights back. Events order the streams.
  */
 final class TwinModel implements AutoCloseable {
     static final int LOGICAL_BLOCK = Aggregator.LOGICAL_BLOCK_BYTES;
@@ -31,9 +31,12 @@ final class TwinModel implements AutoCloseable {
     private static final float[] SPECIAL = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
         Float.MIN_VALUE,
         -Float.MIN_VALUE, Float.MIN_NORMAL / 3, 0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-30f, -1e-30f};
-    /** The number of the first special value that is finite. */
+    /** The index in SPECIAL of the first finite value. */
     private static final int FINITE = 3;
-    /** The factors of the values of a gradient. With 1e-8, the norm is about 1e-6, the number that is added to norms. */
+    /**
+     * The factors by which the values of a gradient are multiplied. With 1e-8, the norm is about 1e-6, which is the number that
+     * is added to norms.
+     */
     private static final float[] SIZES = {1, 1, 1e-8f, 1e20f};
 
     final CudaDevice device;
@@ -56,7 +59,7 @@ final class TwinModel implements AutoCloseable {
     private long pushed;
     private long round;
 
-    /** One block. Its weights and state on the CPU are in native memory. */
+    /** One block on the CPU, in native memory, and the same block on the device. */
     final class Block implements BlockMemory {
         final MemorySegment weights;
         final MemorySegment state;
@@ -129,7 +132,10 @@ final class TwinModel implements AutoCloseable {
         }
     }
 
-    /** Pushes gradients of random ranges, at most {@value #MAX_UPDATES} times, and copies the weights and the state back. */
+    /**
+     * Applies gradients to random ranges in {@code updates} rounds, at most {@value #MAX_UPDATES}, and copies the weights and the
+     * state back.
+     */
     void train(int updates) throws InterruptedException {
         for (round = 1; round <= updates; round++) {
             Batch batch = begin(Work.FOLD);
@@ -157,13 +163,14 @@ final class TwinModel implements AutoCloseable {
     }
 
     /**
-     * Adds a random gradient to the pushes, copies it to the device, and returns its offset in both. At this offset,
-     * {@link #widened} has the values as float32.
+     * Creates a random gradient in {@link #pushes}, copies it to {@link #gradients} on the device, and returns its offset, which
+     * is the same in both. {@link #widened} has the values as float32 at this offset.
      */
     private long push(GradientType type, long bytes) {
         long at = pushed;
         pushed += bytes;
-        // A value that is not finite determines the norm of the whole gradient.
+        // Most gradients have only finite values, because a value that is not finite alone determines the norm of the whole
+        // gradient.
         int firstSpecial = random.nextInt(3) == 0 ? 0 : FINITE;
         int distance = random.nextInt(3) == 0 ? 64 : Integer.MAX_VALUE;
         float size = SIZES[random.nextInt(SIZES.length)];
@@ -179,7 +186,7 @@ final class TwinModel implements AutoCloseable {
         return at;
     }
 
-    /** Writes the values at an offset of {@link #widened} to the pushes, and back as they are then. */
+    /** Converts values of {@link #widened} to the type of the gradient in {@link #pushes}, and writes the rounded values back. */
     private void narrow(GradientType type, long at, long count) {
         MemorySegment pushed = pushes.segment();
         switch (type) {
@@ -196,8 +203,8 @@ final class TwinModel implements AutoCloseable {
     }
 
     /**
-     * Plays rounds of bsp: several gradients are added to a sum, the first one of a range replaces the previous sum, the sum is
-     * applied with the mean's factor, and the sum is then cleared.
+     * Plays rounds of bsp. In each round, the first learner's gradient replaces the sum, the other learners' gradients are added
+     * to it, and then the mean is applied to the weights.
      */
     void trainInRounds(int rounds, int learners) throws InterruptedException {
         Block block = Collections.max(blocks, Comparator.comparingLong(any -> any.weights.byteSize()));
@@ -234,7 +241,7 @@ final class TwinModel implements AutoCloseable {
         assertSame("sum", sum, sumMirror.segment(), bytes);
     }
 
-    /** Returns a random number of whole logical blocks in bytes. */
+    /** Returns the length in bytes of a random number of whole logical blocks. */
     private long piece(long maxBytes) {
         return (1 + random.nextInt((int) (maxBytes / LOGICAL_BLOCK))) * (long) LOGICAL_BLOCK;
     }
@@ -261,7 +268,7 @@ final class TwinModel implements AutoCloseable {
         oldest.release();
     }
 
-    /** Copies the weights and the state to the host, and waits until they are there. */
+    /** Copies the weights and the state to the host, and waits until the copies are complete. */
     private void mirror() throws InterruptedException {
         folds.record(folded);
         mirrors.waitFor(folded);
@@ -278,7 +285,7 @@ final class TwinModel implements AutoCloseable {
         }
     }
 
-    /** Checks that the model on the device, as it was copied back, is that of the CPU. */
+    /** Checks that the weights and the state that were copied back from the device equal those on the CPU. */
     void assertSame() {
         for (int i = 0; i < blocks.size(); i++) {
             Block block = blocks.get(i);
@@ -294,7 +301,7 @@ final class TwinModel implements AutoCloseable {
         }
     }
 
-    /** Compares the bits, but counts every NaN as the same number. */
+    /** Compares the bits of the values. All NaNs count as equal. */
     private static void assertSame(String name, MemorySegment expected, MemorySegment actual, long bytes) {
         for (long i = 0; i < bytes; i += Float.BYTES) {
             float wanted = expected.get(ValueLayout.JAVA_FLOAT, i);

@@ -11,7 +11,7 @@ import java.util.Arrays;
 
 /**
  * A completion queue and its event channel. All polling for completions happens in this class. After {@value #EMPTY_POLLS} empty
- * polls in a row, {@link #poll} waits for an event. The wait takes at most {@value #EVENT_WAIT_MS} ms, because no call can wake
+ * polls in a row, {@link #poll} waits for an event. This wait is limited to {@value #EVENT_WAIT_MS} ms, because no call can wake
  * the waiting thread.
  *
  * <p>Only one thread at a time may use a completion queue. Only the constructor allocates memory.

@@ -14,10 +14,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of the RDMA connection manager that DiSNI lacks: the status and private data of an event, the name and features of a
- * device, and the acceptance of a connection with private data. The libdisni of modeldisk exports functions for these calls.
+ * Calls to the RDMA connection manager that DiSNI lacks: reading the status and private data of an event, reading the name and
+ * features of a device, and accepting a connection with private data. The libdisni of modeldisk exports functions for these
+ * calls.
  *
- * <p>Thread-safe, but only one thread may read an event channel.
+ * <p>Thread-safe, except that only one thread at a time may read an event channel.
  */
 public final class ConnectionDetails {
     /** The maximum number of bytes of private data in an event. */
@@ -101,6 +102,6 @@ public final class ConnectionDetails {
     }
 
     private static IllegalStateException unexpected(Throwable e) {
-        return new IllegalStateException("a call of libdisni failed", e);
+        return new IllegalStateException("a call to libdisni failed", e);
     }
 }

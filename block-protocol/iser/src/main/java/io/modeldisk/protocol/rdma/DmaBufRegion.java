@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A memory region over a dma-buf, which is memory of another device. DiSNI has no call for it. The libdisni of modeldisk exports
- * a function.
+ * A memory region over a dma-buf, which is memory of another device, such as a GPU. DiSNI cannot register such memory, so this
+ * class calls a function that the libdisni of modeldisk exports.
  */
 final class DmaBufRegion extends NatIbvMr {
     private static final int MESSAGE_BYTES = 256;
@@ -52,7 +52,7 @@ final class DmaBufRegion extends NatIbvMr {
         } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("a call of libdisni failed", e);
+            throw new IllegalStateException("a call to libdisni failed", e);
         }
     }
 }

@@ -20,8 +20,8 @@ import org.apache.logging.log4j.Logger;
  * The queue pair of a reliable connection, with its completion queue. Any number of threads post requests and wait. One of the
  * waiting threads polls the completion queue for all threads.
  *
- * <p>Thread-safe. A thread may post and wait only during a {@link Use}. After the queue pair was closed, the end of the last
- * use releases the resources. Only the constructor allocates memory.
+ * <p>Thread-safe. A thread may post and wait only during a {@link Use}. The resources are released when the queue pair is closed
+ * and the last use has ended. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
     /**
@@ -33,7 +33,7 @@ public final class QueuePair implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
     private static final long QUIET_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-    /** A check of the connection, which runs while no completion arrives. */
+    /** A check of the connection, which runs repeatedly while no completion arrives. */
     @FunctionalInterface
     public interface IdleCheck {
         /** Checks the connection. A waiting thread calls this method, which may close the queue pair. */
@@ -47,7 +47,7 @@ public final class QueuePair implements AutoCloseable {
         void release() throws IOException;
     }
 
-    /** A use of the queue pair, which {@link #enter} begins. */
+    /** A period, begun by {@link #enter}, in which a thread uses the queue pair, so its resources are not released. */
     @FunctionalInterface
     public interface Use extends AutoCloseable {
         /** Ends the use. */
@@ -325,7 +325,7 @@ public final class QueuePair implements AutoCloseable {
         }
         polling = true;
         lock.unlock();
-        // If the poll fails, the count stays at -1, and the other threads are woken, so one of them polls.
+        // If the poll fails, the count stays at -1. The other threads are then woken, and one of them polls next.
         int count = -1;
         try {
             count = verbs.completions().poll(idleCheck);
@@ -347,8 +347,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits for a signal, but at most for one polling period. After this period, the polling thread may have stopped polling, and
-     * another thread must poll.
+     * Waits for a signal, but at most for one polling period. After this period, the caller checks again whether a thread still
+     * polls, because the polling thread might have stopped.
      */
     private void awaitChange() throws IOException {
         try {

@@ -16,7 +16,8 @@ import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 
 /**
- * Loads libdisni, the native part of DiSNI, from this jar. This libdisni has functions besides the native methods of DiSNI.
+ * Loads libdisni, the native part of DiSNI, from this jar. Besides DiSNI's native methods, this libdisni exports functions that
+ * modeldisk calls itself.
  *
  * <p>DiSNI loads the library with {@code System.loadLibrary}, which searches only {@code java.library.path}. However, a library
  * with global symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178), and then needs no
@@ -113,7 +114,7 @@ final class RdmaLibrary {
         } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("a call of dlopen failed", e);
+            throw new IllegalStateException("a call to dlopen failed", e);
         }
     }
 }

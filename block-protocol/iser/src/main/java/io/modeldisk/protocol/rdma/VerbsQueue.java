@@ -14,8 +14,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The verbs objects of a {@link QueuePair}, which are created together and released together. The queue pair synchronises the
- * calls.
+ * The verbs objects of a {@link QueuePair}, which are created together and released together. The {@link QueuePair} synchronises
+ * the calls to this class.
  */
 final class VerbsQueue {
     private static final Logger LOG = LogManager.getLogger(VerbsQueue.class);
@@ -27,7 +27,7 @@ final class VerbsQueue {
     private final List<StatefulVerbCall<?>> prepared = new ArrayList<>();
     private final List<QueuePair.Release> releases = new ArrayList<>();
 
-    /** Creates the verbs objects. Owns the identifier only if the constructor succeeds. */
+    /** Creates the verbs objects. If the constructor fails, the caller still owns the identifier. */
     VerbsQueue(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives) throws IOException {
         this.id = id;
         completions = new CompletionQueue(id.getVerbs(), sendRequests + receives, domain.nextCompletionVector());

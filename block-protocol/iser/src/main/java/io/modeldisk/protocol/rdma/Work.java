@@ -3,9 +3,9 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 
 /**
- * A work request of a queue pair. The object is used again for many requests, and each request is one turn. A completion names
- * the work request by its number, because the other fields of a failed completion are not valid. Guarded by the lock of its
- * {@link QueuePair}.
+ * A work request of a queue pair. One object serves many requests, one after another, and each such use is called a turn. A
+ * completion refers to the work request by its number, because most other fields of a failed completion are not valid. Guarded by
+ * the lock of its {@link QueuePair}.
  */
 public class Work {
     private final String name;
@@ -17,7 +17,7 @@ public class Work {
     private int bytes;
 
     /**
-     * @param name the action of the work request, for messages
+     * @param name the action of the work request, for messages, such as {@code sending a message}
      * @param arrives whether {@link QueuePair#awaitArrival} returns the work request after its completion
      */
     public Work(String name, boolean arrives) {

@@ -41,7 +41,9 @@ final class WorkTable {
         return room >= requests;
     }
 
-    /** Begins requests of which only the last is signaled. Returns the turn of the work request. */
+    /**
+     * Begins a turn of {@code work} for a chain of requests, of which only the last is signaled. Returns the number of the turn.
+     */
     int begin(Work work, int requests) {
         int turn = work.begin(requests + unsignaled);
         room -= requests;
@@ -64,8 +66,8 @@ final class WorkTable {
     }
 
     /**
-     * Completes the work request of a completion. Returns the reason if the work request failed, or null. The reason is
-     * {@link #FLUSHED_BY_END} if the close of the connection caused the failure.
+     * Completes the work request to which a completion refers. Returns null, or the reason if the work request failed. The reason
+     * is {@link #FLUSHED_BY_END} if the work request failed because the connection was closed.
      */
     String complete(IbvWC completion) {
         Work work = works.get((int) completion.getWr_id());

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests libdisni, if the build of modeldisk contains this library. Only one test depends on whether an RDMA device exists. */
+/** Tests libdisni. The tests are skipped if modeldisk was built without this library. Only one test depends on RDMA devices. */
 class RdmaLibraryTest {
     @BeforeEach
     void needsTheLibrary() {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the access flags of registered memory. Needs no device. */
+/** Tests the access flags with which memory is registered. The tests need no RDMA device. */
 final class RegisteredMemoryTest {
     private static List<Integer> accessFlags(MemoryRights rights) throws IOException {
         List<Integer> asked = new ArrayList<>();

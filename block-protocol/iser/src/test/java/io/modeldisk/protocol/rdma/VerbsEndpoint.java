@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedList;
 import java.util.List;
 
-/** One peer of a minimal connection: a queue pair, a completion queue and one registered mebibyte of memory. */
+/** One peer of an RDMA connection: a queue pair, a completion queue and 1 MiB of registered memory. */
 final class VerbsEndpoint implements AutoCloseable {
     static final int TIMEOUT_MS = 20_000;
     static final int MEMORY_BYTES = 1 << 20;
@@ -90,7 +90,7 @@ final class VerbsEndpoint implements AutoCloseable {
         post(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
     }
 
-    /** Posts an RDMA operation between the memory at {@code offset} and the memory of the peer. */
+    /** Posts an RDMA READ or WRITE between the memory at {@code offset} and the memory of the peer. */
     void rdma(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey) throws IOException {
         post(requestId, opcode, offset, bytes, remoteAddress, remoteKey);
     }
@@ -115,7 +115,7 @@ final class VerbsEndpoint implements AutoCloseable {
         return new LinkedList<>(List.of(part));
     }
 
-    /** Returns the next completion. If necessary, waits for a completion event. Fails if no event arrives in time. */
+    /** Returns the next completion. If there is none yet, waits for a completion event. Fails if no event arrives in time. */
     IbvWC completion() throws IOException {
         arm.execute();
         if (poll.execute().getPolls() == 0) {
@@ -126,7 +126,9 @@ final class VerbsEndpoint implements AutoCloseable {
         return completion[0];
     }
 
-    /** Waits for the next event of a channel, and returns the event. Fails if the event does not have the expected type. */
+    /**
+     * Waits for the next event of a channel, and returns the event. Fails if the event has another type than {@code expected}.
+     */
     static RdmaCmEvent event(RdmaEventChannel channel, RdmaCmEvent.EventType expected) throws IOException {
         RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MS);
         assertThat(event).as("an event arrives").isNotNull();

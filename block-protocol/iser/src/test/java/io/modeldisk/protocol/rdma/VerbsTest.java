@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests DiSNI's verbs on a device, through this project's libdisni. Both peers are in this process. */
+/** Tests DiSNI's verbs on an RDMA device, with modeldisk's libdisni. Both peers of the connection are in this process. */
 @Tag("softroce")
 class VerbsTest {
     private static final int PORT = 26_100;
@@ -84,7 +84,7 @@ class VerbsTest {
         return parameters;
     }
 
-    /** Creates the initiator, and sends its connection request. */
+    /** Creates the initiator's endpoint, and sends its connection request. */
     private void request(int port, String privateData) throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         id.resolveAddr(null, new InetSocketAddress(address, port), VerbsEndpoint.TIMEOUT_MS);

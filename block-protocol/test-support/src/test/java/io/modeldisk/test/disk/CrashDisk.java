@@ -12,9 +12,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A file system in memory, mounted with FUSE, that loses at a {@link #crash} everything that was not synchronized: the data of
- * files after their last fsync, and the entries of directories after the last fsync of the directory. It can also be full, be
- * read-only, hang, and fail at an fsync. Needs root. Thread-safe.
+ * An in-memory file system, mounted with FUSE. At a {@link #crash}, it loses everything that was not synchronized: file data
+ * written after the last fsync of the file, and directory entries changed after the last fsync of the directory. A test can also
+ * make the file system full or read-only, make it hang, and make fsyncs fail. The mount requires root. Thread-safe.
  */
 public final class CrashDisk implements AutoCloseable {
     private static final String DEVICE = "/dev/fuse";
@@ -40,14 +40,14 @@ public final class CrashDisk implements AutoCloseable {
         nodes.put(ROOT, root);
     }
 
-    /** Mounts an empty disk at an existing directory. */
+    /** Mounts an empty disk on an existing directory. */
     public static CrashDisk mount(Path directory) throws IOException {
         CrashDisk disk = new CrashDisk(directory);
         disk.start();
         return disk;
     }
 
-    /** The directory at which the disk is mounted. */
+    /** Returns the directory on which the disk is mounted. */
     public Path directory() {
         return directory;
     }
@@ -66,12 +66,12 @@ public final class CrashDisk implements AutoCloseable {
         server = Thread.ofPlatform().daemon().name("crashdisk").start(new Server(this, fd));
     }
 
-    /** Limits the size of all files together. */
+    /** Limits the total size of all files. */
     public void capacityBytes(long bytes) {
         locked(() -> capacityBytes = bytes);
     }
 
-    /** The size of all files together. */
+    /** Returns the total size of all files. */
     public long usedBytes() {
         lock.lock();
         try {
@@ -81,17 +81,20 @@ public final class CrashDisk implements AutoCloseable {
         }
     }
 
-    /** Refuses all changes with EROFS, or admits them again. */
+    /** Makes the disk read-only, so it refuses all changes with EROFS, or writable again. */
     public void readOnly(boolean only) {
         locked(() -> readOnly = only);
     }
 
-    /** Makes the next fsyncs of files fail with EIO. As on Linux, what such an fsync should have written is lost. */
+    /**
+     * Makes the next {@code count} fsyncs of files fail with EIO. As on Linux, the data that such an fsync should have written is
+     * lost.
+     */
     public void failSyncs(int count) {
         locked(() -> failingSyncs = count);
     }
 
-    /** The number of successful fsyncs of files so far. */
+    /** Returns the number of successful fsyncs of files so far. */
     public long syncs() {
         lock.lock();
         try {
@@ -101,12 +104,12 @@ public final class CrashDisk implements AutoCloseable {
         }
     }
 
-    /** Loses everything that was not synchronized, and mounts the disk again. No process may use the disk. */
+    /** Loses everything that was not synchronized, and mounts the disk again. No process may use the disk during this call. */
     public void crash() throws IOException {
         crash(null);
     }
 
-    /** As {@link #crash()}, but a random half of the pages that were not synchronized survives. */
+    /** Like {@link #crash()}, but a random half of the unsynchronized pages survives. */
     public void crash(long seed) throws IOException {
         crash(new SplittableRandom(seed));
     }
@@ -129,7 +132,7 @@ public final class CrashDisk implements AutoCloseable {
         }
     }
 
-    /** Answers no request of the system while an action runs. */
+    /** Runs an action. During the action, the disk does not respond to any request of the kernel. */
     public void hangWhile(Runnable action) {
         locked(action);
     }
@@ -235,7 +238,7 @@ public final class CrashDisk implements AutoCloseable {
             server.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the thread was interrupted while the disk stopped", e);
+            throw new IOException("the thread was interrupted while it waited for the disk's server thread to stop", e);
         }
     }
 

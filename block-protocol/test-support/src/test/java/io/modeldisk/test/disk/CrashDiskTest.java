@@ -63,7 +63,7 @@ final class CrashDiskTest {
     }
 
     @Test
-    void entriesOfADirectorySurviveACrashAfterTheDirectoryWasSynchronized() throws IOException {
+    void directoryEntriesSurviveACrashOnlyIfTheDirectoryWasSynchronized() throws IOException {
         Files.createDirectory(path("d"));
         write("d/a", "a", true);
         sync(path("d"));
@@ -78,7 +78,7 @@ final class CrashDiskTest {
     }
 
     @Test
-    void failedSyncLosesItsDataAlsoIfALaterSyncSucceeds() throws IOException {
+    void dataOfAFailedSyncIsLostEvenIfALaterSyncSucceeds() throws IOException {
         write("a", "one ", true);
         sync(disk.directory());
         disk.failSyncs(1);
@@ -91,7 +91,7 @@ final class CrashDiskTest {
     }
 
     @Test
-    void fullDiskAndReadOnlyDiskRefuseWrites() throws IOException {
+    void fullOrReadOnlyDiskRefusesWrites() throws IOException {
         disk.capacityBytes(8192);
         write("a", "x".repeat(8192), true);
         assertThatThrownBy(() -> write("a", "x", true)).hasMessageContaining("No space left");
@@ -103,7 +103,7 @@ final class CrashDiskTest {
     }
 
     @Test
-    void aPartOfThePagesMaySurviveACrash() throws IOException {
+    void crashWithASeedKeepsOnlySomeUnsynchronizedPages() throws IOException {
         write("a", "", true);
         sync(disk.directory());
         write("a", "x".repeat(64 * 4096), false);

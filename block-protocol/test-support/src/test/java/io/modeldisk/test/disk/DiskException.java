@@ -1,6 +1,6 @@
 package io.modeldisk.test.disk;
 
-/** A request of the kernel fails with this error number. */
+/** Reports that a request of the kernel fails with an error number. */
 final class DiskException extends Exception {
     static final int EEXIST = 17;
     static final int EROFS = 30;

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /**
- * A file or a directory, with its current contents and with the contents that a crash leaves. Guarded by the lock of the
- * {@link CrashDisk}.
+ * A file or a directory, with its current contents and the contents that it has after a crash. Guarded by the lock of the {@link
+ * CrashDisk}.
  */
 final class Node {
     static final int PAGE_BYTES = 4096;
@@ -19,10 +19,12 @@ final class Node {
     private final boolean directory;
     private Map<String, Node> entries = new TreeMap<>();
     private Map<String, Node> syncedEntries = new TreeMap<>();
-    // A page that is in both maps as the same array is not changed any more.
+    // If both maps contain the same array for a page, this array is never changed. A write replaces it in {@code pages} first.
     private Map<Long, byte[]> pages = new HashMap<>();
     private final Map<Long, byte[]> syncedPages = new HashMap<>();
-    /** The pages that a failed fsync has left clean, although they are not on the disk. Linux behaves like this. */
+    /**
+     * The pages whose fsync failed. A later fsync does not write them, because Linux marks pages as clean after a failed fsync.
+     */
     private final Set<Long> lost = new HashSet<>();
     private long sizeBytes;
     private long syncedSizeBytes;
@@ -57,7 +59,7 @@ final class Node {
         return pages.size();
     }
 
-    /** Returns the number of pages that a write would add. */
+    /** Returns the number of new pages that a write would need. */
     int newPages(long offset, int lengthBytes) {
         int added = 0;
         for (long page = offset / PAGE_BYTES; page * PAGE_BYTES < offset + lengthBytes; page++) {
@@ -79,7 +81,7 @@ final class Node {
         modifiedS++;
     }
 
-    /** Returns a page that may be changed. */
+    /** Returns the array of a page for a change. The array is not shared with {@code syncedPages}. */
     private byte[] own(long page) {
         lost.remove(page);
         byte[] current = pages.get(page);
@@ -115,7 +117,7 @@ final class Node {
         modifiedS++;
     }
 
-    /** Makes the current contents survive a crash. */
+    /** Synchronizes the current contents, so they survive a crash. */
     void sync() {
         syncedEntries = new TreeMap<>(entries);
         syncedPages.keySet().retainAll(pages.keySet());
@@ -127,7 +129,7 @@ final class Node {
         syncedSizeBytes = sizeBytes;
     }
 
-    /** Loses all contents that are not synchronized: a later successful {@link #sync} does not write them. */
+    /** Marks all unsynchronized pages as lost, so a later successful {@link #sync} does not write them. */
     void failSync() {
         pages.forEach((page, data) -> {
             if (syncedPages.get(page) != data) {
@@ -136,7 +138,9 @@ final class Node {
         });
     }
 
-    /** Goes back to the synchronized contents. Keeps a random half of the other pages if {@code random} is not null. */
+    /**
+     * Reverts to the synchronized contents. If {@code random} is not null, a random half of the unsynchronized pages is kept too.
+     */
     void crash(RandomGenerator random, Set<Node> done) {
         if (!done.add(this)) {
             return;

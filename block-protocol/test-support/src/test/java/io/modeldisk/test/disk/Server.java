@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Serves the FUSE requests of a {@link CrashDisk}, one after another ({@code linux/fuse.h}). */
+/** Serves the FUSE requests of a {@link CrashDisk}, one at a time. The numbers and layouts are from {@code linux/fuse.h}. */
 final class Server implements Runnable {
     private static final int HEADER_BYTES = 40;
     private static final int REPLY_HEADER_BYTES = 16;
@@ -77,11 +77,11 @@ final class Server implements Runnable {
     private void reply(MemorySegment state, MemorySegment vector, int errno) {
         int bytes = errno == 0 ? out.position() : REPLY_HEADER_BYTES;
         out.putInt(0, bytes).putInt(4, -errno).putLong(8, in.getLong(8));
-        // A failure means that no process waits for the reply any more.
+        // A failure is ignored, because it means that no process waits for the reply any more.
         transfer(state, vector, out, bytes, false);
     }
 
-    /** Serves the request. Returns its error number, which is 0 after a success. */
+    /** Serves the request in {@code in}. Returns 0, or an error number after a failure, or {@link #NO_REPLY}. */
     private int serve() {
         disk.lock().lock();
         try {
@@ -145,11 +145,11 @@ final class Server implements Runnable {
         return child;
     }
 
-    /** Reads a text up to its zero byte. */
+    /** Reads a zero-terminated text at the position of {@code in}. */
     private String text() {
         int start = in.position();
         while (in.get() != 0) {
-            // The position moves behind the zero byte.
+            // Each call of get() advances the position, at last past the zero byte.
         }
         byte[] bytes = new byte[in.position() - 1 - start];
         in.get(start, bytes);
@@ -163,7 +163,7 @@ final class Server implements Runnable {
     }
 
     private void entry(Node node) {
-        // The kernel caches neither the name nor the attributes.
+        // With these zero timeouts, the kernel caches neither the name nor the attributes.
         out.putLong(node.number()).putLong(0).putLong(0).putLong(0).putLong(0);
         attributeBody(node);
     }

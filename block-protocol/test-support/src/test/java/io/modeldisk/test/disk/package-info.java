@@ -1,2 +1,2 @@
-/** A file system in memory that forgets what was not synchronized, for tests of what survives a failure of power. */
+/** An in-memory file system that loses unsynchronized data, for tests of the data that survives a power failure. */
 package io.modeldisk.test.disk;

@@ -5,28 +5,28 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The connections and connection requests of a portal. Their identifiers use its event channel, so the channel must exist as long
- * as one of them does. Thread-safe.
+ * Counts the connection requests and connections of a portal. Their identifiers use the portal's event channel, so the portal
+ * must not destroy the channel before the count is 0. Thread-safe.
  *
  * @param <I> the type of an identifier
  * @param <C> the type of a connection
  */
 final class ChannelUses<I, C> {
-    /** The number of requests and connections. A request that becomes a connection remains counted. */
+    /** The number of requests and connections. A request that becomes a connection is counted only once. */
     private final AtomicInteger uses = new AtomicInteger();
     private final Map<I, C> connections = new ConcurrentHashMap<>();
 
-    /** Records a connection request. {@link #refused} or {@link #opened} follows. */
+    /** Records a connection request. The caller later calls {@link #refused} or {@link #opened} for the request. */
     void requested() {
         uses.incrementAndGet();
     }
 
-    /** Records that the identifier of a request was destroyed. */
+    /** Records that a request was refused, and its identifier was destroyed. */
     void refused() {
         uses.decrementAndGet();
     }
 
-    /** Records that a request has become a connection. {@link #ended} follows. */
+    /** Records that a request has become a connection. The caller later calls {@link #ended} for the connection. */
     void opened(I id, C connection) {
         connections.put(id, connection);
     }
@@ -43,7 +43,7 @@ final class ChannelUses<I, C> {
         return id == null ? null : connections.get(id);
     }
 
-    /** Returns whether nothing uses the channel. */
+    /** Returns true if no request and no connection uses the event channel. */
     boolean isEmpty() {
         return uses.get() == 0;
     }

@@ -21,19 +21,19 @@ import java.util.function.Predicate;
 
 /**
  * Sends and receives messages over a queue pair, for an initiator or a target. Receives are posted in advance. Each send has its
- * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe under the conditions of
+ * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe if the caller follows the rules of
  * {@link QueuePair}.
  */
 final class IserChannel implements AutoCloseable {
-    /** The number of receives for PDUs that belong to no command: pings, task management, text and logout. */
+    /** The number of posted receives for PDUs that are not SCSI commands: pings, task management, text and logout. */
     static final int UNEXPECTED_PDUS = 16;
 
     /** The maximum number of sends in flight. */
     static final int SENDS = 32;
 
     /**
-     * Every 8th send is signaled. Other sends are signaled only if the sender needs the completion, because completions cost
-     * time.
+     * Every 8th send is signaled. The other sends are signaled only if the sender needs their completions, because each
+     * completion costs time.
      */
     private static final int SIGNAL_INTERVAL = 8;
 
@@ -59,7 +59,8 @@ final class IserChannel implements AutoCloseable {
      * closes the queue pair if this constructor fails.
      *
      * @param keptCount the number of messages for {@link #kept}
-     * @param dataRights the rights of the peer to the data of commands; messages always have local rights
+     * @param dataRights the rights with which memory for command data is registered; the memory of messages always has local
+     *     rights
      */
     IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
         this.queue = queue;
@@ -100,8 +101,8 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Returns the number of send requests that a queue pair needs. The number includes {@code rdmaRequests} RDMA READs and
-     * WRITEs.
+     * Returns the number of send requests that a queue pair must support: {@link #SENDS} messages, and {@code rdmaRequests} RDMA
+     * READs and WRITEs.
      */
     static int sendRequests(int rdmaRequests) {
         return SENDS + rdmaRequests;
@@ -115,7 +116,9 @@ final class IserChannel implements AutoCloseable {
         return kept[index];
     }
 
-    /** Returns the registration of memory. The first call for each memory is slow, because the call registers the memory. */
+    /**
+     * Returns the registration of {@code memory}. The first call for each memory is slow, because this call registers the memory.
+     */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
             if (one.isOf(memory)) {
@@ -135,7 +138,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Deregisters memory that matches {@code which}. Deregistration unlocks the pages of the memory. */
+    /** Releases the registrations that match {@code which}. The kernel then unlocks the pages of the memory. */
     private void forget(Predicate<RegisteredMemory> which) throws IOException {
         for (RegisteredMemory one : List.copyOf(registered)) {
             if (which.test(one)) {
@@ -151,7 +154,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Waits for the next received message, or for another completed work request. Returns the message or the work request. */
+    /** Waits for the next received message or the next completed transfer, and returns its work request. */
     Work awaitArrival() throws IOException {
         Work arrival = queue.awaitArrival();
         if (arrival instanceof IserMessage) {
@@ -165,7 +168,7 @@ final class IserChannel implements AutoCloseable {
         queue.postReceive(receives[(int) message.id()], message);
     }
 
-    /** Acquires the lock for sending, until the result is closed. */
+    /** Acquires the lock for sending. Closing the result releases the lock. */
     Held lock() {
         sendLock.lock();
         sendingSinceNs = clock.nanoTime();
@@ -178,8 +181,8 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Waits for a free message and returns it. The caller must send the message. The message advertises no memory. The caller
-     * holds {@code sendLock}.
+     * Waits for a free message, and returns it with a header that advertises no memory. The caller must send the message. The
+     * caller must hold {@code sendLock}.
      */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
@@ -193,16 +196,15 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If
-     * {@code signaled} is true, the caller may wait for the turn with {@link QueuePair#awaitEnd}. The caller holds
-     * {@code sendLock}.
+     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If {@code
+     * signaled} is true, the caller can wait for the turn with {@link QueuePair#awaitEnd}. The caller must hold {@code sendLock}.
      */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);
     }
 
     /**
-     * Sends a message like {@link #send}, and lets the device of the peer invalidate memory key {@code key}. The caller holds
+     * Sends a message like {@link #send}, and lets the device of the peer invalidate memory key {@code key}. The caller must hold
      * {@code sendLock}.
      */
     int sendAndInvalidate(IserMessage message, int bytes, boolean signaled, int key) throws IOException {
@@ -232,13 +234,16 @@ final class IserChannel implements AutoCloseable {
         part.setLkey(messages.localKey(message.offset()));
     }
 
-    /** Sends a PDU with its data. The caller holds {@code sendLock}. */
+    /** Sends a PDU with its data. The caller must hold {@code sendLock}. */
     void sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
         IserMessage message = nextMessage();
         send(message, message.fill(pdu, data), false);
     }
 
-    /** Waits until every signaled send has completed. A send that reads data from the memory of a task is always signaled. */
+    /**
+     * Waits until every signaled send has completed. A send that reads data from the memory of a task is always signaled, so
+     * afterwards no send reads such memory.
+     */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

@@ -24,19 +24,20 @@ import java.util.concurrent.TimeUnit;
  * use is registered once with each device. Thread-safe.
  */
 public final class IserConnector {
-    /** The reason code of the connection manager if no process listens at the port. */
+    /** The reason code of a rejected connection if no process listens on the port of the target. */
     private static final int INVALID_SERVICE_ID = 8;
 
     private final RdmaDomains domains = new RdmaDomains();
     private final boolean asksForInvalidation;
 
-    /** Creates a connector that does not ask targets to invalidate memory keys, so registrations stay valid. */
+    /** Creates a connector that does not let targets invalidate memory keys, so registrations stay valid. */
     public IserConnector() {
         this(false);
     }
 
     /**
-     * @param asksForInvalidation whether the connector asks targets to invalidate the memory key of a command with its response
+     * @param asksForInvalidation whether the connector requests that the response to a command invalidates the command's memory
+     *     key
      */
     IserConnector(boolean asksForInvalidation) {
         this.asksForInvalidation = asksForInvalidation;
@@ -46,8 +47,8 @@ public final class IserConnector {
      * Connects to a target.
      *
      * @param queueDepth the maximum number of commands in flight
-     * @throws IOException if this machine has no RDMA, or if the connection is not established in time; the message states the
-     *     reason
+     * @throws IOException if this machine cannot use RDMA, or if the connection is not established in time; the message states
+     *     the reason
      */
     public InitiatorDatamover connect(
         InetSocketAddress portal, long timeoutMs, InitiatorDatamover.Numbering numbering, int queueDepth,

@@ -14,7 +14,10 @@ abstract class IserDatamover {
     final IserChannel channel;
     OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
-    /** Owns the queue pair, and posts the receives for {@code commands} commands, of which {@code kept} keep a message. */
+    /**
+     * Creates a datamover that owns the queue pair, and posts receives for {@code commands} commands. {@code kept} is the number
+     * of messages for {@link IserChannel#kept}.
+     */
     IserDatamover(QueuePair queue, int commands, int kept, MemoryRights rights) throws IOException {
         this.queue = queue;
         this.channel = new IserChannel(queue, receives(commands), kept, rights);
@@ -28,7 +31,10 @@ abstract class IserDatamover {
         return true;
     }
 
-    /** Returns parameters with which the immediate data of a command fits into one message. The target fetches all other data. */
+    /**
+     * Reduces the limits in {@code wishes}, so the immediate data of a command fits into one message. The target fetches all
+     * other data.
+     */
     public final OperationalParameters limited(OperationalParameters wishes) {
         int longest = IserMessage.DATA_SEGMENT_BYTES;
         return new OperationalParameters(true, wishes.immediateData(), Math.min(wishes.firstBurstBytes(), longest),
@@ -39,12 +45,12 @@ abstract class IserDatamover {
         parameters = agreed;
     }
 
-    /** Returns the maximum length of a data segment that the peer may send. */
+    /** Returns the maximum length of a data segment that the peer is allowed to send. */
     final int longestReceived() {
         return Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
     }
 
-    /** Checks that the peer accepts a data segment, which may be null. Returns its length. */
+    /** Checks that a data segment is not longer than the peer accepts. Returns the length, which is 0 if {@code data} is null. */
     final int checkSent(ByteBuffer data) throws ProtocolException {
         int length = data == null ? 0 : data.remaining();
         int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);

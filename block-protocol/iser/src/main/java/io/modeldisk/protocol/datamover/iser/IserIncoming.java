@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A connection that an initiator requests. The target accepts the connection before any login, in the protection domain that all
- * connections of the device share. The initiator cannot access memory of the target, because the target registers its memory
- * without remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
+ * A connection request from an initiator. The target accepts the connection before the login, in the protection domain that all
+ * connections of the device share. Nevertheless, the initiator cannot access memory of the target, because the target registers
+ * its memory without remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
     /**
@@ -67,7 +67,8 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // The portal may close the queue pair at any time after opened(). Its resources then stay until this use ends.
+        // After opened(), the portal can close the queue pair at any time. This use prevents the release of its resources until
+        // the use is closed.
         try (QueuePair.Use _ = queue.enter()) {
             portal.opened(id, queue);
             return open(queue, numbering, slots);

@@ -82,7 +82,7 @@ public final class IserPortal implements TargetPortal {
     /**
      * Opens a portal at an address. The wildcard address stands for the addresses of all RDMA devices.
      *
-     * @throws IOException if this machine has no RDMA, if no device has the address, or if the address is in use; the message
+     * @throws IOException if this machine cannot use RDMA, if no device has the address, or if the address is in use; the message
      *     states the reason
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
@@ -211,7 +211,7 @@ public final class IserPortal implements TargetPortal {
     private void run() {
         boolean listening = true;
         try {
-            // A request that the server has accepted may still wait for its login when the portal is closed.
+            // The event channel must stay open after close() while connections use it. Some of them might not have logged in yet.
             while (!closed || !uses.isEmpty()) {
                 if (closed && listening) {
                     listening = false;

@@ -29,8 +29,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The datamover of a target over iSER (RFC 7145). RDMA READs fetch the write data that did not arrive with the command. RDMA
- * WRITEs send the data of a read. The last WRITE is posted together with the response. Many transfers are in progress at the same
- * time. The target never agrees to unsolicited Data-Out PDUs.
+ * WRITEs send the data of a read. The last WRITE is posted together with the response. Many transfers can be in progress at the
+ * same time. The target never agrees to unsolicited Data-Out PDUs.
  */
 public final class IserTargetDatamover extends IserDatamover implements TargetDatamover {
     /**
@@ -366,8 +366,8 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     }
 
     /**
-     * Returns the memory key that the response to a task invalidates, and forgets the memory key. Returns 0 if the task
-     * advertised no memory.
+     * Returns the memory key that the response to a task invalidates, and removes the key from the transfer of the task. Returns
+     * 0 if the task advertised no memory.
      */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
@@ -380,7 +380,8 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     }
 
     /**
-     * Returns whether a PDU may be the last PDU of its connection. The connection must not be closed before such a PDU is sent.
+     * Returns true for a PDU that can be the last PDU of its connection. The connection must not be closed before the device has
+     * sent such a PDU.
      */
     private static boolean mayBeTheLast(int opcode) {
         return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT

@@ -15,7 +15,7 @@ final class IserTransfer extends Work {
     /** The message for the response that follows the last WRITE of a read. */
     final IserMessage response;
     DataTransfer transfer;
-    /** True if this transfer is a read whose last WRITE and response are sent. */
+    /** True if this transfer is a read whose last WRITE and response are posted, or are about to be posted. */
     boolean put;
     int putStatSn;
     long putSinceNs;
@@ -24,7 +24,7 @@ final class IserTransfer extends Work {
     int lastWriteTurn;
     int writeStag;
     int readStag;
-    /** The end of the data for which a READ is in flight or has completed. */
+    /** The number of bytes of a write, from its start, that have arrived or that READs in flight will fetch. */
     int requestedBytes;
     private boolean awaited;
     private boolean writeAdvertised;
@@ -62,8 +62,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Returns the memory key that the task with this tag advertised, and removes the memory key. Returns 0 if the task advertised
-     * no memory, or if this transfer belongs to another task. The caller holds the lock for sending.
+     * Returns the memory key that the task with this tag advertised, and removes the key from this transfer. Returns 0 if the
+     * task advertised no memory, or if this transfer belongs to another task. The caller must hold the lock for sending.
      */
     int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
@@ -93,7 +93,7 @@ final class IserTransfer extends Work {
         lastWriteTurn = turn;
     }
 
-    /** Records that the last WRITE and the response are about to be sent. */
+    /** Records that the last WRITE and the response are about to be posted. */
     void putBegins(int statSn, long nowNs) {
         put = true;
         putStatSn = statSn;
@@ -116,7 +116,7 @@ final class IserTransfer extends Work {
         awaited = true;
     }
 
-    /** Returns whether the completion of a READ is awaited. Returns true only once for each READ. */
+    /** Returns true if the completion of a READ is awaited. A second call for the same READ returns false. */
     boolean takeAwaited() {
         boolean result = awaited;
         awaited = false;

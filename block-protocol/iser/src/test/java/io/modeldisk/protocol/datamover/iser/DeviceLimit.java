@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A control group that limits the RDMA resources of a process through the rdma controller of the kernel. Needs root. */
+/**
+ * A control group that limits the RDMA resources of a process through the kernel's rdma controller. Creating it requires root.
+ */
 final class DeviceLimit implements AutoCloseable {
     private final Path root = Path.of("/sys/fs/cgroup");
     private final Path group = root.resolve("modeldisk-test");
@@ -23,8 +25,8 @@ final class DeviceLimit implements AutoCloseable {
     }
 
     /**
-     * Limits the RDMA resources of a process on every device. For example, {@code hca_object=N} limits the objects that the
-     * process creates from now on.
+     * Limits the RDMA resources of a process on every device. For example, {@code hca_object=N} limits the number of objects,
+     * such as queue pairs, that the process can create after this call.
      */
     void confine(long pid, String limit) throws IOException {
         for (String device : Rdma.devices()) {

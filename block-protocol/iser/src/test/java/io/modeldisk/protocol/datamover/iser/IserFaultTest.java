@@ -68,9 +68,9 @@ class IserFaultTest extends IserFixture {
     }
 
     /**
-     * The target puts the memory key of the command into the response, so the initiator's device invalidates the memory key.
-     * The device refuses, because a user process has registered the memory, and then the command fails. The failure therefore
-     * proves that the response contained the memory key.
+     * The target sends the response with the memory key of the command, which the initiator's device should then invalidate. The
+     * device refuses this, because a user process has registered the memory, and the command fails. This failure proves that the
+     * response contained the memory key.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -192,7 +192,7 @@ class IserFaultTest extends IserFixture {
     /** The limit of 64 KiB is too low to register the messages. The limit of 2 MiB is too low to register the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void errorContainsTheLimitOfLockedMemoryIfTheInitiatorMayNotLockItsMemory(int mayLock) throws Exception {
+    void errorContainsTheLimitOfLockedMemoryIfTheInitiatorCannotLockItsMemory(int mayLock) throws Exception {
         try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
@@ -202,15 +202,15 @@ class IserFaultTest extends IserFixture {
     }
 
     /**
-     * Returns the start of a command line that limits locked memory. The command drops the capability that exempts root from the
-     * limit.
+     * Returns the start of a command line that limits the locked memory of a process. The command also drops the capability that
+     * exempts root from the limit.
      */
     private static String[] locking(int bytes) {
         return new String[]{"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
             "--memlock=" + bytes};
     }
 
-    /** A kernel limit for one process simulates a device without free queue pairs. */
+    /** A limit of the kernel for one process simulates a device that has no free queue pairs. */
     @Test
     void targetWithoutFreeQueuePairsRefusesOnlyNewConnections() throws Exception {
         List<IscsiSession> sessions = new ArrayList<>();

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Starts a target on the first RDMA device of this machine, over TCP and iSER, and opens sessions with the target. */
+/** Starts a target on the first RDMA device of this machine, which serves TCP and iSER, and opens sessions with this target. */
 abstract class IserFixture {
     static final int MIB = 1 << 20;
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
@@ -72,7 +72,7 @@ abstract class IserFixture {
         return session;
     }
 
-    /** Returns a portal that stores its last connection. */
+    /** Returns a portal that stores each new connection in {@code last}. */
     static InitiatorPortal remembering(InitiatorPortal way, AtomicReference<InitiatorDatamover> last) {
         return new WrappedPortal(way, (connection, _) -> {
             last.set(connection);

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that closed connections release all resources. The resources are the device resources that the kernel counts (iproute2's
- * {@code rdma}), file descriptors and threads. {@code -Diser.connects=N} sets the number of connections.
+ * Tests that closed connections release all resources: file descriptors, threads, and the device resources that {@code rdma
+ * resource} of iproute2 shows. {@code -Diser.connects=N} sets the number of connections.
  */
 @Tag("softroce")
 class IserLeakTest extends IserFixture {
@@ -34,7 +34,7 @@ class IserLeakTest extends IserFixture {
     private static final int MOST_AT_ONCE = 4;
     private static final Pattern COUNT = Pattern.compile("(qp|cq|pd|mr|cm_id|ctx) (\\d+)");
 
-    /** Returns the number of resources of each kind that connections use. */
+    /** Returns the current number of resources of each kind that connections use. */
     private static Map<String, Long> counts() {
         Map<String, Long> counts = new TreeMap<>();
         try {
@@ -45,7 +45,7 @@ class IserLeakTest extends IserFixture {
                 counts.merge(matcher.group(1), Long.parseLong(matcher.group(2)), Long::sum);
             }
             counts.put("descriptors", entries("/proc/self/fd"));
-            // Threads of a ForkJoinPool do not count, because the JVM starts and stops them.
+            // The threads of ForkJoinPools are not counted, because the JVM starts and stops them at any time.
             counts.put("threads", Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("ForkJoinPool")).count());
             return counts;

@@ -11,7 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** An initiator and a target with an iSER connection over the first RDMA device of this machine. */
+/** An initiator and a target in this process, connected by iSER over the first RDMA device of this machine. */
 final class IserPair extends DatamoverPair {
     private static final long TIMEOUT_MS = 20_000;
 

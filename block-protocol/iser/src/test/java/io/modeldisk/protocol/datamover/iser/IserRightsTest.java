@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that an initiator has no access to memory of the target before the login. */
+/** Tests that an initiator cannot access memory of the target before the login. */
 @Tag("softroce")
 final class IserRightsTest {
     private static final int BYTES = 4096;
@@ -63,8 +63,8 @@ final class IserRightsTest {
     }
 
     /**
-     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of this memory. A device
-     * may give the memory no remote key, because the memory has no remote rights; otherwise both keys have the same value.
+     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of this memory, because a
+     * device might assign no remote key to memory without remote rights. If the memory has a remote key, it equals the local key.
      */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {

@@ -70,8 +70,8 @@ class IserSessionTest extends IserFixture {
     }
 
     /**
-     * The target receives the abort while the responder thread sends the data of the read. The response to the abort waits until
-     * the data is sent.
+     * The target receives the abort while its responder thread sends the data of the read. The target responds to the abort only
+     * after the data is sent.
      */
     @Test
     void abortOfAReadCompletesAfterTheDataOfTheReadIsSent() throws Exception {

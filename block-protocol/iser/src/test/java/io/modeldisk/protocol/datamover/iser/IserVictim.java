@@ -27,8 +27,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A separate process that serves or uses a target over iSER until the process is killed. The arguments are {@code target ADDRESS}
- * or {@code initiator ADDRESS PORT}.
+ * A separate process that serves or uses a target over iSER until the test kills the process. The arguments are {@code target
+ * ADDRESS} or {@code initiator ADDRESS PORT}.
  */
 final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
@@ -45,13 +45,13 @@ final class IserVictim implements AutoCloseable {
         this.output = output;
     }
 
-    /** Starts an initiator. The command line of the process begins with {@code before}. */
+    /** Starts an initiator. {@code before} is put before the java command, to start the process with limits. */
     static IserVictim initiator(InetSocketAddress portal, String... before) throws IOException {
         return start(List.of(before), "initiator", portal.getAddress().getHostAddress(),
             Integer.toString(portal.getPort()));
     }
 
-    /** Starts a target. The command line of the process begins with {@code before}. */
+    /** Starts a target. {@code before} is put before the java command, to start the process with limits. */
     static IserVictim target(InetAddress address, String... before) throws IOException {
         return start(List.of(before), "target", address.getHostAddress());
     }
@@ -80,7 +80,7 @@ final class IserVictim implements AutoCloseable {
         }
     }
 
-    /** Waits until commands of the process have succeeded and more commands are in flight. */
+    /** Waits until some commands of the initiator have succeeded and more commands are in flight. */
     void awaitBusy() {
         await(() -> output().contains(BUSY));
     }
@@ -135,7 +135,7 @@ final class IserVictim implements AutoCloseable {
             .access(new AccessPolicy(null, true, List.of()))
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())))) {
             System.out.println("port " + serving.server.localAddress().getPort());
-            // The parent process kills this process. If the parent exits first, the read returns, and this process exits.
+            // This read blocks until the parent process kills this process, or until the parent itself has exited.
             System.in.read();
         }
     }

@@ -14,9 +14,9 @@ import io.modeldisk.protocol.rdma.RegisteredMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** An initiator that advertises wrong memory for long commands. */
+/** An initiator that advertises wrong memory to the target for commands of more than one logical block. */
 final class LyingInitiator implements InitiatorDatamover {
-    /** The kind of wrong advertisement for the memory of a command. */
+    /** The kind of wrong memory that the initiator advertises. */
     enum Lie {
         /** A steering tag that no device issued. */
         UNKNOWN_TAG,
@@ -24,7 +24,7 @@ final class LyingInitiator implements InitiatorDatamover {
         TOO_SHORT,
         /** Memory that another session of the same process has registered with the device. */
         OF_ANOTHER_SESSION,
-        /** The right tag with an offset outside the memory. */
+        /** The correct steering tag with an offset outside the memory. */
         WRONG_OFFSET
     }
 

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Scanner;
 
 /**
- * Serves one memory as two target port groups, so deploy/softroce/multipath can test the multipath of Linux. Both groups
- * are in this process and share the memory: this program tests the protocol, not the takeover of a shard by another process.
+ * Serves the same memory through two target port groups, so deploy/softroce/multipath can test Linux multipath. Both groups are
+ * in this process, so the program tests only the protocol, not the takeover of a shard by another process.
  *
- * <p>The arguments are a host and the ports of the groups 1 and 2. Each line of the standard input is the number of the group
- * that becomes active; the other group becomes standby.
+ * <p>The arguments are a host, the port of group 1 and the port of group 2. A line on standard input with the number of a group
+ * makes this group active and the other group standby.
  */
 public final class PortGroupPair {
     private static final long MEMORY_BYTES = 48 << 20;
@@ -39,7 +39,7 @@ public final class PortGroupPair {
             Scanner lines = new Scanner(System.in);
             while (lines.hasNextInt()) {
                 int active = lines.nextInt();
-                // The group that was active stops first.
+                // The previously active group becomes standby first, so two groups are never active at the same time.
                 groups.get(2 - active).become(AccessState.STANDBY);
                 groups.get(active - 1).become(AccessState.ACTIVE);
                 System.out.println("group " + active + " is active");
