@@ -19,7 +19,7 @@
 /* The maximum number of bytes of private data over any transport of the connection manager. */
 #define MAX_PRIVATE_DATA 255
 
-/* The maximum number of memory ranges of one work request. A device may support fewer. */
+/* The maximum number of memory ranges in a work request. Some devices support fewer. */
 #define MAX_SGE 8
 
 /* Declares a native method of com.ibm.disni.verbs.impl.NativeDispatcher. */

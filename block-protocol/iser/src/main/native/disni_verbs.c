@@ -143,7 +143,7 @@ DISPATCHER(jlong, regMr)
             disni_throw(env, error, "ibv_reg_mr failed for %d bytes", length);
         } else {
             disni_throw(env, error,
-                "this process may lock %llu bytes (raise the limit with `ulimit -l unlimited`, or with LimitMEMLOCK=infinity in "
+                "this process can lock only %llu bytes (raise the limit with `ulimit -l unlimited`, or with LimitMEMLOCK=infinity in "
                 "the systemd unit); ibv_reg_mr failed for %d bytes",
                 (unsigned long long) limit.rlim_cur, length);
         }

@@ -7,9 +7,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The options of a specification such as {@code sgd:lr=0.1}. The part after the colon has the form
- * {@code key=value,key=value}. An {@link AggregatorProvider} reads the options that it knows. Any other option is an error. Not
- * thread-safe.
+ * The options of a specification such as {@code sgd:lr=0.1}. The part after the colon has the form {@code key=value,key=value}.
+ * An {@link AggregatorProvider} reads the options that it supports. Any other option is an error. Not thread-safe.
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();

@@ -26,7 +26,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
      */
     static GradientRules of(AggregatorOptions options, float defaultDecay) {
         if (options.has("clip-value") && options.has("clip-norm")) {
-            throw new IllegalArgumentException("clip-value and clip-norm exclude each other; give one of them");
+            throw new IllegalArgumentException("clip-value and clip-norm exclude each other; give only one of them");
         }
         float decay = options.floatOption("weight-decay", defaultDecay);
         if (decay < 0) {

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The learning rate of an aggregator. It is a base rate times the factor of a schedule. The base rate is that of the
- * specification, until it is changed. A change applies from a given round on, so all blocks of all shards change their rate in
- * the same round. Thread-safe. Reads allocate no memory.
+ * The learning rate of an aggregator, which is a base rate times the factor of a schedule. The specification of the aggregator
+ * sets the initial base rate. A change applies from a given round on, so all blocks of all shards change their rate in the same
+ * round. Thread-safe. Reads allocate no memory.
  */
 public final class LearningRate {
     /**
@@ -60,7 +60,7 @@ public final class LearningRate {
         return rate;
     }
 
-    /** Changes the base rate. Earlier calls for the same round or later rounds lose their effect. */
+    /** Changes the base rate. Earlier changes for the same round or for later rounds are discarded. */
     public synchronized void change(Change change) {
         List<Change> kept = new ArrayList<>();
         for (Change earlier : changes) {
@@ -81,7 +81,7 @@ public final class LearningRate {
         return List.of(changes);
     }
 
-    /** Replaces all changes by {@code earlier}, the {@link #changes()} of another object. */
+    /** Replaces all changes with {@code earlier}, the {@link #changes()} of another object. */
     public synchronized void restore(List<Change> earlier) {
         changes = earlier.toArray(Change[]::new);
     }

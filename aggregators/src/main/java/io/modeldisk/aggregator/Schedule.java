@@ -7,7 +7,7 @@ import java.util.Locale;
  * The factor of a learning rate as a function of the round. Thread-safe.
  *
  * <p>During a warm-up of n rounds, the factor rises in equal steps to 1 in round n. The schedule starts in the first round after
- * the warm-up, which has position 0. The formulas are those of StepLR and CosineAnnealingLR of PyTorch, except that a cosine
+ * the warm-up, which has position 0. The formulas equal those of PyTorch's StepLR and CosineAnnealingLR, except that a cosine
  * schedule stays at its final factor after its end.
  *
  * @param rounds the number of rounds between two steps, or the number of rounds of the whole cosine
@@ -47,7 +47,7 @@ record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
     private static void refuse(AggregatorOptions options, boolean allowed, String schedule, String... keys) {
         for (String key : keys) {
             if (!allowed && options.has(key)) {
-                throw new IllegalArgumentException("the option " + key + " needs " + KEY + "=" + schedule);
+                throw new IllegalArgumentException("the option " + key + " is only allowed with " + KEY + "=" + schedule);
             }
         }
     }

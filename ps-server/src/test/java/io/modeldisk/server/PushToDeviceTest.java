@@ -112,7 +112,7 @@ class PushToDeviceTest {
         assertThat(Emulator.live()).isZero();
         Emulator.gpuDirect(false, false, true);
         assertThatThrownBy(() -> launch("asp", PushTo.DEVICE)).isInstanceOf(IOException.class)
-            .hasMessageContaining("by dma-buf: cuMemGetHandleForAddressRange has failed");
+            .hasMessageContaining("by dma-buf: cuMemGetHandleForAddressRange failed");
         try (ParameterServer server = launch("asp", PushTo.AUTO)) {
             assertThat(server.shard().pushPlace()).isEqualTo("host memory");
             train(server, 2);

@@ -57,8 +57,8 @@ public interface DeviceBlocks extends AutoCloseable {
     long mirror(int block, long mirrorOffset);
 
     /**
-     * Replaces the weights of a block by {@code weights}, and its state by the data in {@link DeviceShape#state}. No operation on
-     * the block may be in progress.
+     * Replaces the weights of a block with {@code weights}, and its state with the data in {@link DeviceShape#state}. No
+     * operation on the block may be in progress.
      */
     void store(int block, MemorySegment weights);
 

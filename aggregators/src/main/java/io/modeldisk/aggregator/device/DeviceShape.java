@@ -10,7 +10,7 @@ import java.util.function.IntFunction;
  * The shape of the data that a device keeps for a shard.
  *
  * @param sizeBytes the size of the shard, a multiple of 4096
- * @param blockSizeBytes the size of a block; the last block may be shorter
+ * @param blockSizeBytes the size of a block; the last block can be shorter
  * @param aggregator the aggregator that the device computes, which must stay open while the device is in use
  * @param withSums whether the device keeps a sum of gradients for each block
  * @param pushBytes the size of the device memory into which RDMA devices put gradients, a multiple of 64 KiB; 0 for none

@@ -21,8 +21,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class NetworkPath implements Closeable {
     private static final int BUFFER_BYTES = 16 << 10;
-    // A connection breaks after a random number of bytes from 2^7 to 2^20, which is uniform on a logarithmic scale. This range
-    // extends from a few PDU headers to several bursts of data.
+    // A connection breaks after a random number of bytes from 2^7 to 2^20. The number is uniform on a logarithmic scale. The
+    // range extends from a few PDU headers to several bursts of data.
     private static final int MIN_LOG2_BYTES = 7;
     private static final int MAX_LOG2_BYTES = 20;
 
@@ -67,7 +67,7 @@ public final class NetworkPath implements Closeable {
      * delivers all data.
      *
      * @param seed the seed of the random numbers
-     * @param breaksLeft the number of connections that are still to be broken; several paths may share this counter
+     * @param breaksLeft the number of connections that are still to be broken; several paths can share this counter
      */
     public NetworkPath(InetSocketAddress server, long seed, AtomicInteger breaksLeft) throws IOException {
         this.server = server;

@@ -111,7 +111,8 @@ public final class Batch {
         if (stateBytes < kernels.stateArrays() * blockBytes || adam != null && block.updates() == null) {
             throw new IllegalArgumentException(
                 "the state of the block has " + stateBytes + " bytes, but the aggregator needs "
-                    + kernels.stateArrays() * blockBytes + (adam == null ? "" : " and the counters of updates"));
+                    + kernels.stateArrays() * blockBytes + " bytes"
+                    + (adam == null ? "" : " and the update counters"));
         }
         long weights = block.weights().address() + offset;
         int needed = adam == null ? 1 : runs(block.updates(), offset, lengthBytes);

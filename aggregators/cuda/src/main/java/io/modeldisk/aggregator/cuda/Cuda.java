@@ -19,7 +19,7 @@ public final class Cuda {
 
     private Cuda() {}
 
-    /** The result of the check. The JVM initialises this class, and so runs the check, only once. */
+    /** The result of the check, which runs once, when the JVM initialises this class. */
     private static final class Attempt {
         private static final String FAILURE = System.getProperty("modeldisk.cuda", "on").equals("off")
             ? "CUDA is turned off by -Dmodeldisk.cuda=off"

@@ -20,7 +20,8 @@ final class CudaBlocks implements DeviceBlocks {
     private static final int MIN_PLACES = 64;
     private static final int MAX_PLACES = 4096;
     /**
-     * The size of the memory for data on the way to the device, unless the limits for the number of places demand another size.
+     * The size of the memory for data on the way to the device, unless {@link #MIN_PLACES} or {@link #MAX_PLACES} requires
+     * another size.
      */
     private static final int DATA_BYTES = 32 << 20;
 

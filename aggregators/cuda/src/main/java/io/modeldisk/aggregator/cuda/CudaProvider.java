@@ -19,7 +19,7 @@ public final class CudaProvider implements DeviceProvider {
         } catch (UnsupportedOperationException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         } catch (CudaException e) {
-            throw new DeviceException("the device cuda:" + number + " does not respond: " + e.getMessage(), e);
+            throw new DeviceException("the device cuda:" + number + " cannot be used: " + e.getMessage(), e);
         }
     }
 

@@ -56,8 +56,8 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread has polled the device since its last pause, so the time does not count during which the whole
-                    // process was stopped in this pause.
+                    // The thread has polled the device after its last pause. If the whole process was stopped during this pause,
+                    // the stop therefore does not count as time without progress.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 /** The layout of a descriptor: one element of the array {@code folds}, from which the kernels read one range of one block. */
 final class FoldDescriptor {
     static final int BYTES = 64;
-    /** The size of a vector, because the kernels load and store 128 bits at a time. */
+    /** The size of a vector. The kernels load and store 128 bits at a time. */
     static final int VECTOR_BYTES = 16;
 
     private static final ValueLayout.OfLong ADDRESS = ValueLayout.JAVA_LONG;

@@ -8,8 +8,9 @@ import io.modeldisk.aggregator.device.GradientType;
 
 /**
  * A group of operations that a device performs together. The device first copies the data of the operations from the host, then
- * adds gradients to sums, then applies gradients and sums to weights, and finally copies weights to the host. Because three
- * streams carry the copies from the host, the kernels and the copies to the host, different groups overlap. Used by one thread.
+ * adds gradients to sums, then applies gradients and sums to weights, and finally copies weights to the host. There is one stream
+ * for the copies from the host, one for the kernels and one for the copies to the host, so the work of different groups overlaps.
+ * Only one thread uses a group.
  */
 final class FoldGroup {
     /** The maximum number of copies to the host in a group. */

@@ -41,11 +41,11 @@ final class OperationQueue {
         FOLD_SUM,
         /** Copies weights to the host. */
         MIRROR,
-        /** Replaces weights by data of the host. */
+        /** Replaces weights with data from the host. */
         STORE_WEIGHTS,
-        /** Replaces a state array by data of the host. */
+        /** Replaces a state array with data from the host. */
         STORE_STATE,
-        /** Replaces a sum by data of the host. */
+        /** Replaces a sum with data from the host. */
         STORE_SUM,
         /** Copies state to the host. */
         LOAD_STATE,
@@ -162,7 +162,7 @@ final class OperationQueue {
         }
     }
 
-    /** Returns the last ticket of the unbroken run of filled operations after ticket {@code begun}. */
+    /** Returns the highest ticket such that all operations after ticket {@code begun} and up to this ticket are filled. */
     long lastFilled(long begun) {
         try (Held _ = lock.hold()) {
             long last = begun;

@@ -221,7 +221,7 @@ class FoldKernelsTest {
             DeviceBlock stateless = new DeviceBlock(memory, null, null);
             Batch batch = model.kernels.tryBegin(Work.FOLD);
             assertThatThrownBy(() -> batch.fold(stateless, 0, memory, 0, GradientType.FLOAT32, BLOCK, 1, 1))
-                .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " and the counters of updates");
+                .hasMessageContaining("the aggregator needs " + 4 * BLOCK + " bytes and the update counters");
             assertThatThrownBy(() -> batch.accumulate(memory, 0, memory, BLOCK, GradientType.FLOAT32, BLOCK, true))
                 .hasMessageContaining("for FOLD");
             DeviceBlock block = model.blocks.getFirst().onDevice;

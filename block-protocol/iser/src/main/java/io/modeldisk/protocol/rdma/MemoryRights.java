@@ -14,7 +14,7 @@ public enum MemoryRights {
     LOCAL(IbvMr.IBV_ACCESS_LOCAL_WRITE),
     /**
      * RDMA READs and WRITEs of a peer may also access the memory, if the connection with this peer is in the protection domain of
-     * the memory and the peer knows the remote key.
+     * the memory and the peer uses the remote key.
      */
     REMOTE(IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE);
 

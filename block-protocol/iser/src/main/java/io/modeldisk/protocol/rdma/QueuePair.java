@@ -36,7 +36,7 @@ public final class QueuePair implements AutoCloseable {
     /** A check of the connection, which runs repeatedly while no completion arrives. */
     @FunctionalInterface
     public interface IdleCheck {
-        /** Checks the connection. A waiting thread calls this method, which may close the queue pair. */
+        /** Checks the connection. A waiting thread calls this method. The method is allowed to close the queue pair. */
         void idle() throws IOException;
     }
 
@@ -173,7 +173,7 @@ public final class QueuePair implements AutoCloseable {
      * Posts a prepared chain of which only the last request is signaled. The queue must have free slots for the chain, and no
      * other thread may post at the same time.
      *
-     * @param work the work request that completes with the chain and with all unsignaled requests posted before
+     * @param work the work request that completes together with the chain and all unsignaled requests that were posted earlier
      * @param requests the number of requests in the chain
      * @return the turn for {@link #awaitEnd}, which is the number of this use of the work request
      */
@@ -188,8 +188,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a request that is not signaled. The request completes together with the next request that {@link #post} posts. The
-     * slot of the request is then free. The queue must have a free slot, and no other thread may post at the same time.
+     * Posts a request that is not signaled. The request completes, and its slot becomes free, together with the next request that
+     * {@link #post} posts. The queue must have a free slot, and no other thread may post at the same time.
      */
     public void postUnsignaled(SVCPostSend request) throws IOException {
         try (Held _ = lock.hold()) {

@@ -70,7 +70,7 @@ final class RdmaLibrary {
         }
         SymbolLookup symbols = openBundled();
         if (RdmaVerbs.getVersion() == 0) {
-            throw new IOException("DiSNI cannot use the libdisni of this jar: the library has a wrong version");
+            throw new IOException("DiSNI cannot use the libdisni of this jar, because its version is wrong; build modeldisk again");
         }
         return symbols;
     }

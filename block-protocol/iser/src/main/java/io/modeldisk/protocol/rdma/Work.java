@@ -55,7 +55,7 @@ public class Work {
         return given;
     }
 
-    /** Returns whether the turn (use) with this number has completed. A later turn may be in progress. */
+    /** Returns whether the turn (use) with this number has completed. A later turn might be in progress. */
     final boolean isOver(int begunTurn) {
         return !busy || turn != begunTurn;
     }

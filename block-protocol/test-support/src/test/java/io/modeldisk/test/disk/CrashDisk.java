@@ -81,7 +81,7 @@ public final class CrashDisk implements AutoCloseable {
         }
     }
 
-    /** Makes the disk read-only, so it refuses all changes with EROFS, or writable again. */
+    /** Makes the disk read-only or writable. A read-only disk refuses all changes with EROFS. */
     public void readOnly(boolean only) {
         locked(() -> readOnly = only);
     }

@@ -37,7 +37,10 @@ final class IserIncoming implements IncomingConnection {
     private boolean taken;
 
     /**
+     * Creates an incoming connection.
+     *
      * @param privateData the private data of the connection request
+     * @throws IOException if an address of the connection is not an IPv4 address; in this case, {@code id} is destroyed
      */
     IserIncoming(IserPortal portal, RdmaCmId id, byte[] privateData) throws IOException {
         this.portal = portal;

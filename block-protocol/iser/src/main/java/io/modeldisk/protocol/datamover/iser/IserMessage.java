@@ -89,7 +89,7 @@ final class IserMessage extends Work {
         }
         if (start + length > bytes()) {
             throw new ProtocolException(
-                "the peer sent a data segment of " + length + " bytes in a message of " + bytes() + " bytes");
+                "the peer sent a data segment of " + length + " bytes in a message of only " + bytes() + " bytes");
         }
         return start;
     }

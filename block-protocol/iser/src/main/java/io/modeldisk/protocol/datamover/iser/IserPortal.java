@@ -255,7 +255,7 @@ public final class IserPortal implements TargetPortal {
                         incoming.peerAddress());
                     incoming.close();
                 } else if (!incomings.offer(Optional.of(incoming))) {
-                    LOG.warn("the iSER connection from {} is refused because {} other connections wait",
+                    LOG.warn("the iSER connection from {} is refused because {} other connections already wait",
                         incoming.peerAddress(), BACKLOG);
                     incoming.close();
                 }

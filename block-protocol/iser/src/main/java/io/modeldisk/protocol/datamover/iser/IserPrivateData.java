@@ -15,14 +15,14 @@ final class IserPrivateData {
      * Returns the private data that this process sends.
      *
      * @param invalidates at an initiator, whether the target may invalidate memory keys of the initiator; at a target, whether
-     *     the target will do so
+     *     the target will invalidate them
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
     /**
-     * Returns whether the initiator asks the target to invalidate memory keys. Returns false if the initiator sent no private
+     * Returns true if the initiator allows the target to invalidate memory keys. Returns false if the initiator sent no private
      * data.
      */
     static boolean wantsInvalidation(byte[] said) {

@@ -272,7 +272,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     public void forget(DataTransfer transfer) {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
-        // The device must not access memory that another task may use next.
+        // The device must not access this memory any more, because another task might use it next.
         if (state.lastWrite != null) {
             queue.awaitOver(state.lastWrite, state.lastWriteTurn);
             state.lastWrite = null;

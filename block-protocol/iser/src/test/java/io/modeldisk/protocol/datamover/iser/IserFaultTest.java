@@ -171,7 +171,7 @@ class IserFaultTest extends IserFixture {
         try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
             target.awaitEnd();
             assertThat(target.output()).contains("cannot be registered with the RDMA device")
-                .contains("this process may lock 65536 bytes", "LimitMEMLOCK");
+                .contains("this process can lock only 65536 bytes", "LimitMEMLOCK");
         }
     }
 
@@ -192,11 +192,11 @@ class IserFaultTest extends IserFixture {
     /** The limit of 64 KiB is too low to register the messages. The limit of 2 MiB is too low to register the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void errorContainsTheLimitOfLockedMemoryIfTheInitiatorCannotLockItsMemory(int mayLock) throws Exception {
-        try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
+    void errorContainsTheLimitOfLockedMemoryIfTheInitiatorCannotLockItsMemory(int limitBytes) throws Exception {
+        try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(limitBytes))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
-                .contains("this process may lock " + mayLock + " bytes", "LimitMEMLOCK");
+                .contains("this process can lock only " + limitBytes + " bytes", "LimitMEMLOCK");
         }
         serving.awaitNothingLeft();
     }
