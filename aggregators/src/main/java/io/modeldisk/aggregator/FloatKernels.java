@@ -12,9 +12,9 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * Computes with arrays of float32 values in native memory and native byte order.
  *
- * <p>Offsets and lengths are in bytes. A length must be a multiple of 4, but an offset can have any value. The ranges in {@code
- * src} and {@code dst} must not overlap, unless they are the same range. A segment on the heap causes an {@link
- * UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
+ * <p>Offsets and lengths are in bytes. A length must be a multiple of 4, but an offset can have any value. The ranges in
+ * {@code src} and {@code dst} must not overlap, unless they are the same range. A segment on the heap causes an
+ * {@link UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
  */
 public final class FloatKernels {
     // For arrays that exceed the cache, vectors of 512 bits are 6 % faster than vectors of 256 bits (measured).

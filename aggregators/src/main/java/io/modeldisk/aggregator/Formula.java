@@ -33,8 +33,8 @@ public sealed interface Formula {
     record Momentum(GradientRules rules, float momentum, boolean nesterov) implements Formula {}
 
     /**
-     * {@code squares = keep * squares + add * gradient^2}, and then {@code weights -= rate * gradient / (sqrt(squares) +
-     * epsilon)}. The state of a block consists of the squares.
+     * {@code squares = keep * squares + add * gradient^2}, and then
+     * {@code weights -= rate * gradient / (sqrt(squares) + epsilon)}. The state of a block consists of the squares.
      */
     record ScaledBySquares(GradientRules rules, float keep, float add, float epsilon) implements Formula {}
 

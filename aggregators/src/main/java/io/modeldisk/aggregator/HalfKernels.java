@@ -19,8 +19,8 @@ import jdk.incubator.vector.VectorSpecies;
  * becomes an infinity. Subnormal values and the sign of zero are kept. A NaN becomes a quiet NaN that keeps its sign and the
  * first bits of its payload.
  *
- * <p>Offsets are in bytes and can have any value. The ranges must not overlap. A segment on the heap causes an {@link
- * UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
+ * <p>Offsets are in bytes and can have any value. The ranges must not overlap. A segment on the heap causes an
+ * {@link UnsupportedOperationException}. No memory is allocated. Thread-safe for calls on different ranges.
  */
 public final class HalfKernels {
     // Vectors have at most 256 bits. A vector of 16-bit values has the same number of lanes, and half the bits.

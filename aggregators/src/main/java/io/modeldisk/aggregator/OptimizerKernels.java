@@ -85,8 +85,8 @@ final class OptimizerKernels {
     }
 
     /**
-     * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then {@code w =
-     * shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
+     * Computes {@code m = beta1 * m + (1 - beta1) * g'} and {@code v = beta2 * v + (1 - beta2) * g' * g'}, and then
+     * {@code w = shrink * w - rate * m / (root * sqrt(v) + epsilon)}.
      *
      * @param learningRate the learning rate of the round; {@code rate}, {@code root} and {@code shrink} follow from it
      * @param updates the number of this update, counted from 1

@@ -47,7 +47,8 @@ record Schedule(Kind kind, int warmUpRounds, int rounds, float factor) {
     private static void refuse(AggregatorOptions options, boolean allowed, String schedule, String... keys) {
         for (String key : keys) {
             if (!allowed && options.has(key)) {
-                throw new IllegalArgumentException("the option " + key + " is only allowed with " + KEY + "=" + schedule);
+                throw new IllegalArgumentException(
+                    "the option " + key + " is only allowed with " + KEY + "=" + schedule);
             }
         }
     }

@@ -16,8 +16,8 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>The order of the additions is fixed, so the result has the same bits with vectors of every width and on a GPU. Value i of a
  * logical block belongs to lane i mod 16. In each logical block, the 64 squares of a lane are added in ascending order. The
  * results for the logical blocks are then added, in ascending order, to the sums s[0] to s[15] of the 16 lanes. At the end, there
- * are 4 numbers {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is {@code ((t[0] + t[1]) + t[2]) +
- * t[3]}.
+ * are 4 numbers {@code t[k] = (s[k] + s[k + 4]) + (s[k + 8] + s[k + 12])}, and the result is
+ * {@code ((t[0] + t[1]) + t[2]) + t[3]}.
  */
 final class SumOfSquares {
     // Vectors have at most 256 bits, because the conversion to float64, not the addition, limits the speed.

@@ -21,7 +21,8 @@ class AggregatorsTest {
     void aggregatorAppliesItsFormulaOnlyToTheGivenRange(String specification, float scale, float expected) {
         try (Arena arena = Arena.ofConfined(); Aggregator aggregator = Aggregators.parse(specification)) {
             MemorySegment weights = floats(arena, 3 * 1024, 8);
-            aggregator.aggregate(new Block(weights), 4096, floats(arena, 1025, 2), 4, 4096, scale);
+            aggregator.aggregate(new OptimizersTest.Block(weights, MemorySegment.NULL), 4096, floats(arena, 1025, 2), 4,
+                4096, scale);
             for (int i = 0; i < 3 * 1024; i++) {
                 float wanted = i >= 1024 && i < 2048 ? expected : 8;
                 assertThat(weights.getAtIndex(ValueLayout.JAVA_FLOAT, i)).as("weight %d", i).isEqualTo(wanted);
@@ -70,8 +71,7 @@ class AggregatorsTest {
 
     @Test
     void twoAggregatorProvidersWithTheSameNameAreRefused() {
-        AtomicBoolean closed = new AtomicBoolean();
-        assertThatThrownBy(() -> Aggregators.byName(List.of(new TestProvider(closed), new TestProvider(closed))))
+        assertThatThrownBy(() -> Aggregators.byName(List.of(new TestProvider(), new TestProvider())))
             .isInstanceOf(IllegalStateException.class)
             .hasMessageStartingWith("two aggregators are named \"test\": " + TestProvider.class.getName());
     }
@@ -82,17 +82,5 @@ class AggregatorsTest {
             segment.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
         }
         return segment;
-    }
-
-    private record Block(MemorySegment weights) implements BlockMemory {
-        @Override
-        public MemorySegment state() {
-            return MemorySegment.NULL;
-        }
-
-        @Override
-        public long round() {
-            return 1;
-        }
     }
 }

@@ -38,13 +38,6 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void vectorAddGivesTheSameValuesAsAScalarLoop(Range range) {
-        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, 1);
-        assertRangeAloneIs(range, (w, g) -> w + g);
-    }
-
-    @ParameterizedTest
-    @MethodSource("ranges")
     void fusedScaledAddRoundsEachResultOnlyOnce(Range range) {
         float factor = -0.3f;
         FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor, true);

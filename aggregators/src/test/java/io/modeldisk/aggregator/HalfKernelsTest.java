@@ -52,8 +52,7 @@ class HalfKernelsTest {
         }
 
         /**
-         * Returns the bits of the value that is nearest to a float32, by a search in all values. The arithmetic in double is
-         * exact.
+         * Returns the bits of the value that is nearest to a float32, by a search in all values. Double arithmetic is exact here.
          */
         int nearest(float value, double[] values) {
             double magnitude = Math.abs((double) value);

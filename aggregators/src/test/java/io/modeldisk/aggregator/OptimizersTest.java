@@ -6,17 +6,14 @@ import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.URISyntaxException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
@@ -52,20 +49,12 @@ class OptimizersTest {
         }
     }
 
-    static Stream<Expected> recorded() {
-        try {
-            return Files.readAllLines(resource("optimizers.txt")).stream().map(Expected::parse);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    static Stream<Expected> recorded() throws IOException {
+        return Files.readAllLines(resource("optimizers.txt")).stream().map(Expected::parse);
     }
 
     private static Path resource(String name) {
-        try {
-            return Path.of(OptimizersTest.class.getResource(name).toURI());
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        return Path.of(URI.create(OptimizersTest.class.getResource(name).toString()));
     }
 
     @ParameterizedTest
@@ -247,9 +236,7 @@ class OptimizersTest {
         "sgd:lr=0.5,schedule=cosine,rounds=10; 1=0.5 6=0.25 11=0 12=0 20=0 100000=0",
         "sgd:lr=0.5,schedule=cosine,rounds=10,final=0.5,warmup=5; 5=0.5 6=0.5 11=0.375 16=0.25 17=0.25 1000=0.25"})
     void scheduleDeterminesTheRateOfEachRound(String specification, String rates) {
-        LearningRate rate = rate(specification);
-        rates(rates).forEach((round, expected) -> assertThat(rate.at(round)).as("round %d", round)
-            .isCloseTo(expected, within(1e-7f)));
+        assertRates(rate(specification), rates);
     }
 
     private static LearningRate rate(String specification) {
@@ -258,13 +245,13 @@ class OptimizersTest {
         }
     }
 
-    private static Map<Long, Float> rates(String text) {
-        Map<Long, Float> rates = new LinkedHashMap<>();
-        for (String pair : text.strip().split(" ")) {
+    /** Checks the rates of some rounds, which have the form {@code ROUND=RATE ROUND=RATE}. */
+    private static void assertRates(LearningRate rate, String expected) {
+        for (String pair : expected.strip().split(" ")) {
             String[] parts = pair.split("=");
-            rates.put(Long.parseLong(parts[0]), Float.parseFloat(parts[1]));
+            assertThat(rate.at(Long.parseLong(parts[0]))).as("rate of round %s", parts[0])
+                .isCloseTo(Float.parseFloat(parts[1]), within(1e-7f));
         }
-        return rates;
     }
 
     @Test
@@ -272,11 +259,9 @@ class OptimizersTest {
         LearningRate rate = rate("sgd:lr=8,schedule=step,every=10,factor=0.5");
         rate.change(new LearningRate.Change(5, 2));
         rate.change(new LearningRate.Change(9, 1));
-        rates("1=8 4=8 5=2 8=2 9=1 10=1 11=0.5").forEach((round, expected) -> assertThat(rate.at(round))
-            .as("round %d", round).isEqualTo(expected));
+        assertRates(rate, "1=8 4=8 5=2 8=2 9=1 10=1 11=0.5");
         rate.change(new LearningRate.Change(8, 4));
-        rates("5=2 7=2 8=4 9=4 11=2").forEach((round, expected) -> assertThat(rate.at(round)).as("round %d", round)
-            .isEqualTo(expected));
+        assertRates(rate, "5=2 7=2 8=4 9=4 11=2");
     }
 
     @Test
@@ -286,16 +271,13 @@ class OptimizersTest {
             rate.change(new LearningRate.Change(i, i));
         }
         assertThat(rate.changes()).hasSize(LearningRate.MAX_CHANGES);
-        assertThat(rate.at(1000)).isEqualTo(1000);
-        assertThat(rate.at(997)).isEqualTo(997);
         // The oldest kept change applies to all earlier rounds too.
-        assertThat(rate.at(3)).isEqualTo(1001 - LearningRate.MAX_CHANGES);
+        assertRates(rate, "1000=1000 997=997 3=" + (1001 - LearningRate.MAX_CHANGES));
         LearningRate other = rate("sgd:lr=1000");
         other.restore(rate.changes());
-        assertThat(other.at(997)).isEqualTo(997);
-        assertThat(other.at(3)).isEqualTo(1001 - LearningRate.MAX_CHANGES);
+        assertRates(other, "1000=1000 997=997 3=" + (1001 - LearningRate.MAX_CHANGES));
         other.restore(List.of());
-        assertThat(other.at(3)).isEqualTo(1000);
+        assertRates(other, "3=1000");
     }
 
     @Test
@@ -304,8 +286,7 @@ class OptimizersTest {
         for (int i = 1; i <= LearningRate.MAX_CHANGES; i++) {
             rate.change(new LearningRate.Change(100 * i, i));
         }
-        assertThat(rate.at(99)).isEqualTo(1000);
-        assertThat(rate.at(100)).isEqualTo(1);
+        assertRates(rate, "99=1000 100=1");
     }
 
     @Test
@@ -326,7 +307,8 @@ class OptimizersTest {
         return new Block(weights, stateBytes == 0 ? MemorySegment.NULL : arena.allocate(stateBytes, 64));
     }
 
-    private static final class Block implements BlockMemory {
+    /** A block with its own memory, and a round that a test can change. */
+    static final class Block implements BlockMemory {
         private final MemorySegment weights;
         private final MemorySegment state;
         private long round = 1;

@@ -3,10 +3,7 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * Provides an aggregator that sets {@code closed} when it is closed. ServiceLoader finds this provider, like a provider in
- * another jar.
- */
+/** Provides an aggregator whose close sets {@code closed}. ServiceLoader finds it, like a provider in another jar. */
 public record TestProvider(AtomicBoolean closed) implements AggregatorProvider {
     public TestProvider() {
         this(new AtomicBoolean());

@@ -20,16 +20,14 @@ public final class Await {
     private Await() {}
 
     /**
-     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@link #BOUND}, or if the thread
-     * is interrupted.
+     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@link #BOUND} or an interrupt.
      */
     public static void await(String message, Callable<Boolean> condition) {
         await(message, BOUND, condition);
     }
 
     /**
-     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@code bound}, or if the thread
-     * is interrupted.
+     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@code bound} or an interrupt.
      */
     public static void await(String message, Duration bound, Callable<Boolean> condition) {
         await(() -> message, bound, condition);

@@ -8,10 +8,7 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/**
- * Records the first logged error, so a test can fail because of it. A logged error is a bug, even if the server continues.
- * Thread-safe.
- */
+/** Records the first logged error, so a test can fail. A logged error is a bug, even if the server continues. Thread-safe. */
 public final class ErrorLog {
     private final AtomicReference<AssertionError> first = new AtomicReference<>();
 

@@ -16,9 +16,7 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 
-/**
- * Checks images. An image is a record, with nested records and lists, that transfers the state of an object to another process.
- */
+/** Checks images. An image is a record with nested records and lists, which transfers an object's state to another process. */
 public final class Images {
     /** Restores an object from an image, and takes a new image of the object. */
     @FunctionalInterface

@@ -1,5 +1,7 @@
 package io.modeldisk.test;
 
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,7 +15,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A network path to a server on this machine. The path is a TCP proxy into which a test injects faults. The initial state is
@@ -32,7 +33,7 @@ public final class NetworkPath implements Closeable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final AtomicInteger connections = new AtomicInteger();
     private volatile InetSocketAddress server;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     // Guarded by {@code lock}.
     private State state = State.UP;
@@ -93,12 +94,9 @@ public final class NetworkPath implements Closeable {
 
     /** Sets the state of the path, to inject or remove a fault. */
     public void state(State next) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             state = next;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
         if (next == State.DOWN) {
             sockets.forEach(NetworkPath::closeQuietly);
@@ -183,16 +181,13 @@ public final class NetworkPath implements Closeable {
 
     /** Waits while the path is silent. Throws an exception if the path is down or closed. */
     private void awaitUp() throws IOException {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             while (state == State.SILENT && !closed) {
                 changed.awaitUninterruptibly();
             }
             if (state == State.DOWN || closed) {
                 throw new IOException("the network path is down or closed");
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -207,12 +202,9 @@ public final class NetworkPath implements Closeable {
     @Override
     public void close() throws IOException {
         listener.close();
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             closed = true;
             changed.signalAll();
-        } finally {
-            lock.unlock();
         }
         sockets.forEach(NetworkPath::closeQuietly);
     }

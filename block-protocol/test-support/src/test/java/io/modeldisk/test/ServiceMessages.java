@@ -28,7 +28,8 @@ public final class ServiceMessages implements AutoCloseable {
     /** Waits for the next message, and returns it. Fails if no message arrives within {@link Await#BOUND}. */
     public String next() throws IOException {
         message.awaitReadable((int) Await.BOUND.toMillis());
-        return received();
+        int length = (int) Errno.check("no message for the service manager arrived", message.receive(0, MAX_BYTES));
+        return StandardCharsets.UTF_8.decode(bytes.slice(0, length)).toString();
     }
 
     /** Waits for a message that contains this text, and returns it. Earlier messages are discarded. */
@@ -38,11 +39,6 @@ public final class ServiceMessages implements AutoCloseable {
             next = next();
         }
         return next;
-    }
-
-    private String received() throws IOException {
-        int length = (int) Errno.check("no message for the service manager arrived", message.receive(0, MAX_BYTES));
-        return StandardCharsets.UTF_8.decode(bytes.slice(0, length)).toString();
     }
 
     @Override

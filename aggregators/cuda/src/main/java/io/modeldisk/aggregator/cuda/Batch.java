@@ -304,7 +304,8 @@ public final class Batch {
             throw new IllegalStateException("the batch is already released");
         }
         if (launched ? !done.isComplete() : size > 0 || staged) {
-            throw new IllegalStateException("the batch cannot be released, because its " + size + " ranges are not complete");
+            throw new IllegalStateException(
+                "the batch cannot be released, because its " + size + " ranges are not complete");
         }
         begin(null);
         kernels.free(this);

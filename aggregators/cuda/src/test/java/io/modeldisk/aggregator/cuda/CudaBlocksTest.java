@@ -2,11 +2,9 @@ package io.modeldisk.aggregator.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
-import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.aggregator.device.DeviceBlocks;
 import io.modeldisk.aggregator.device.DeviceException;
@@ -58,47 +56,21 @@ class CudaBlocksTest {
         final DeviceBlocks device;
         final AtomicInteger calls = new AtomicInteger();
         final boolean withArrivals;
-        /**
-         * The place in the memory for pushes that was filled last. {@code reading} has for each place the ticket of the operation
-         * that reads it.
-         */
+        /** The newest place in the memory for pushes, and for each place the ticket of the operation that reads it. */
         int arrival;
         final long[] reading = new long[ARRIVALS];
 
         /** A block on the CPU, its state on the host, and the sum of its gradients. */
-        private final class Block implements BlockMemory {
-            final MemorySegment weights;
-            final MemorySegment state;
+        private final class Block extends HostBlock {
             final MemorySegment hostState;
             final MemorySegment sum;
             boolean summed;
-            long round;
 
             Block(int bytes) {
-                weights = floats(bytes);
-                state = arena.allocate(bytes / PAGE * (long) aggregator.stateBytesPerLogicalBlock() + 64, 64);
+                super(arena, aggregator, floats(bytes));
                 hostState = arena.allocate(bytes / PAGE * (long) aggregator.stateBytesPerLogicalBlock(), 64);
                 sum = arena.allocate(bytes, 64);
             }
-
-            @Override
-            public MemorySegment weights() {
-                return weights;
-            }
-
-            @Override
-            public MemorySegment state() {
-                return state;
-            }
-
-            @Override
-            public long round() {
-                return round;
-            }
-        }
-
-        Twin(String specification, long seed) {
-            this(specification, seed, false);
         }
 
         Twin(String specification, long seed, boolean withArrivals) {
@@ -244,9 +216,8 @@ class CudaBlocksTest {
     /** With an even seed, gradients also arrive in device memory, as by RDMA, and are not copied. */
     @ParameterizedTest
     @MethodSource("specifications")
-    void deviceResultsEqualCpuResultsInAnyOrderOfStreams(String specification) {
-        for (long seed = 1; seed <= Math.max(4, SEEDS / 5); seed++) {
-            Emulator.reset(seed);
+    void deviceResultsEqualCpuResultsInAnyOrderOfStreams(String specification) throws InterruptedException {
+        Emulator.forEachSeed(Math.max(4, SEEDS / 5), seed -> {
             Emulator.gpuDirect(true, seed % 4 == 0, seed % 3 == 0);
             try (Twin twin = new Twin(specification, seed, seed % 2 == 0)) {
                 for (int i = 0; i < 40; i++) {
@@ -257,18 +228,14 @@ class CudaBlocksTest {
                     twin.checkStateAndSum(i, twin.blocks[i]);
                 }
                 assertThat(twin.calls.get()).isPositive();
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
             }
-            assertThat(Emulator.live()).isZero();
-        }
+        });
     }
 
     @Test
-    void eachMirrorContainsTheWeightsOfItsOwnBlock() {
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            Emulator.reset(seed);
-            try (Twin twin = new Twin("sum", seed)) {
+    void eachMirrorContainsTheWeightsOfItsOwnBlock() throws InterruptedException {
+        Emulator.forEachSeed(SEEDS, seed -> {
+            try (Twin twin = new Twin("sum", seed, false)) {
                 int first = twin.random.nextInt(2) * BLOCKS;
                 int[] slots = new int[BLOCKS];
                 for (int i = 0; i < BLOCKS; i++) {
@@ -279,10 +246,10 @@ class CudaBlocksTest {
                 for (int i = 0; i < BLOCKS; i++) {
                     MemorySegment weights = twin.blocks[i].weights;
                     assertThat(twin.mirrors.asSlice((long) slots[i] * BLOCK, weights.byteSize()).mismatch(weights))
-                        .as("the first differing byte of block %d with seed %d", i, seed).isEqualTo(-1);
+                        .as("the first differing byte of block %d", i).isEqualTo(-1);
                 }
             }
-        }
+        });
     }
 
     @Test
@@ -335,7 +302,7 @@ class CudaBlocksTest {
 
     @Test
     void pushWaitsWhileTheQueueIsFull() {
-        try (Twin twin = new Twin("sum", 1)) {
+        try (Twin twin = new Twin("sum", 1, false)) {
             MemorySegment gradient = twin.floats(BLOCK);
             for (int i = 0; i < 10_000; i++) {
                 twin.device.fold(i % (BLOCKS - 1), 1, 0, gradient, 0, GradientType.FLOAT32, BLOCK, 1);
@@ -347,23 +314,17 @@ class CudaBlocksTest {
 
     @Test
     void errorOfEveryFailedDriverCallContainsTheNameOfTheCall() {
-        Emulator.fail(0, 0, false);
-        use();
-        int calls = Emulator.calls();
-        for (int call = 1; call <= calls; call++) {
-            Emulator.reset(1);
-            Emulator.fail(call, CUresult.CUDA_ERROR_LAUNCH_FAILED, true);
-            Throwable failure = catchThrowable(CudaBlocksTest::use);
+        Emulator.forEachFailingCall(CUresult.CUDA_ERROR_LAUNCH_FAILED, true, CudaBlocksTest::use, failure -> {
             // The number of polls of events differs from run to run, so the last calls are not always reached.
             if (!Emulator.failedCall().isEmpty()) {
                 // A failed export of a dma-buf does not fail the device, so the error names one of the next calls.
                 String name = Emulator.failedCall().equals("cuMemGetHandleForAddressRange")
                     ? "cu"
                     : Emulator.failedCall();
-                assertThat(failure).as("failure of call %d", call).isInstanceOf(DeviceException.class)
+                assertThat(failure).as("failure of %s", name).isInstanceOf(DeviceException.class)
                     .hasMessageContaining("cuda:0").hasMessageContaining(name);
             }
-        }
+        });
     }
 
     private static void use() {
@@ -378,10 +339,7 @@ class CudaBlocksTest {
         }
     }
 
-    /**
-     * A clock that jumps by 30 s during the next wait of the device's thread after {@link #jump}, as if the process was stopped
-     * then.
-     */
+    /** A clock that jumps by 30 s during a wait of the device's thread, as if the process was stopped for this time. */
     private static final class JumpingClock implements NanoClock {
         private final AtomicLong jumpedNs = new AtomicLong();
         private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
@@ -421,24 +379,23 @@ class CudaBlocksTest {
 
     @Test
     void deviceThatCompletesItsWorkWhileTheProcessIsStoppedIsNotLost() throws InterruptedException {
-        JumpingClock clock = new JumpingClock();
-        try (Twin twin = new Twin("sum", 1, false, clock)) {
-            Emulator.hang(true);
-            long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
-            clock.jump(() -> Emulator.hang(false));
-            twin.device.awaitDone(ticket);
-        }
+        foldWhileTheProcessIsStopped(() -> Emulator.hang(false));
     }
 
     @Test
-    void deviceThatDoesNotCompleteItsWorkIsLost() throws InterruptedException {
+    void deviceThatDoesNotCompleteItsWorkIsLost() {
+        assertThatThrownBy(() -> foldWhileTheProcessIsStopped(() -> {})).isInstanceOf(DeviceException.class)
+            .hasMessageContaining("did not complete its work within 10 s").hasNoSuppressedExceptions();
+    }
+
+    /** Waits for a fold on a hanging device. Meanwhile, the process seems to be stopped for 30 s, and {@code action} runs. */
+    private static void foldWhileTheProcessIsStopped(Runnable action) throws InterruptedException {
         JumpingClock clock = new JumpingClock();
         try (Twin twin = new Twin("sum", 1, false, clock)) {
             Emulator.hang(true);
             long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
-            clock.jump(() -> {});
-            assertThatThrownBy(() -> twin.device.awaitDone(ticket)).isInstanceOf(DeviceException.class)
-                .hasMessageContaining("did not complete its work within 10 s");
+            clock.jump(action);
+            twin.device.awaitDone(ticket);
         }
     }
 

@@ -13,19 +13,19 @@ import java.util.Set;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests failures of calls to the driver. */
 class CudaFaultsTest {
     private static final int BYTES = TwinModel.LOGICAL_BLOCK;
     private static final Set<String> ALL_CALLS = Set.of("cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
         "cuDeviceGetAttribute", "cuDeviceTotalMem", "cuCtxCreate", "cuCtxDestroy", "cuCtxSetCurrent",
-        "cuCtxSynchronize",
-        "cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost", "cuMemHostRegister",
-        "cuMemHostUnregister",
-        "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy", "cuEventRecord",
-        "cuEventQuery", "cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuLaunchKernel",
-        "cuMemcpyHtoDAsync",
-        "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async");
+        "cuCtxSynchronize", "cuMemGetInfo", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemFreeHost",
+        "cuMemHostRegister", "cuMemHostUnregister", "cuStreamCreate", "cuStreamDestroy", "cuStreamWaitEvent",
+        "cuEventCreate", "cuEventDestroy", "cuEventRecord", "cuEventQuery", "cuModuleLoadDataEx", "cuModuleUnload",
+        "cuModuleGetFunction", "cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync",
+        "cuMemsetD8Async");
 
     @BeforeEach
     void setUp() {
@@ -62,47 +62,28 @@ class CudaFaultsTest {
         }
     }
 
-    /**
-     * Fails each call once with each error. The number of calls can vary, because the number of polls depends on the order of
-     * streams.
-     */
-    @Test
-    void failureOfAnyDriverCallIsReportedByNameWithoutALeak() throws InterruptedException {
-        Emulator.fail(0, 0, false);
-        useAll();
-        int calls = Emulator.calls();
+    @ParameterizedTest
+    @ValueSource(ints = {CUresult.CUDA_ERROR_OUT_OF_MEMORY, CUresult.CUDA_ERROR_LAUNCH_FAILED})
+    void failureOfAnyDriverCallIsReportedByNameWithoutALeak(int error) {
         Set<String> failed = new HashSet<>();
-        for (int error : new int[]{CUresult.CUDA_ERROR_OUT_OF_MEMORY, CUresult.CUDA_ERROR_LAUNCH_FAILED}) {
-            for (int call = 1; call <= calls; call++) {
-                Emulator.reset(1);
-                Emulator.fail(call, error, false);
-                assertThatThrownBy(CudaFaultsTest::useAll).as("failure of call %d", call)
-                    .isInstanceOfSatisfying(CudaException.class, e -> {
-                        assertThat(e).hasMessageStartingWith(Emulator.failedCall());
-                        assertThat(e.error()).isEqualTo(error);
-                        assertThat(e).hasMessageContaining(Emulator.failedCall())
-                            .hasMessageContaining("(" + error + ")");
-                    });
-                assertThat(Emulator.leaked()).as("objects leaked after a failure of %s", Emulator.failedCall()).isZero();
-                assertThat(Emulator.live()).as("open objects after a failure of %s", Emulator.failedCall()).isZero();
-                failed.add(Emulator.failedCall());
-            }
-        }
+        Emulator.forEachFailingCall(error, false, CudaFaultsTest::useAll, failure -> {
+            String call = Emulator.failedCall();
+            assertThat(failure).isInstanceOfSatisfying(CudaException.class, e -> assertThat(e.error()).isEqualTo(error))
+                .hasMessageStartingWith(call).hasMessageContaining("(" + error + ")");
+            assertThat(Emulator.leaked()).as("objects leaked after a failure of %s", call).isZero();
+            assertThat(Emulator.live()).as("open objects after a failure of %s", call).isZero();
+            failed.add(call);
+        });
         assertThat(failed).isEqualTo(ALL_CALLS);
     }
 
     @Test
-    void lossOfTheDeviceInAnyCallLeaksNothing() throws InterruptedException {
-        Emulator.fail(0, 0, false);
-        useAll();
-        int calls = Emulator.calls();
-        for (int call = 1; call <= calls; call++) {
-            Emulator.reset(1);
-            Emulator.fail(call, CUresult.CUDA_ERROR_DEVICE_UNAVAILABLE, true);
-            assertThatThrownBy(CudaFaultsTest::useAll).as("failure of call %d", call).isInstanceOfSatisfying(CudaException.class,
-                e -> assertThat(e).hasMessageStartingWith(Emulator.failedCall()));
-            assertThat(Emulator.live()).as("open objects after a failure of %s", Emulator.failedCall()).isZero();
-        }
+    void lossOfTheDeviceInAnyCallLeaksNothing() {
+        Emulator.forEachFailingCall(CUresult.CUDA_ERROR_DEVICE_UNAVAILABLE, true, CudaFaultsTest::useAll, failure -> {
+            String call = Emulator.failedCall();
+            assertThat(failure).isInstanceOf(CudaException.class).hasMessageStartingWith(call);
+            assertThat(Emulator.live()).as("open objects after a failure of %s", call).isZero();
+        });
     }
 
     @Test

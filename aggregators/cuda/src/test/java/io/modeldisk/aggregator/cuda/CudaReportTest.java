@@ -62,7 +62,8 @@ class CudaReportTest {
             String obstacle = call <= CALLS_BEFORE_THE_FIRST_DEVICE
                 ? report.obstacle()
                 : report.devices().getFirst().obstacle();
-            assertThat(obstacle).as("failure of call %d", call).startsWith(Emulator.failedCall() + " ").contains(" failed");
+            assertThat(obstacle).as("failure of call %d", call).startsWith(Emulator.failedCall() + " ")
+                .contains(" failed");
             assertThat(Emulator.live()).isZero();
         }
     }

@@ -9,9 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import jcuda.driver.CUresult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the error messages without a usable GPU, and devices, their memory and their streams. */
 class CudaTest {
@@ -43,25 +44,17 @@ class CudaTest {
                 + " the folder of the library in LD_LIBRARY_PATH");
     }
 
-    @Test
-    void errorReportsADriverWithoutDevices() {
-        Emulator.reset(0, Emulator.VERSION, 7, 0, 1);
-        assertThat(Cuda.failure(LIBRARY)).isEqualTo("NVIDIA's driver finds no device; check with nvidia-smi");
-    }
-
-    @Test
-    void errorReportsATooOldDriver() {
-        Emulator.reset(1, 10020, 7, 0, 1);
-        assertThat(Cuda.failure(LIBRARY)).isEqualTo(
-            "NVIDIA's driver is too old: it supports CUDA 10.2, and CUDA 11.0 is needed; update the driver");
-    }
-
-    @Test
-    void errorReportsADriverThatDoesNotStart() {
-        Emulator.fail(1, CUresult.CUDA_ERROR_UNKNOWN, false);
-        assertThat(Cuda.failure(LIBRARY)).isEqualTo(
-            "NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi, and load the module nvidia_uvm"
-                + " with `nvidia-modprobe -u -c 0`");
+    /** The error is the result of the first call to the driver, or 0 for no error. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "0 | 12060 | 0 | NVIDIA's driver finds no device; check with nvidia-smi",
+        "1 | 10020 | 0 | NVIDIA's driver is too old: it supports CUDA 10.2, and CUDA 11.0 is needed; update the driver",
+        "1 | 12060 | 999 | NVIDIA's driver does not start: CUDA_ERROR_UNKNOWN (999); check with nvidia-smi, and load the module"
+            + " nvidia_uvm with `nvidia-modprobe -u -c 0`"})
+    void errorStatesTheReasonIfTheDriverCannotBeUsed(int devices, int version, int error, String message) {
+        Emulator.reset(devices, version, 7, 0, 1);
+        Emulator.fail(1, error, false);
+        assertThat(Cuda.failure(LIBRARY)).isEqualTo(message);
     }
 
     @Test
@@ -122,11 +115,9 @@ class CudaTest {
             PinnedMemory result = device.allocatePinned(BYTES);
             DeviceMemory memory = device.allocate(BYTES);
             CudaStream stream = device.newStream();
-            CudaEvent done = device.newEvent();
             stream.copyToDevice(registered, memory, BYTES);
             stream.copyToHost(memory.slice(BYTES / 2, 16), result.slice(32, 16), 16);
-            stream.record(done);
-            assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
+            Emulator.awaitWork(device, stream);
             assertThat(result.segment().asSlice(32, 16).mismatch(own.asSlice(0, 16))).isEqualTo(-1);
             assertThatThrownBy(() -> stream.copyToHost(memory.slice(8, 16), result, 17))
                 .isInstanceOf(IndexOutOfBoundsException.class);
@@ -144,13 +135,11 @@ class CudaTest {
             DeviceMemory from = device.allocate(BYTES);
             DeviceMemory to = device.allocate(BYTES);
             CudaStream stream = device.newStream();
-            CudaEvent done = device.newEvent();
             stream.copyToDevice(host, from, BYTES);
             stream.clear(to);
             stream.copyOnDevice(from.slice(BYTES / 2, BYTES / 2), to, BYTES / 2);
             stream.copyToHost(to, result, BYTES);
-            stream.record(done);
-            assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
+            Emulator.awaitWork(device, stream);
             assertThat(result.segment().mismatch(host.segment())).isEqualTo(BYTES / 2);
             assertThatThrownBy(() -> stream.copyOnDevice(from.slice(0, 16), to, 17))
                 .isInstanceOf(IndexOutOfBoundsException.class);
@@ -187,9 +176,7 @@ class CudaTest {
                 DeviceMemory memory = device.allocate(BYTES);
                 first.clear(memory);
                 second.copyToHost(memory, host, BYTES);
-                CudaEvent done = device.newEvent();
-                second.record(done);
-                assertThat(Emulator.await(done::isComplete, 10_000)).isTrue();
+                Emulator.awaitWork(device, second);
                 boolean cleared = host.segment().get(ValueLayout.JAVA_INT, 0) == 0;
                 right |= cleared;
                 wrong |= !cleared;

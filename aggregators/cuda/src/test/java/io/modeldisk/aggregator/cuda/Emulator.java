@@ -1,5 +1,8 @@
 package io.modeldisk.aggregator.cuda;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.modeldisk.platform.time.NanoClock;
@@ -16,6 +19,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.opentest4j.TestAbortedException;
 
 /**
  * The emulated CUDA driver from src/test/native, with emulated devices in this process. gcc compiles it to a library named
@@ -52,6 +58,49 @@ public final class Emulator {
             NanoClock.SYSTEM.sleep(20, TimeUnit.MICROSECONDS);
         }
         return true;
+    }
+
+    /** Waits until the work of a stream is complete. */
+    static void awaitWork(CudaDevice device, CudaStream stream) throws InterruptedException {
+        CudaEvent done = device.newEvent();
+        stream.record(done);
+        assertThat(await(done::isComplete, 60_000)).as("the work is complete; " + message()).isTrue();
+    }
+
+    /** A test that depends on a seed. */
+    @FunctionalInterface
+    interface SeededTest {
+        void run(long seed) throws InterruptedException;
+    }
+
+    /** Runs a test with each seed from 1 to {@code seeds}. Adds the seed to each error, and checks that no object stays open. */
+    static void forEachSeed(long seeds, SeededTest test) throws InterruptedException {
+        for (long seed = 1; seed <= seeds; seed++) {
+            reset(seed);
+            try {
+                test.run(seed);
+            } catch (TestAbortedException e) {
+                throw e;
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + message(), e);
+            }
+            assertThat(live()).as("open objects after seed %d", seed).isZero();
+        }
+    }
+
+    /**
+     * Runs a test once without failures. Then, for each of its calls to the driver, runs the test again with a failure of this
+     * call, and passes the exception of the test to {@code check}.
+     */
+    static void forEachFailingCall(int error, boolean always, ThrowingCallable test, Consumer<Throwable> check) {
+        fail(0, 0, false);
+        assertThatCode(test).doesNotThrowAnyException();
+        int calls = calls();
+        for (int call = 1; call <= calls; call++) {
+            reset(1);
+            fail(call, error, always);
+            check.accept(catchThrowable(test));
+        }
     }
 
     /** The functions of the loaded library, which is compiled and loaded at the first use of this class. */
@@ -103,10 +152,7 @@ public final class Emulator {
         assumeTrue(!REAL, "this test needs the emulated driver");
     }
 
-    /**
-     * Sets up one device without faults. Skips the test if gcc is missing. With the real driver, only checks that the driver is
-     * available.
-     */
+    /** Sets up one device without faults. Skips the test if gcc is missing. With the real driver, only checks the driver. */
     public static void reset(long seed) {
         if (REAL) {
             Cuda.ensureAvailability();
@@ -132,18 +178,15 @@ public final class Emulator {
     }
 
     /**
-     * Makes a call to the driver fail. Calls are counted from 1, starting now; with 0, no call fails. If {@code always} is true,
-     * all later calls fail too.
+     * Makes a later call to the driver fail, number 1 being the next call. With 0, no call fails. If {@code always} is true, all
+     * calls after the failed call fail too.
      */
     public static void fail(int call, int error, boolean always) {
         assumeEmulated();
         call(Loaded.FAIL, call, error, always ? 1 : 0);
     }
 
-    /**
-     * Makes the device hang, so it does no work until {@link #reset}. With {@code false}, the device completes all its work and
-     * no longer hangs.
-     */
+    /** Makes the device hang, so it does no work. With {@code false}, the device completes all its work instead. */
     static void hang(boolean hangs) {
         assumeEmulated();
         call(Loaded.HANG, hangs ? 1 : 0);
@@ -182,10 +225,7 @@ public final class Emulator {
         return REAL ? "" : text(Loaded.MESSAGE);
     }
 
-    /**
-     * Returns the number of leaked objects, which were freed only because their context was destroyed. With the real driver, the
-     * result is 0.
-     */
+    /** Returns the number of objects that were freed only with their context. With the real driver, the result is 0. */
     static int leaked() {
         return REAL ? 0 : (int) call(Loaded.LEAKED);
     }

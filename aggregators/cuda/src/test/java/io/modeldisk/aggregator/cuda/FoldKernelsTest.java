@@ -56,39 +56,33 @@ class FoldKernelsTest {
     @ParameterizedTest
     @MethodSource("specifications")
     void deviceFoldsEqualCpuFoldsInAnyOrderOfStreams(String specification) throws InterruptedException {
-        for (long seed = 1; seed <= SEEDS; seed++) {
-            Emulator.reset(seed);
+        Emulator.forEachSeed(SEEDS, seed -> {
             try (TwinModel model = new TwinModel(specification, seed)) {
                 model.train(1 + (int) (seed % 4));
                 model.assertSame();
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
             }
-            assertThat(Emulator.live()).isZero();
-        }
+        });
     }
 
     @Test
     void deviceRoundsEqualCpuRoundsInAnyOrderOfStreams() throws InterruptedException {
-        for (long seed = 1; seed <= SEEDS; seed++) {
-            Emulator.reset(seed);
+        Emulator.forEachSeed(SEEDS, seed -> {
             try (TwinModel model = new TwinModel("momentum:lr=0.1", seed)) {
                 model.trainInRounds(2, 3);
                 model.assertSame();
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + Emulator.message(), e);
             }
-        }
+        });
     }
 
     @Test
     void assignWithAFactorOfOneKeepsThePayloadOfANaN() throws InterruptedException {
-        try (CudaDevice device = CudaDevice.open(0, 1 << 20)) {
+        try (Aggregator assign = Aggregators.parse("assign"); CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             PinnedMemory values = device.allocatePinned(BLOCK);
             for (int i = 0; i < BLOCK / Float.BYTES; i++) {
                 values.segment().setAtIndex(ValueLayout.JAVA_INT, i, 0x7f912345 + i);
             }
-            assertThat(assigned(device, values, GradientType.FLOAT32, BLOCK).mismatch(values.segment())).isEqualTo(-1);
+            assertThat(applied(device, assign, values, GradientType.FLOAT32, 1).mismatch(values.segment()))
+                .isEqualTo(-1);
         }
     }
 
@@ -97,7 +91,9 @@ class FoldKernelsTest {
     void deviceConvertsEvery16BitValueLikeTheCpuIncludingTheBitsOfNans(GradientType type) throws InterruptedException {
         int count = 1 << Short.SIZE;
         long bytes = (long) count * Float.BYTES;
-        try (Arena arena = Arena.ofConfined(); CudaDevice device = CudaDevice.open(0, 1 << 20)) {
+        try (Arena arena = Arena.ofConfined();
+            Aggregator assign = Aggregators.parse("assign");
+            CudaDevice device = CudaDevice.open(0, 1 << 20)) {
             PinnedMemory values = device.allocatePinned(bytes / 2);
             for (int i = 0; i < count; i++) {
                 // The multiplication by an odd number produces every 16-bit value once, with different exponents next to each
@@ -110,29 +106,29 @@ class FoldKernelsTest {
             } else {
                 HalfKernels.float16ToFloat32(expected, 0, values.segment(), 0, count);
             }
-            assertThat(assigned(device, values, type, bytes).mismatch(expected)).isEqualTo(-1);
+            assertThat(applied(device, assign, values, type, 1).mismatch(expected)).isEqualTo(-1);
         }
     }
 
-    /** Applies {@code values} as a gradient with the aggregator assign on the device, and returns the resulting weights. */
-    private static MemorySegment assigned(CudaDevice device, PinnedMemory values, GradientType type, long bytes)
+    /** Applies a gradient to weights of 0 on the device, in round 1. Returns the new weights. */
+    static MemorySegment applied(
+        CudaDevice device, Aggregator aggregator, PinnedMemory gradient, GradientType type, float scale)
         throws InterruptedException {
-        try (Aggregator assign = Aggregators.parse("assign")) {
-            FoldKernels kernels = new FoldKernels(device, assign, 1, 1);
-            CudaStream stream = device.newStream();
-            DeviceMemory weights = device.allocate(bytes);
-            DeviceMemory gradient = device.allocate(type.gradientBytes(bytes));
-            stream.copyToDevice(values, gradient, gradient.lengthBytes());
-            Batch batch = kernels.tryBegin(Work.FOLD);
-            batch.fold(new DeviceBlock(weights, null, null), 0, gradient, 0, type, bytes, 1, 1);
-            batch.launch(stream);
-            PinnedMemory result = device.allocatePinned(bytes);
-            CudaEvent copied = device.newEvent();
-            stream.copyToHost(weights, result, bytes);
-            stream.record(copied);
-            assertThat(Emulator.await(copied::isComplete, 10_000)).as(Emulator.message()).isTrue();
-            return result.segment();
-        }
+        long gradientBytes = gradient.segment().byteSize();
+        long bytes = gradientBytes * type.widening();
+        FoldKernels kernels = new FoldKernels(device, aggregator, 1, 1);
+        CudaStream stream = device.newStream();
+        DeviceMemory weights = device.allocate(bytes);
+        DeviceMemory onDevice = device.allocate(gradientBytes);
+        stream.copyToDevice(gradient, onDevice, gradientBytes);
+        stream.clear(weights);
+        Batch batch = kernels.tryBegin(Work.FOLD);
+        batch.fold(new DeviceBlock(weights, null, null), 0, onDevice, 0, type, bytes, scale, 1);
+        batch.launch(stream);
+        PinnedMemory result = device.allocatePinned(bytes);
+        stream.copyToHost(weights, result, bytes);
+        Emulator.awaitWork(device, stream);
+        return result.segment();
     }
 
     @Test

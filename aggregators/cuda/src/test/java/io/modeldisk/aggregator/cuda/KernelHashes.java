@@ -9,9 +9,7 @@ import java.util.HexFormat;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/**
- * Prints the SHA-256 hash of each kernel file in a jar, for the transcript of deploy/gpu-tests. Usage: {@code KernelHashes JAR}.
- */
+/** Prints the SHA-256 hash of each kernel file in a jar, for the transcript of deploy/gpu-tests. The argument is the jar. */
 final class KernelHashes {
     private static final String SUFFIX = ".ptx";
 

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
-import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.HalfKernels;
-import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,51 +42,28 @@ class NormTest {
     @MethodSource("gradients")
     void normOnTheDeviceHasTheSameBitsAsOnTheCpu(int logicalBlocks, GradientType type) throws InterruptedException {
         long bytes = (long) logicalBlocks * BLOCK;
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            Emulator.reset(seed);
+        Emulator.forEachSeed(SEEDS, seed -> {
             try (Arena arena = Arena.ofConfined();
                 Aggregator sgd = Aggregators.parse("sgd:lr=1,clip-norm=1e-19");
                 CudaDevice device = CudaDevice.open(0, 4 * bytes)) {
                 MemorySegment gradient = arena.allocate(bytes, 64);
                 fill(gradient, type, new SplittableRandom(seed));
-                Weights expected = new Weights(arena.allocate(bytes, 64));
+                PinnedMemory push = device.allocatePinned(type.gradientBytes(bytes));
+                if (type == GradientType.FLOAT32) {
+                    push.segment().copyFrom(gradient);
+                } else {
+                    HalfKernels.float32ToBfloat16(push.segment(), 0, gradient, 0, bytes / Float.BYTES);
+                }
+                HostBlock expected = new HostBlock(arena, sgd, arena.allocate(bytes, 64));
                 // With a scale of -1, the factor is the limit divided by the tiny difference between EPSILON and the norm. The
                 // factor therefore depends on the last bits of the float64 norm, which a float32 result would otherwise hide.
                 sgd.aggregate(expected, 0, gradient, 0, bytes, -1);
-                MemorySegment weights = fold(device, sgd, gradient, type);
-                assertThat(weights.mismatch(expected.weights())).as("seed %d: %s", seed, Emulator.message())
-                    .isEqualTo(-1);
+                MemorySegment weights = FoldKernelsTest.applied(device, sgd, push, type, -1);
+                assertThat(weights.mismatch(expected.weights)).as("the first differing byte").isEqualTo(-1);
                 float ratio = weights.get(ValueLayout.JAVA_FLOAT, 0) / gradient.get(ValueLayout.JAVA_FLOAT, 0);
                 assertThat(ratio).isStrictlyBetween(0.001f, 0.999f);
             }
-        }
-    }
-
-    private static MemorySegment fold(
-        CudaDevice device, Aggregator aggregator, MemorySegment gradient, GradientType type)
-        throws InterruptedException {
-        long bytes = gradient.byteSize();
-        FoldKernels kernels = new FoldKernels(device, aggregator, 1, 1);
-        CudaStream stream = device.newStream();
-        PinnedMemory push = device.allocatePinned(type.gradientBytes(bytes));
-        if (type == GradientType.FLOAT32) {
-            push.segment().copyFrom(gradient);
-        } else {
-            HalfKernels.float32ToBfloat16(push.segment(), 0, gradient, 0, bytes / Float.BYTES);
-        }
-        DeviceMemory deviceGradient = device.allocate(push.segment().byteSize());
-        DeviceMemory deviceWeights = device.allocate(bytes);
-        stream.copyToDevice(push, deviceGradient, deviceGradient.lengthBytes());
-        stream.clear(deviceWeights);
-        Batch batch = kernels.tryBegin(Work.FOLD);
-        batch.fold(new DeviceBlock(deviceWeights, null, null), 0, deviceGradient, 0, type, bytes, -1, 1);
-        batch.launch(stream);
-        PinnedMemory weights = device.allocatePinned(bytes);
-        stream.copyToHost(deviceWeights, weights, bytes);
-        CudaEvent copied = device.newEvent();
-        stream.record(copied);
-        assertThat(Emulator.await(copied::isComplete, 60_000)).isTrue();
-        return weights.segment();
+        });
     }
 
     /**
@@ -108,27 +83,11 @@ class NormTest {
         }
     }
 
-    /**
-     * Writes a value in the precision of the type, and returns the square of the written value. A bfloat16 is a float32 without
-     * its last 16 bits.
-     */
+    /** Writes a value. For bfloat16, the last 16 bits of the float32 are cleared. Returns the square of the written value. */
     private static double set(MemorySegment gradient, GradientType type, int index, double value) {
         int bits = Float.floatToRawIntBits((float) value) & (type == GradientType.BFLOAT16 ? 0xFFFF_0000 : -1);
         gradient.setAtIndex(ValueLayout.JAVA_INT, index, bits);
         double written = Float.intBitsToFloat(bits);
         return written * written;
-    }
-
-    /** A block without state. */
-    private record Weights(MemorySegment weights) implements BlockMemory {
-        @Override
-        public MemorySegment state() {
-            return MemorySegment.NULL;
-        }
-
-        @Override
-        public long round() {
-            return 1;
-        }
     }
 }

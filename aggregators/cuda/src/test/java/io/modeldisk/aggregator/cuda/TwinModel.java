@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
-import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.aggregator.HalfKernels;
 import io.modeldisk.aggregator.cuda.FoldKernels.Work;
 import io.modeldisk.aggregator.device.GradientType;
@@ -33,10 +32,7 @@ final class TwinModel implements AutoCloseable {
         -Float.MIN_VALUE, Float.MIN_NORMAL / 3, 0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-30f, -1e-30f};
     /** The index in SPECIAL of the first finite value. */
     private static final int FINITE = 3;
-    /**
-     * The factors by which the values of a gradient are multiplied. With 1e-8, the norm is about 1e-6, which is the number that
-     * is added to norms.
-     */
+    /** The factors of a gradient's values. With 1e-8, the norm is about 1e-6, like the number that is added to norms. */
     private static final float[] SIZES = {1, 1, 1e-8f, 1e20f};
 
     final CudaDevice device;
@@ -57,12 +53,9 @@ final class TwinModel implements AutoCloseable {
     private final DeviceMemory gradients;
     private final List<Batch> launched = new ArrayList<>();
     private long pushed;
-    private long round;
 
     /** One block on the CPU, in native memory, and the same block on the device. */
-    final class Block implements BlockMemory {
-        final MemorySegment weights;
-        final MemorySegment state;
+    final class Block extends HostBlock {
         final MemorySegment updates;
         final DeviceMemory deviceWeights;
         final DeviceMemory deviceState;
@@ -71,8 +64,7 @@ final class TwinModel implements AutoCloseable {
         final PinnedMemory stateMirror;
 
         Block(long bytes) {
-            weights = arena.allocate(bytes, 64);
-            state = arena.allocate(bytes / LOGICAL_BLOCK * aggregator.stateBytesPerLogicalBlock() + 64, 64);
+            super(arena, aggregator, arena.allocate(bytes, 64));
             for (long i = 0; i < bytes; i += Float.BYTES) {
                 weights.set(ValueLayout.JAVA_FLOAT, i, (float) random.nextGaussian());
             }
@@ -88,21 +80,6 @@ final class TwinModel implements AutoCloseable {
                 arrivals.clear(deviceState);
             }
             onDevice = new DeviceBlock(deviceWeights, deviceState, updates);
-        }
-
-        @Override
-        public MemorySegment weights() {
-            return weights;
-        }
-
-        @Override
-        public MemorySegment state() {
-            return state;
-        }
-
-        @Override
-        public long round() {
-            return round;
         }
     }
 
@@ -132,12 +109,9 @@ final class TwinModel implements AutoCloseable {
         }
     }
 
-    /**
-     * Applies gradients to random ranges in {@code updates} rounds, at most {@value #MAX_UPDATES}, and copies the weights and the
-     * state back.
-     */
+    /** Applies gradients to random ranges in up to {@value #MAX_UPDATES} rounds, and copies weights and state back. */
     void train(int updates) throws InterruptedException {
-        for (round = 1; round <= updates; round++) {
+        for (long round = 1; round <= updates; round++) {
             Batch batch = begin(Work.FOLD);
             for (Block block : blocks) {
                 int logicalBlocks = (int) (block.weights.byteSize() / LOGICAL_BLOCK);
@@ -151,6 +125,7 @@ final class TwinModel implements AutoCloseable {
                     batch = begin(Work.FOLD);
                     assertThat(batch.fold(block.onDevice, offset, gradients, at, type, bytes, scale, round)).isTrue();
                 }
+                block.round = round;
                 aggregator.aggregate(block, offset, widened, at, bytes, scale);
             }
             launch(batch);
@@ -212,7 +187,7 @@ final class TwinModel implements AutoCloseable {
         MemorySegment sum = arena.allocate(bytes, 64);
         DeviceMemory deviceSum = device.allocate(bytes);
         PinnedMemory sumMirror = device.allocatePinned(bytes);
-        for (round = 1; round <= rounds; round++) {
+        for (long round = 1; round <= rounds; round++) {
             for (int learner = 0; learner < learners; learner++) {
                 GradientType type = anyType();
                 long at = push(type, bytes);
@@ -234,6 +209,7 @@ final class TwinModel implements AutoCloseable {
             assertThat(batch.fold(block.onDevice, 0, deviceSum, 0, GradientType.FLOAT32, bytes, 1f / learners, round))
                 .isTrue();
             launch(batch);
+            block.round = round;
             aggregator.aggregate(block, 0, sum, 0, bytes, 1f / learners);
         }
         folds.copyToHost(deviceSum, sumMirror, bytes);

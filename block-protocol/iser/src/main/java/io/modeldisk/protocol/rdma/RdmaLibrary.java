@@ -70,7 +70,8 @@ final class RdmaLibrary {
         }
         SymbolLookup symbols = openBundled();
         if (RdmaVerbs.getVersion() == 0) {
-            throw new IOException("DiSNI cannot use the libdisni of this jar, because its version is wrong; build modeldisk again");
+            throw new IOException(
+                "DiSNI cannot use the libdisni of this jar, because its version is wrong; build modeldisk again");
         }
         return symbols;
     }

@@ -87,16 +87,11 @@ final class VerbsEndpoint implements AutoCloseable {
     }
 
     void send(long requestId, int offset, int bytes) throws IOException {
-        post(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
+        rdma(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
     }
 
     /** Posts an RDMA READ or WRITE between the memory at {@code offset} and the memory of the peer. */
     void rdma(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey) throws IOException {
-        post(requestId, opcode, offset, bytes, remoteAddress, remoteKey);
-    }
-
-    private void post(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey)
-        throws IOException {
         IbvSendWR request = new IbvSendWR();
         request.setWr_id(requestId);
         request.setOpcode(opcode);
@@ -126,9 +121,7 @@ final class VerbsEndpoint implements AutoCloseable {
         return completion[0];
     }
 
-    /**
-     * Waits for the next event of a channel, and returns the event. Fails if the event has another type than {@code expected}.
-     */
+    /** Waits for the next event of a channel, and returns the event. Fails if the event does not have the expected type. */
     static RdmaCmEvent event(RdmaEventChannel channel, RdmaCmEvent.EventType expected) throws IOException {
         RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MS);
         assertThat(event).as("an event arrives").isNotNull();

@@ -54,21 +54,15 @@ class VerbsTest {
         if (listener == null) {
             return;
         }
-        disconnect();
-        listener.destroyId();
-        initiatorChannel.destroyEventChannel();
-        targetChannel.destroyEventChannel();
-    }
-
-    private void disconnect() throws IOException {
         if (initiator != null) {
             initiator.close();
-            initiator = null;
         }
         if (target != null) {
             target.close();
-            target = null;
         }
+        listener.destroyId();
+        initiatorChannel.destroyEventChannel();
+        targetChannel.destroyEventChannel();
     }
 
     private RdmaConnParam parameters(String privateData) throws IOException {

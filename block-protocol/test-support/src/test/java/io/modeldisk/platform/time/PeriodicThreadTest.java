@@ -27,6 +27,10 @@ class PeriodicThreadTest {
     private final ManualClock clock = new ManualClock();
     private final AtomicInteger runs = new AtomicInteger();
 
+    private PeriodicThread start(Runnable task) {
+        return new PeriodicThread(Thread.ofPlatform().daemon().name("periodic"), clock, PERIOD, task).start();
+    }
+
     private void advanceUntilRun(int count) {
         await("the thread waits", () -> clock.waitingThreads() == 1);
         clock.advance(PERIOD);
@@ -35,8 +39,7 @@ class PeriodicThreadTest {
 
     @Test
     void taskRunsOncePerPeriod() {
-        try (PeriodicThread _ = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
-            runs::incrementAndGet).start()) {
+        try (PeriodicThread _ = start(runs::incrementAndGet)) {
             for (int i = 1; i <= 3; i++) {
                 advanceUntilRun(i);
             }
@@ -45,8 +48,7 @@ class PeriodicThreadTest {
 
     @Test
     void taskRunsAtOnceAfterWake() {
-        try (PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
-            runs::incrementAndGet).start()) {
+        try (PeriodicThread thread = start(runs::incrementAndGet)) {
             thread.wake();
             await("the task has run without a period", () -> runs.get() == 1);
             advanceUntilRun(2);
@@ -59,8 +61,7 @@ class PeriodicThreadTest {
             runs.incrementAndGet();
             throw new OutOfMemoryError("simulated by this test");
         };
-        try (PeriodicThread _ = new PeriodicThread(Thread.ofPlatform().daemon().name("failing"), clock, PERIOD, failing)
-            .start()) {
+        try (PeriodicThread _ = start(failing)) {
             for (int i = 1; i <= 3; i++) {
                 advanceUntilRun(i);
             }
@@ -69,8 +70,7 @@ class PeriodicThreadTest {
 
     @Test
     void closeStopsTheThreadWithoutAnotherRun() {
-        PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
-            runs::incrementAndGet).start();
+        PeriodicThread thread = start(runs::incrementAndGet);
         await("the thread waits", () -> clock.waitingThreads() == 1);
         thread.close();
         clock.advance(PERIOD);
@@ -81,11 +81,7 @@ class PeriodicThreadTest {
     @Test
     void closeWaitsUntilARunInProgressHasCompleted() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("test"), clock, PERIOD,
-            () -> runUntil(release)).start();
-        advanceUntilRun(1);
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
-        await("close() waits", () -> clock.waitingThreads() == 1);
+        CompletableFuture<Void> closing = closeDuringARun(release);
         clock.advance(STOP_TIMEOUT.minusNanos(1));
         assertThat(closing).isNotDone();
         release.countDown();
@@ -106,18 +102,23 @@ class PeriodicThreadTest {
         appender.start();
         logger.addAppender(appender);
         try {
-            PeriodicThread thread = new PeriodicThread(Thread.ofPlatform().daemon().name("stuck"), clock, PERIOD,
-                () -> runUntil(release)).start();
-            advanceUntilRun(1);
-            CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
-            await("close() waits", () -> clock.waitingThreads() == 1);
+            CompletableFuture<Void> closing = closeDuringARun(release);
             clock.advance(STOP_TIMEOUT);
             closing.get(10, TimeUnit.SECONDS);
-            assertThat(warnings).containsExactly("the thread stuck is still running 5 s after it was closed");
+            assertThat(warnings).containsExactly("the thread periodic is still running 5 s after it was closed");
         } finally {
             release.countDown();
             logger.removeAppender(appender);
         }
+    }
+
+    /** Closes a thread while its task runs until {@code release}. */
+    private CompletableFuture<Void> closeDuringARun(CountDownLatch release) {
+        PeriodicThread thread = start(() -> runUntil(release));
+        advanceUntilRun(1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
+        await("close() waits", () -> clock.waitingThreads() == 1);
+        return closing;
     }
 
     private void runUntil(CountDownLatch release) {

@@ -3,13 +3,14 @@ package io.modeldisk.test.disk;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.linux.Mounts;
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * An in-memory file system, mounted with FUSE. At a {@link #crash}, it loses everything that was not synchronized: file data
@@ -22,7 +23,7 @@ public final class CrashDisk implements AutoCloseable {
     private static final long ROOT = 1;
 
     private final Path directory;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ScopedLock lock = new ScopedLock();
     private Thread server;
 
     // Guarded by the lock.
@@ -73,11 +74,8 @@ public final class CrashDisk implements AutoCloseable {
 
     /** Returns the total size of all files. */
     public long usedBytes() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             return pages * Node.PAGE_BYTES;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -86,21 +84,15 @@ public final class CrashDisk implements AutoCloseable {
         locked(() -> readOnly = only);
     }
 
-    /**
-     * Makes the next {@code count} fsyncs of files fail with EIO. As on Linux, the data that such an fsync should have written is
-     * lost.
-     */
+    /** Makes the next {@code count} fsyncs of files fail with EIO. As on Linux, the data of a failed fsync is lost. */
     public void failSyncs(int count) {
         locked(() -> failingSyncs = count);
     }
 
     /** Returns the number of successful fsyncs of files so far. */
     public long syncs() {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             return syncs;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -115,7 +107,7 @@ public final class CrashDisk implements AutoCloseable {
     }
 
     private void crash(SplittableRandom random) throws IOException {
-        stop();
+        close();
         locked(() -> {
             root.crash(random, new HashSet<>());
             nodes.clear();
@@ -138,15 +130,12 @@ public final class CrashDisk implements AutoCloseable {
     }
 
     private void locked(Runnable action) {
-        lock.lock();
-        try {
+        try (Held _ = lock.hold()) {
             action.run();
-        } finally {
-            lock.unlock();
         }
     }
 
-    ReentrantLock lock() {
+    ScopedLock lock() {
         return lock;
     }
 
@@ -229,7 +218,9 @@ public final class CrashDisk implements AutoCloseable {
         return Math.min(capacityBytes, 1L << 40) / Node.PAGE_BYTES - pages;
     }
 
-    private void stop() throws IOException {
+    /** Unmounts the disk. */
+    @Override
+    public void close() throws IOException {
         int unmounted = Mounts.unmount(directory.toString(), Mounts.MNT_FORCE | Mounts.MNT_DETACH);
         if (unmounted < 0) {
             throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));
@@ -240,11 +231,5 @@ public final class CrashDisk implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("the thread was interrupted while it waited for the disk's server thread to stop", e);
         }
-    }
-
-    /** Unmounts the disk. */
-    @Override
-    public void close() throws IOException {
-        stop();
     }
 }

@@ -9,8 +9,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /**
- * A file or a directory, with its current contents and the contents that it has after a crash. Guarded by the lock of the {@link
- * CrashDisk}.
+ * A file or a directory, with its current contents and its contents after a crash. Guarded by the lock of the {@link CrashDisk}.
  */
 final class Node {
     static final int PAGE_BYTES = 4096;
@@ -22,9 +21,7 @@ final class Node {
     // If both maps contain the same array for a page, this array is never changed. A write replaces it in {@code pages} first.
     private Map<Long, byte[]> pages = new HashMap<>();
     private final Map<Long, byte[]> syncedPages = new HashMap<>();
-    /**
-     * The pages whose fsync failed. A later fsync does not write them, because Linux marks pages as clean after a failed fsync.
-     */
+    /** The pages whose fsync failed. A later fsync does not write them, because Linux marks such pages as clean. */
     private final Set<Long> lost = new HashSet<>();
     private long sizeBytes;
     private long syncedSizeBytes;
@@ -138,9 +135,7 @@ final class Node {
         });
     }
 
-    /**
-     * Reverts to the synchronized contents. If {@code random} is not null, a random half of the unsynchronized pages is kept too.
-     */
+    /** Reverts to the synchronized contents. If {@code random} is not null, also keeps a random half of the other pages. */
     void crash(RandomGenerator random, Set<Node> done) {
         if (!done.add(this)) {
             return;

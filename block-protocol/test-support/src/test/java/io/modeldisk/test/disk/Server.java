@@ -2,6 +2,7 @@ package io.modeldisk.test.disk;
 
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.ScopedLock.Held;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -83,13 +84,10 @@ final class Server implements Runnable {
 
     /** Serves the request in {@code in}. Returns 0, or an error number after a failure, or {@link #NO_REPLY}. */
     private int serve() {
-        disk.lock().lock();
-        try {
+        try (Held _ = disk.lock().hold()) {
             return dispatch(in.getInt(4));
         } catch (DiskException e) {
             return e.errno();
-        } finally {
-            disk.lock().unlock();
         }
     }
 

@@ -196,8 +196,9 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If {@code
-     * signaled} is true, the caller can wait for the turn with {@link QueuePair#awaitEnd}. The caller must hold {@code sendLock}.
+     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If
+     * {@code signaled} is true, the caller can wait for the turn with {@link QueuePair#awaitEnd}. The caller must hold
+     * {@code sendLock}.
      */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);

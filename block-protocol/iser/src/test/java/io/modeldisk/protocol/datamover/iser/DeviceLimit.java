@@ -6,9 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A control group that limits the RDMA resources of a process through the kernel's rdma controller. Creating it requires root.
- */
+/** A control group that limits the RDMA resources of a process through the kernel's rdma controller. It requires root. */
 final class DeviceLimit implements AutoCloseable {
     private final Path root = Path.of("/sys/fs/cgroup");
     private final Path group = root.resolve("modeldisk-test");

@@ -17,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,26 +44,20 @@ class IserFaultTest extends IserFixture {
             new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()), last);
         try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
             // The read registers the memory in a protection domain that the lying initiator does not use.
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
-                .isEqualTo("GOOD");
+            assertThat(read(bystander, 0, BLOCKS, 0)).isEqualTo("GOOD");
             int foreign = ((IserInitiatorDatamover) last.get()).channel.registered(memory).remoteKey(0);
             InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
             byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
             try (IscsiSession liar = login(way)) {
-                assertThat(run(liar, liar.acquire(PATIENCE_NS).read(0, 0, 1, memory, 2 * BYTES, Serving.BLOCK)))
-                    .isEqualTo("GOOD");
-                assertThat(run(liar, writes
-                    ? liar.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)
-                    : liar.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+                assertThat(read(liar, 0, 1, 2 * BYTES)).isEqualTo("GOOD");
+                assertThat(writes ? write(liar, 0, BLOCKS, 0) : read(liar, 0, BLOCKS, 0)).isNotEqualTo("GOOD");
                 await("the session of the lying initiator closes", () -> !liar.isOpen());
             }
             assertThat(memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bystanders);
             assertThat(serving.contents(0, before.length)).isEqualTo(before);
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)))
-                .isEqualTo("GOOD");
+            assertThat(write(bystander, 0, BLOCKS, 0)).isEqualTo("GOOD");
             try (IscsiSession next = login(iser())) {
-                assertThat(run(next, next.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, BYTES, BYTES)))
-                    .isEqualTo("GOOD");
+                assertThat(read(next, 0, BLOCKS, BYTES)).isEqualTo("GOOD");
             }
         }
     }
@@ -78,14 +73,10 @@ class IserFaultTest extends IserFixture {
         InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
         try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
             // A command with immediate data advertises no memory, so its response invalidates no memory key.
-            assertThat(run(session, session.acquire(PATIENCE_NS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
-                .isEqualTo("GOOD");
-            assertThat(run(session, writes
-                ? session.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)
-                : session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+            assertThat(write(session, 0, 1, 0)).isEqualTo("GOOD");
+            assertThat(writes ? write(session, 0, BLOCKS, 0) : read(session, 0, BLOCKS, 0)).isNotEqualTo("GOOD");
             await("the session that requested invalidation closes", () -> !session.isOpen());
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
-                .isEqualTo("GOOD");
+            assertThat(read(bystander, 0, BLOCKS, 0)).isEqualTo("GOOD");
         }
     }
 
@@ -100,18 +91,16 @@ class IserFaultTest extends IserFixture {
     @Test
     void errorOfARefusedConnectionRefersToTheShardsLog() throws Exception {
         try (IserPortal refusing = IserPortal.listen(new InetSocketAddress(address, 0))) {
-            Thread refuser = Thread.ofPlatform().start(() -> {
-                try {
-                    refusing.accept().close();
-                } catch (IOException e) {
-                    throw new IllegalStateException(e);
-                }
+            FutureTask<Void> refusal = new FutureTask<>(() -> {
+                refusing.accept().close();
+                return null;
             });
+            Thread.ofPlatform().start(refusal);
             InitiatorPortal way = new IserInitiatorPortal(connector, refusing.localAddress());
             assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("refuses the iSER connection").hasMessageContaining("log says why");
-            refuser.join();
+            refusal.get();
         }
     }
 
@@ -130,8 +119,7 @@ class IserFaultTest extends IserFixture {
         try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
-                .isEqualTo("GOOD");
+            assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
         }
     }
 
@@ -142,8 +130,7 @@ class IserFaultTest extends IserFixture {
                 try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
                     victim.awaitBusy();
                 }
-                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
-                    .isEqualTo("GOOD");
+                assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
             }
         }
         serving.awaitNothingLeft();
@@ -154,12 +141,9 @@ class IserFaultTest extends IserFixture {
         try (IserVictim victim = IserVictim.target(address)) {
             InetSocketAddress portal = victim.awaitPortal(address);
             try (IscsiSession session = login(portal, new IserInitiatorPortal(connector, portal))) {
-                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
-                    .isEqualTo("GOOD");
+                assertThat(read(session, 0, BLOCKS, 0)).isEqualTo("GOOD");
                 Thread killer = Thread.ofPlatform().start(victim::kill);
-                await("a command fails", () -> !session.isOpen()
-                    || !run(session, session.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES))
-                        .equals("GOOD"));
+                await("a command fails", () -> !session.isOpen() || !write(session, 0, BLOCKS, 0).equals("GOOD"));
                 killer.join();
                 await("the session with the killed target closes", () -> !session.isOpen());
             }
@@ -226,8 +210,7 @@ class IserFaultTest extends IserFixture {
             await("the target's log says why", () -> target.output().contains("cannot serve a connection"));
             assertThat(sessions).hasSizeGreaterThan(1);
             for (IscsiSession session : sessions) {
-                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
-                    .isEqualTo("GOOD");
+                assertThat(read(session, 0, BLOCKS, 0)).isEqualTo("GOOD");
             }
             sessions.removeLast().close();
             await("a new session can log in", () -> mayLogIn(portal));

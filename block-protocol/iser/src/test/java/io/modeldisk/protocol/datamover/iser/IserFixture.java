@@ -45,7 +45,12 @@ abstract class IserFixture {
         assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
         address = Rdma.addresses().getFirst();
         memory = DataMemory.allocate(8 * MIB);
-        serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
+        serving = serving(address);
+    }
+
+    /** Starts a target at an address, which serves TCP and iSER. */
+    static Serving serving(InetAddress address) throws IOException {
+        return new Serving(context -> context.listen(new InetSocketAddress(address, 0))
             .loginTimeout(Duration.ofSeconds(LOGIN_TIMEOUT_SECONDS))
             .access(new AccessPolicy(null, true, List.of()))
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
@@ -84,8 +89,19 @@ abstract class IserFixture {
         return new IserInitiatorPortal(connector, serving.server.localAddress());
     }
 
-    /** Runs a request until it completes. Returns the status of the request. */
-    String run(IscsiSession session, IoRequest request) throws Exception {
+    /** Reads blocks to the bytes of {@link #memory} from {@code offset} on. Returns the status of the command. */
+    String read(IscsiSession session, long lba, int blocks, long offset) throws Exception {
+        return run(session,
+            session.acquire(PATIENCE_NS).read(0, lba, blocks, memory, offset, blocks * Serving.BLOCK));
+    }
+
+    /** Writes blocks from the bytes of {@link #memory} from {@code offset} on. Returns the status of the command. */
+    String write(IscsiSession session, long lba, int blocks, long offset) throws Exception {
+        return run(session,
+            session.acquire(PATIENCE_NS).write(0, lba, blocks, memory, offset, blocks * Serving.BLOCK));
+    }
+
+    private String run(IscsiSession session, IoRequest request) throws Exception {
         session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
         return ends.poll(30, TimeUnit.SECONDS);
     }

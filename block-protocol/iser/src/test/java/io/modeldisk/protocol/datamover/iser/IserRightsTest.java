@@ -2,14 +2,13 @@ package io.modeldisk.protocol.datamover.iser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
-import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.Unnumbered;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.Rdma;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
@@ -34,19 +33,11 @@ final class IserRightsTest {
         assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
     }
 
-    /** The numbering of a target that sends no PDU. */
-    private static final class NoNumbers implements TargetDatamover.Numbering {
-        @Override
-        public void stamp(ResponsePdu pdu, boolean carriesStatus) {
-            throw new IllegalStateException("the target sent a PDU, but the test expects none");
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_WR_RDMA_READ})
     void initiatorCannotAccessMemoryOfTheTargetBeforeLogin(int opcode) throws IOException {
         try (DataMemory weights = DataMemory.allocate(BYTES); DataMemory peers = DataMemory.allocate(BYTES)) {
-            IserPair pair = IserPair.connect(new Unnumbered(), new NoNumbers(), 1);
+            IserPair pair = IserPair.connect(new Unnumbered(), (pdu, _) -> fail("the target sent the PDU " + pdu), 1);
             try {
                 weights.slab(0).fill(WEIGHT);
                 peers.slab(0).fill(HOSTILE);

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
@@ -44,11 +44,9 @@ class IserSessionTest extends IserFixture {
         byte[] bytes = random(blocks * Serving.BLOCK, blocks);
         fill(bytes);
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NS).write(0, 5, blocks, memory, 0, bytes.length)))
-                .isEqualTo("GOOD");
+            assertThat(write(session, 5, blocks, 0)).isEqualTo("GOOD");
             assertThat(serving.contents(5L * Serving.BLOCK, bytes.length)).isEqualTo(bytes);
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 5, blocks, memory, 4 * MIB, bytes.length)))
-                .isEqualTo("GOOD");
+            assertThat(read(session, 5, blocks, 4 * MIB)).isEqualTo("GOOD");
             assertThat(memoryBytes(4 * MIB, bytes.length)).isEqualTo(bytes);
         }
     }
@@ -59,8 +57,7 @@ class IserSessionTest extends IserFixture {
         serving.target.unit.longestPinBytes = 256 << 10;
         int blocks = (3 * MIB + 256 * 1024) / Serving.BLOCK;
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 3, blocks, memory, MIB,
-                blocks * Serving.BLOCK))).isEqualTo("GOOD");
+            assertThat(read(session, 3, blocks, MIB)).isEqualTo("GOOD");
             assertThat(memoryBytes(MIB, blocks * Serving.BLOCK))
                 .isEqualTo(Arrays.copyOfRange(bytes, 3 * Serving.BLOCK, (3 + blocks) * Serving.BLOCK));
             assertThat(serving.target.unit.mostPinned.get()).isEqualTo(PIECES_TOGETHER);
@@ -82,11 +79,14 @@ class IserSessionTest extends IserFixture {
             int tag = read.initiatorTaskTag();
             session.submit(read.onCompletion(_ -> {}));
             await("the read is parked", () -> !serving.target.unit.parked.isEmpty());
-            CompletableFuture<Void> aborted = new CompletableFuture<>();
+            FutureTask<Void> aborted = new FutureTask<>(() -> {
+                session.abort(read, tag);
+                return null;
+            });
             AtomicBoolean first = new AtomicBoolean(true);
             serving.target.unit.pinning = task -> {
                 if (first.getAndSet(false)) {
-                    Thread.ofPlatform().start(() -> abort(session, read, tag, aborted));
+                    Thread.ofPlatform().start(aborted);
                     await("the target has received the abort", () -> MemoryTarget.MemoryUnit.isAborted(task));
                 }
             };
@@ -95,20 +95,10 @@ class IserSessionTest extends IserFixture {
             aborted.get(PATIENCE_NS, TimeUnit.NANOSECONDS);
             serving.target.unit.pinning = _ -> {};
             assertThat(session.isOpen()).isTrue();
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
-                .isEqualTo("GOOD");
+            assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
         }
         serving.awaitNothingLeft();
         assertThat(serving.target.unit.pinned()).isZero();
-    }
-
-    private static void abort(IscsiSession session, IoRequest request, int tag, CompletableFuture<Void> done) {
-        try {
-            session.abort(request, tag);
-            done.complete(null);
-        } catch (IOException e) {
-            done.completeExceptionally(e);
-        }
     }
 
     @Test
@@ -117,10 +107,8 @@ class IserSessionTest extends IserFixture {
         fill(bytes);
         try (IscsiSession writer = login(new TcpInitiatorPortal(serving.server.localAddress()));
             IscsiSession reader = login(iser())) {
-            assertThat(run(writer, writer.acquire(PATIENCE_NS).write(0, 0, 64, memory, 0, bytes.length)))
-                .isEqualTo("GOOD");
-            assertThat(run(reader, reader.acquire(PATIENCE_NS).read(0, 0, 64, memory, MIB, bytes.length)))
-                .isEqualTo("GOOD");
+            assertThat(write(writer, 0, 64, 0)).isEqualTo("GOOD");
+            assertThat(read(reader, 0, 64, MIB)).isEqualTo("GOOD");
             assertThat(memoryBytes(MIB, bytes.length)).isEqualTo(bytes);
         }
     }
@@ -128,13 +116,9 @@ class IserSessionTest extends IserFixture {
     @Test
     void sessionStaysOpenAfterCommandsBeyondTheEndOfTheMediumFail() throws Exception {
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
-                .contains("CHECK CONDITION");
-            assertThat(
-                run(session, session.acquire(PATIENCE_NS).write(0, 1 << 20, 64, memory, 0, 64 * Serving.BLOCK)))
-                .contains("CHECK CONDITION");
-            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
-                .isEqualTo("GOOD");
+            assertThat(read(session, 1 << 20, 1, 0)).contains("CHECK CONDITION");
+            assertThat(write(session, 1 << 20, 64, 0)).contains("CHECK CONDITION");
+            assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
         }
     }
 

@@ -2,8 +2,6 @@ package io.modeldisk.protocol.datamover.iser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.protocol.access.AccessPolicy;
-import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.engine.MemoryTarget;
 import io.modeldisk.protocol.engine.Serving;
 import io.modeldisk.protocol.initiator.IoRequest;
@@ -27,8 +25,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A separate process that serves or uses a target over iSER until the test kills the process. The arguments are {@code target
- * ADDRESS} or {@code initiator ADDRESS PORT}.
+ * A separate process that serves or uses a target over iSER until the test kills the process. The arguments are
+ * {@code target ADDRESS} or {@code initiator ADDRESS PORT}.
  */
 final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
@@ -131,9 +129,7 @@ final class IserVictim implements AutoCloseable {
     }
 
     private static void serve(InetAddress address) throws Exception {
-        try (Serving serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
-            .access(new AccessPolicy(null, true, List.of()))
-            .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())))) {
+        try (Serving serving = IserFixture.serving(address)) {
             System.out.println("port " + serving.server.localAddress().getPort());
             // This read blocks until the parent process kills this process, or until the parent itself has exited.
             System.in.read();

@@ -15,7 +15,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** An initiator that advertises wrong memory to the target for commands of more than one logical block. */
-final class LyingInitiator implements InitiatorDatamover {
+record LyingInitiator(
+    IserInitiatorDatamover honest, InitiatorDatamover.Numbering numbering, Lie lie, DataMemory instead, int foreignTag)
+    implements
+        InitiatorDatamover {
     /** The kind of wrong memory that the initiator advertises. */
     enum Lie {
         /** A steering tag that no device issued. */
@@ -26,21 +29,6 @@ final class LyingInitiator implements InitiatorDatamover {
         OF_ANOTHER_SESSION,
         /** The correct steering tag with an offset outside the memory. */
         WRONG_OFFSET
-    }
-
-    private final IserInitiatorDatamover honest;
-    private final Numbering numbering;
-    private final Lie lie;
-    private final DataMemory instead;
-    private final int foreignTag;
-
-    private LyingInitiator(
-        IserInitiatorDatamover honest, Numbering numbering, Lie lie, DataMemory instead, int foreignTag) {
-        this.honest = honest;
-        this.numbering = numbering;
-        this.lie = lie;
-        this.instead = instead;
-        this.foreignTag = foreignTag;
     }
 
     /**
