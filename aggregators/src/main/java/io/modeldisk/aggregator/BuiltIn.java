@@ -32,22 +32,22 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
             "velocity = momentum * velocity + gradient; weights -= lr * (gradient + momentum * velocity); "
                 + momentumOptions(),
             options -> momentum(options, true)),
-        // Duchi et al. 2011
+        // The formula is from Duchi et al. 2011.
         new BuiltIn("adagrad",
             "squares += gradient^2; weights -= lr * gradient / (sqrt(squares) + eps); "
                 + options("eps (default 1e-10), ", 0),
             options -> scaledBySquares(options, 1, 1, 1e-10f)),
-        // Hinton 2012
+        // The formula is from Hinton 2012.
         new BuiltIn("rmsprop",
             "squares = alpha * squares + (1 - alpha) * gradient^2; weights -= lr * gradient / (sqrt(squares) + eps); "
                 + options("alpha, from 0 to below 1 (default 0.99), eps (default 1e-8), ", 0),
             BuiltIn::rmsprop),
-        // Kingma and Ba 2015
+        // The formula is from Kingma and Ba 2015.
         new BuiltIn("adam",
             "weights -= lr * m / (sqrt(v) + eps), where m and v are moving averages of gradient and gradient^2, without their"
                 + " initial bias; " + adamOptions(0),
             options -> adam(options, false, 0)),
-        // Loshchilov and Hutter 2019
+        // The formula is from Loshchilov and Hutter 2019.
         new BuiltIn("adamw",
             "adam, but weights -= lr * weight-decay * weights replaces the decay in the gradient; "
                 + adamOptions(ADAMW_DECAY),

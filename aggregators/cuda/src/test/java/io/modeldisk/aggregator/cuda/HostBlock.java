@@ -5,7 +5,7 @@ import io.modeldisk.aggregator.BlockMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A block for an aggregator of the CPU. */
+/** A block in host memory, to which the aggregators of the CPU apply gradients. */
 class HostBlock implements BlockMemory {
     final MemorySegment weights;
     final MemorySegment state;
