@@ -10,16 +10,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * The state of a mount with which another process continues its learner. Consists of records that the classes with this state
- * give and take: a field that is new in one of them belongs into its record, or a test names the reason why not.
+ * The state of a mount that another process needs to continue the learner. Each class that holds such state saves it as a record.
+ * A new field of such a class must be added to its record, or a test (ExchangeImageTest, SessionsImageTest) must name the reason
+ * why the record does not contain the field.
  *
- * @param completedRequest the kernel's number of the request that has completed last, whose reply the kernel may lack; 0 if
- *     there is none
+ * @param completedRequest the kernel's number of the request that completed last. The kernel might not have received its reply. 0
+ *     if no request has completed
  * @param sessions the learner's state in its sessions with the shards
  * @param exchange the state of the exchange
  */
 record LearnerImage(long completedRequest, SessionsImage sessions, ExchangeImage exchange) {
-    /** Returns the bytes of the image. Their number is the same for all images of a mount. */
+    /** Encodes the image. All images of a mount have the same length. */
     byte[] toBytes() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream to = new DataOutputStream(bytes);
@@ -28,12 +29,12 @@ record LearnerImage(long completedRequest, SessionsImage sessions, ExchangeImage
             sessions.write(to);
             exchange.write(to);
         } catch (IOException e) {
-            throw new UncheckedIOException("an array in memory cannot fail", e);
+            throw new UncheckedIOException("a learner's image could not be written to memory", e);
         }
         return bytes.toByteArray();
     }
 
-    /** Returns the image with these bytes. */
+    /** Decodes an image that {@link #toBytes} has encoded. */
     static LearnerImage of(byte[] bytes) throws IOException {
         DataInputStream from = new DataInputStream(new ByteArrayInputStream(bytes));
         return new LearnerImage(from.readLong(), SessionsImage.read(from), ExchangeImage.read(from));

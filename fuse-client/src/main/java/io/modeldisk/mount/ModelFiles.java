@@ -95,7 +95,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
                 throw e;
             }
             LOG.warn(
-                "the mount has no model.safetensors, tensors and tensors.json, because the shard does not give their names: {}",
+                "the mount has no model.safetensors, tensors and tensors.json, because the shard did not return the tensors: {}",
                 e.getMessage());
             return List.of();
         }
@@ -146,7 +146,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         }
     }
 
-    /** Leaves the state to the next process. Returns false if an exchange with the shards could not be stopped. */
+    /** Saves the state for the next process. Returns false if an exchange with the shards could not be stopped. */
     boolean leave() {
         versionWatch.close();
         boolean complete = weights.endTruncation() & exchange.freeze();
@@ -156,7 +156,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return complete;
     }
 
-    /** Continues from the state of the previous process. */
+    /** Continues the mount from the state that the previous process has saved. */
     void resume() throws IOException {
         boolean complete = handover.stoppedInOrder();
         List<MountedFile> used = new ArrayList<>();
@@ -179,11 +179,12 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             exchange.prepare(false, Cancellation.NONE);
         }
         if (learners.isEmpty() || learners.getFirst() == model) {
-            // Only a learner that maps the buffers can continue from an image that is older than its last write.
+            // After a kill, an image can be older than the last write. Only a learner that maps the buffers can continue from
+            // such an image.
             handover.dropImage();
         }
         LOG.warn("continues the mount of the previous process, which {}",
-            complete ? "has stopped in order" : "was killed");
+            complete ? "exited normally" : "was killed");
     }
 
     private void resumeAfterKill(MountedFile file) throws IOException {

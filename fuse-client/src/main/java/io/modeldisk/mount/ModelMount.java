@@ -23,7 +23,7 @@ import org.apache.logging.log4j.Logger;
 /** A model that is mounted on a directory and served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelMount.class);
-    /** The time for which requests may continue when the mount is left to the next process. */
+    /** The time for which requests in progress can continue before the next process takes over the mount. */
     private static final Duration GRACEFUL = Duration.ofMillis(500);
     /** The maximum time until a new mount replies to its first request. */
     private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
@@ -96,7 +96,7 @@ public final class ModelMount implements AutoCloseable {
         requireMemory(bufferBytes, context.exchange, MemoryLimit.ofThisProcess());
     }
 
-    /** Checks that the buffers fit into memory. Without this check, Linux would kill the process during the training. */
+    /** Checks that the buffers fit into memory. Without this check, the kernel could kill the process during the training. */
     static void requireMemory(long neededBytes, ExchangeScheme exchange, MemoryLimit limit) throws IOException {
         if (!limit.allows(neededBytes)) {
             throw new IOException(
@@ -119,10 +119,11 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts a directory that another process has mounted, and waits until the kernel has removed the mount and the command
-     * that served it has ended.
+     * Unmounts a directory that another process has mounted. Waits until the kernel has removed the mount and the process that
+     * served it has exited.
      *
-     * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the wait takes too long
+     * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the mount or its process
+     *     still exists after {@link FuseOptions#CLOSE_TIMEOUT}
      */
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
@@ -136,7 +137,7 @@ public final class ModelMount implements AutoCloseable {
         return mountPoint.path();
     }
 
-    /** Returns the contents of {@code status.json} without the status of the shards. Waits for no shard. */
+    /** Returns the contents of {@code status.json} without the status of the shards, so this method never waits for a shard. */
     public ObjectNode status() {
         return files.report.withoutShards();
     }
@@ -147,8 +148,8 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Checks that the threads of the mount serve requests of the kernel, by a statfs(2) on the directory. The call does not
-     * return as long as they do not.
+     * Checks that the threads of the mount serve requests of the kernel, by a statfs(2) on the directory. Blocks until a thread
+     * serves the statfs.
      *
      * @throws IOException if the file system does not work, for example because it was unmounted
      */
@@ -161,15 +162,16 @@ public final class ModelMount implements AutoCloseable {
         return files.exchange.counters();
     }
 
-    /** Returns a future that completes after an unmount by any process. The caller must still close this object. */
+    /** Returns a future that completes when any process has unmounted the model. The caller must still close this object. */
     public CompletableFuture<Void> unmounted() {
         return session.ended();
     }
 
     /**
-     * Leaves the mount to the next process: requests in progress get half a second to end, and the kernel keeps the others. May
-     * be called only if the {@link Handover} of the context keeps the mount. This process must then exit; if it does not leave
-     * all its state, the log says so, and the next process continues as after a kill.
+     * Hands the mount over to the next process. Requests in progress get half a second to end, and the kernel queues new requests
+     * for the next process. The caller is allowed to call this method only if the {@link Handover} of the context keeps the
+     * mount, and must then exit. If the state could not be saved completely, this method logs an error, and the next process
+     * continues as after a kill.
      */
     public synchronized void leave() {
         if (closed || session.ended().isDone()) {

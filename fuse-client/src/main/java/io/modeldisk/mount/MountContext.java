@@ -27,7 +27,7 @@ public final class MountContext {
     Handover handover = Handover.none();
     /**
      * The maximum number of data requests, such as reads, writes and fsyncs, that are served at the same time. Each of these
-     * requests has a thread and 1 MiB of memory.
+     * requests uses a thread and 1 MiB of memory.
      */
     int dataRequests = FuseOptions.DEFAULT_DATA_REQUESTS;
     private String source = "modeldisk";
@@ -45,8 +45,8 @@ public final class MountContext {
     }
 
     /**
-     * Sets the model. Required. The caller closes the model after the mount is closed, because the mount does not close it. The
-     * files of a model that only follows cannot be changed.
+     * Sets the model. Required. The mount does not close the model, so the caller must close it after the mount. If the model
+     * only follows ({@link RemoteModel#follows}), its files are read-only.
      */
     public MountContext remoteModel(RemoteModel value) {
         this.remoteModel = value;
@@ -96,8 +96,8 @@ public final class MountContext {
     }
 
     /**
-     * Sets what the mount gets from the previous process and keeps for the next one. The caller closes it after the mount.
-     * Default: {@link Handover#none}.
+     * Sets the handover, which holds the state from the previous process and keeps the state for the next process. The caller
+     * must close the handover after the mount. Default: {@link Handover#none}.
      */
     public MountContext handover(Handover value) {
         this.handover = value;

@@ -22,12 +22,12 @@ import org.apache.logging.log4j.Logger;
 /** A directory that is or will be a mount point. Its path is absolute and without symbolic links, as in the mount table. */
 record MountPoint(Path path) {
     private static final Logger LOG = LogManager.getLogger(MountPoint.class);
-    /** The kernel replies at once if no process serves a file system. */
+    /** The time limit of the check whether a process serves the mount. If no process does, the kernel replies at once. */
     private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
 
     /**
-     * Resolves the symbolic links of a path. Does not access a directory on which a model is mounted, because an access fails if
-     * the process that serves it has died, and waits if another process is about to serve it.
+     * Resolves the symbolic links of a path. Does not access a directory on which a model is mounted, because the access would
+     * fail if the process that served the mount has died, and would block until the next process serves the mount.
      *
      * @throws IOException if the parent directory does not exist
      */
@@ -82,7 +82,7 @@ record MountPoint(Path path) {
     /** Returns whether no process serves the file system on this directory. */
     private boolean isDead() throws IOException {
         CompletableFuture<Boolean> dead = new CompletableFuture<>();
-        // Another thread asks, because a process that hangs does not reply.
+        // Another thread opens the directory, because the open blocks if the process that serves the mount hangs.
         ThreadName.MOUNT_CHECK.builder().start(() -> {
             int descriptor = Descriptors.open(path.toString(), Descriptors.O_CLOEXEC);
             if (descriptor >= 0) {
@@ -97,7 +97,10 @@ record MountPoint(Path path) {
         }
     }
 
-    /** Checks that a modeldisk file system is mounted on this directory. Returns its number in mount tables. */
+    /**
+     * Checks that a modeldisk file system is mounted on this directory. Returns the number of the file system in mount tables,
+     * such as {@code 0:42}.
+     */
     String ensureModeldisk() throws IOException {
         Optional<MountTable.Entry> mount = MountTable.read().at(path);
         Optional<String> type = mount.map(MountTable.Entry::type);

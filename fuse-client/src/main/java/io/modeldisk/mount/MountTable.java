@@ -34,7 +34,7 @@ record MountTable(List<Entry> entries) {
         return of(Path.of("/proc/self"));
     }
 
-    /** Returns the mounts that a process sees, which has this folder in /proc. */
+    /** Returns the mounts that a process sees. The argument is the directory of this process in /proc. */
     static MountTable of(Path process) throws IOException {
         return parse(Files.readAllLines(process.resolve(FILE), StandardCharsets.ISO_8859_1));
     }
@@ -49,7 +49,7 @@ record MountTable(List<Entry> entries) {
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
     }
 
-    /** Returns the directories on which a file system of modeldisk is mounted. */
+    /** Returns the directories on which the modeldisk file system with this number is mounted. */
     List<String> placesOf(String device) {
         return entries.stream().filter(entry -> entry.device().equals(device) && entry.type().equals(FuseOptions.TYPE))
             .map(Entry::mountPoint).toList();

@@ -19,15 +19,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The processes of this machine that keep a mount alive, as far as this user may look at them: those with the mount in another
- * mount namespace, such as containers, and the process that serves it.
+ * The processes of this machine that keep a mount alive: the process that serves the mount, and processes such as containers that
+ * see the mount in another mount namespace. Processes that this user is not allowed to inspect are left out.
  */
 final class MountUsers {
     private static final Path PROCESSES = Path.of("/proc");
     private static final long POLL_MS = 5;
     private static final String DEVICE = "/dev/fuse";
     private static final String COMMAND = "io.modeldisk.command.Main";
-    /** The line in the file of a descriptor that is a FUSE session. Older kernels do not have it. */
+    /**
+     * The start of the line in /proc/PID/fdinfo/FD that names the connection of a FUSE descriptor. Older kernels do not write
+     * this line.
+     */
     private static final String SESSION = "fuse_connection:\t";
 
     private final Path directory;
@@ -35,14 +38,15 @@ final class MountUsers {
     private final String device;
     private final List<Path> servers;
     /**
-     * The directories on which processes had the mount before the unmount. A mount with the same number on any other directory
-     * is a later one: the kernel uses numbers again.
+     * The directories on which the file system was mounted before the unmount, in any mount namespace. A mount with the same
+     * number on any other directory is a newer mount, because the kernel reuses numbers.
      */
     private final Set<String> places = new HashSet<>();
 
     /**
-     * Finds the process that serves a mount. Must be called before the unmount. Reads no links of other programs: the kernel
-     * lets a reader wait while such a program is in exec(2), and there it may wait for this mount.
+     * Finds the process that serves a mount. Must be called before the unmount. Reads the links in /proc only of modeldisk
+     * processes: a read of the links of a process blocks while the process is in exec(2), and that exec(2) might wait for this
+     * mount.
      */
     MountUsers(Path directory, String device) throws IOException {
         this.directory = directory;
@@ -54,10 +58,10 @@ final class MountUsers {
     }
 
     /**
-     * Waits until the kernel has removed the mount, and no process keeps it alive. Polls, because Java cannot wait until a file
-     * in /proc changes.
+     * Waits until the kernel has removed the mount and no process keeps it alive. Polls, because the files in /proc do not notify
+     * of changes.
      *
-     * @throws IOException if a process still does after this time; the message names the process and the remedy
+     * @throws IOException if a process still keeps the mount alive after this time; the message names the process and the remedy
      */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
         await(timeout, clock, () -> new MountPoint(directory).isModeldisk()
@@ -72,7 +76,7 @@ final class MountUsers {
                 + "` ends it, and the shards remove its learner when the lease expires"));
     }
 
-    /** Waits while {@code obstacle} says why the mount is still alive. */
+    /** Waits until {@code obstacle} returns no reason why the mount is still alive. */
     private void await(Duration timeout, NanoClock clock, IoSupplier<Optional<String>> obstacle) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
         try {
@@ -87,7 +91,7 @@ final class MountUsers {
         }
     }
 
-    /** Returns which process still has the mount, and where. */
+    /** Returns a text that names a process that still has the mount, and the directory. Returns empty if no process has it. */
     private Optional<String> holder() throws IOException {
         for (String place : MountTable.read().placesOf(device)) {
             if (places.contains(place)) {
@@ -109,7 +113,7 @@ final class MountUsers {
         try {
             return MountTable.of(process).placesOf(device);
         } catch (IOException e) {
-            // The process has ended, or this user may not look at it.
+            // The process has ended, or this user is not allowed to inspect it.
             return List.of();
         }
     }
@@ -122,7 +126,10 @@ final class MountUsers {
         return found;
     }
 
-    /** Returns whether a process is alive and runs a command of modeldisk. An embedded mount does not end its process. */
+    /**
+     * Returns whether a process is alive and runs a modeldisk command. The wait leaves out a program that embeds a mount, because
+     * such a program does not exit after an unmount.
+     */
     private static boolean isCommand(Path process) {
         return text(process.resolve("cmdline")).contains(COMMAND);
     }
@@ -133,7 +140,7 @@ final class MountUsers {
                 .map(descriptor -> text(process.resolve("fdinfo").resolve(descriptor.getFileName())))
                 .anyMatch(info -> info.lines().anyMatch(session::equals));
         } catch (IOException | UncheckedIOException e) {
-            // The process has ended, or this user may not look at it.
+            // The process has ended, or this user is not allowed to inspect it.
             return false;
         }
     }

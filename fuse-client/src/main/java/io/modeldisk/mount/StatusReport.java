@@ -36,7 +36,7 @@ final class StatusReport {
         this.use = use;
     }
 
-    /** Sets how processes get the memory that is the content of a file. */
+    /** Sets the text that describes how processes access files whose content is memory; see {@link FuseSession#memoryFiles}. */
     void memoryFiles(String way) {
         memoryFiles = way;
     }

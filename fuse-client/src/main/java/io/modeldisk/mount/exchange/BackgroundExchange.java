@@ -26,7 +26,7 @@ import org.apache.logging.log4j.Logger;
  * {@link Pacing} allows a pull. Each worker gets the next step from {@link ExchangeProgress} and executes the step without
  * holding the lock of this object.
  *
- * <p>An exchange owns the buffer sets of its {@link ExchangeJob} until the exchange has ended. Thread-safe.
+ * <p>An exchange owns the buffer sets of its {@link ExchangeJob} until it ends. Thread-safe.
  */
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
@@ -108,8 +108,8 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Waits until the current exchange has ended. Returns immediately if no exchange is in progress. If the
-     * scheduler delays the pull, this call starts the pull immediately.
+     * Waits until the current exchange has ended. Returns immediately if no exchange is in progress. If the scheduler is still
+     * delaying the pull, this call starts the pull immediately.
      *
      * @throws CancelledException if the wait was cancelled; the exchange continues
      */
@@ -150,7 +150,10 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Returns the failure of the last exchange. Returns null after a success, or if an earlier call has returned the failure. */
+    /**
+     * Returns the failure of the last exchange, only once. Returns null if the exchange succeeded, or if an earlier call has
+     * returned the failure.
+     */
     IOException takeFailure() {
         try (ScopedLock.Held _ = lock.hold()) {
             IOException taken = failureTaken ? null : failure;
@@ -200,7 +203,10 @@ final class BackgroundExchange implements AutoCloseable {
         ended.signalAll();
     }
 
-    /** Gives the buffer sets back, once. The learner can write the next gradient at once, so the marks are cleared before. */
+    /**
+     * Gives the buffer sets back, once. Clears the marks of the pushed blocks first, because the learner can then write the next
+     * gradient at once.
+     */
     private void exchangeEnded() {
         if (!jobEnded) {
             jobEnded = true;
@@ -289,7 +295,7 @@ final class BackgroundExchange implements AutoCloseable {
      * Records that a worker has ended a step.
      *
      * @param failed null if the step succeeded
-     * @return whether the step has found that the gradient is refused
+     * @return whether this step completed the search of a gradient that must be refused
      */
     private boolean stepEnded(Step step, long pushedBytes, IOException failed) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -329,7 +335,10 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Decides over the whole gradient after its search. Returns false if it is refused. The caller holds {@code lock}. */
+    /**
+     * Decides whether the gradient is pushed, after the whole gradient was searched for NaN and infinity. Returns false if the
+     * gradient is refused. The caller holds {@code lock}.
+     */
     private boolean judge() {
         boolean finite = progress.isFinite();
         boolean pushes = finite || model.facts().skipsNonFinite();

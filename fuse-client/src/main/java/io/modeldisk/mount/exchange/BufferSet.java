@@ -20,8 +20,8 @@ import org.apache.logging.log4j.Logger;
  *    └────────────────────────── lend ──────────┘
  * </pre>
  *
- * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example after a failed push.
- * In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set may call its methods.
+ * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example because the last push
+ * failed. In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set may call its methods.
  */
 final class BufferSet implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BufferSet.class);
@@ -65,7 +65,7 @@ final class BufferSet implements AutoCloseable {
         return number;
     }
 
-    /** Allocates the missing buffers, in memory that the datamover can use. */
+    /** Allocates the buffers that do not exist yet, in memory that the datamover can use. */
     void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
             weights = buffers.allocate("weights-" + number, model);
@@ -76,7 +76,8 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Sets whether the learner replaces the whole gradient in each iteration. If so, no byte of it belongs to two iterations.
+     * Sets whether the learner replaces the whole gradient in each iteration. If so, no byte of an earlier gradient remains in
+     * the buffer.
      */
     void wholeGradients(boolean now) {
         if ((whole || shown) && !now) {
@@ -93,7 +94,7 @@ final class BufferSet implements AutoCloseable {
         return gradient;
     }
 
-    /** Returns a buffer for other processes, which can write to the gradient at any time from now on. */
+    /** Returns a buffer that other processes can map. From now on, they can write to the gradient at any time. */
     DataMemory show(boolean ofGradient) {
         if (ofGradient) {
             shown = true;
@@ -120,9 +121,9 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Makes the exchange free the memory when it gives the set back, unless other processes use a buffer.
+     * Requests that the memory is freed when the exchange gives the set back, unless other processes use a buffer.
      *
-     * @return false if the set is not lent any more, so it is not abandoned
+     * @return false if the set is no longer lent and thus not abandoned
      */
     synchronized boolean abandon() {
         abandoned = lent;
@@ -156,7 +157,7 @@ final class BufferSet implements AutoCloseable {
         state = next;
     }
 
-    /** The gradient in the buffer. */
+    /** Returns the gradient in the buffer. */
     OutgoingGradient outgoing() {
         return outgoing;
     }
@@ -178,7 +179,7 @@ final class BufferSet implements AutoCloseable {
         become(Weights.FRESH);
     }
 
-    /** Copies the weights of another set, with their time and version. */
+    /** Copies the weights of another set, with the time of their pull and their version. */
     void copyWeights(BufferSet from) {
         pullBegins(from.pulledAtNs, from.version);
         Memories.copy(from.weights, 0, weights, 0, bytes);
@@ -190,7 +191,10 @@ final class BufferSet implements AutoCloseable {
         become(Weights.NONE);
     }
 
-    /** Returns the state of the set, without the bytes of its buffers, for another process, in which the set is not lent. */
+    /**
+     * Returns the state of the set for another process, without the bytes of its buffers. In the other process, the set is not
+     * lent.
+     */
     ExchangeImage.Set image() {
         return new ExchangeImage.Set(weights != null, gradient != null, whole, shown, state, version, outgoing.image());
     }
@@ -202,7 +206,7 @@ final class BufferSet implements AutoCloseable {
         }
         whole = image.whole();
         shown = image.shown();
-        // Processes that use a buffer may have begun before.
+        // Other processes might have mapped a buffer before this process took over.
         used = true;
         state = image.state();
         version = image.version();
@@ -210,7 +214,7 @@ final class BufferSet implements AutoCloseable {
         outgoing.resume(image.outgoing());
     }
 
-    /** Discards the gradient, and sets all its bytes to zero if the learner sees them. */
+    /** Discards the gradient. If the learner maps the buffer, also sets all its bytes to zero. */
     void clearGradient() {
         outgoing.drop();
         if (gradient != null && whole) {
@@ -239,7 +243,7 @@ final class BufferSet implements AutoCloseable {
     /** Frees the memory unless an exchange still uses the set. */
     void closeUnlessLent() {
         if (lent) {
-            LOG.error("the last exchange has not ended; the memory of its buffers is not freed");
+            LOG.error("the last exchange has not ended, so the memory of its buffers is not freed");
         } else {
             close();
         }

@@ -10,10 +10,10 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * The one or two buffer sets of an exchange. Reads and writes use the active set and hold a lock shared. A thread that lends or
- * replaces the active set holds the lock exclusively. If there are two sets, the other one is exchanged with the shards while the
- * learner computes. Reads, writes and queries are thread-safe; the thread that calls another method holds the turn of the
- * exchange.
+ * The one or two buffer sets of an exchange. Reads and writes use the active set and hold a lock in shared mode. A thread that
+ * lends or replaces the active set holds the lock exclusively. If there are two sets, the inactive set is exchanged with the
+ * shards while the learner computes. Reads, writes and queries are thread-safe. A thread that calls any other method must hold
+ * the lock {@code turn} of {@link BufferedExchange}.
  */
 final class BufferSets {
     private final CancellableLock lock = new CancellableLock();
@@ -46,7 +46,7 @@ final class BufferSets {
         return areTwo() ? 2 : 1;
     }
 
-    /** Returns the active set. The result may be another set a moment later, unless the caller prevents that. */
+    /** Returns the active set. The other set can become active at any time, unless the caller prevents that with a lock. */
     BufferSet active() {
         return active;
     }
@@ -56,13 +56,16 @@ final class BufferSets {
         return other;
     }
 
-    /** Returns the set with this number. Without the turn, the result may be another set for a moment. */
+    /**
+     * Returns the set with this number. If the caller does not hold the turn and the sets are being swapped, the result can be
+     * the wrong set.
+     */
     BufferSet set(int number) {
         BufferSet now = active;
         return now.number() == number || !areTwo() ? now : other;
     }
 
-    /** Returns whether the active set was read or written after it was last lent. */
+    /** Returns whether the active set was read or written since it was last lent. */
     boolean isTouched() {
         return touched;
     }
@@ -92,8 +95,8 @@ final class BufferSets {
     }
 
     /**
-     * Makes set 0 the active set, allocates the missing buffers, and lends the sets for a pull. Only a learner needs gradients
-     * and the second set.
+     * Makes set 0 the active set, allocates the buffers that do not exist yet, and lends the sets for a pull. Gradients and the
+     * second set are only for a learner.
      *
      * @param wholeGradients see {@link BufferSet#wholeGradients}
      */
@@ -124,7 +127,9 @@ final class BufferSets {
         }
     }
 
-    /** Discards the gradients of all sets, and lends the sets. Returns the bytes of the active set that were discarded. */
+    /**
+     * Discards the gradients of all sets, and lends the sets. Returns the number of bytes that were discarded in the active set.
+     */
     long dropAndLend() {
         long droppedBytes;
         try (CancellableLock.Held _ = lock.exclusive()) {
@@ -139,7 +144,7 @@ final class BufferSets {
         return droppedBytes;
     }
 
-    /** Discards the gradient of the active set. Returns the bytes that were written and not pushed. */
+    /** Discards the gradient of the active set. Returns the number of bytes that were written and not pushed. */
     long drop() {
         try (CancellableLock.Held _ = lock.exclusive()) {
             touched = false;
@@ -147,7 +152,7 @@ final class BufferSets {
         }
     }
 
-    /** Makes the other set the active set. */
+    /** Swaps the active set and the other set. */
     void swap(Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             BufferSet before = active;
@@ -156,7 +161,9 @@ final class BufferSets {
         }
     }
 
-    /** Replaces each set that is still lent, because an exchange may still use its memory. The exchange frees the memory. */
+    /**
+     * Replaces each set that is still lent, because its exchange might still use the memory. The exchange frees the memory later.
+     */
     void replaceLent() {
         try (CancellableLock.Held _ = lock.exclusive()) {
             active = unlessLent(active);

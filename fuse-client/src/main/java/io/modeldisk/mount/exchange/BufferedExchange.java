@@ -21,30 +21,33 @@ import org.apache.logging.log4j.Logger;
  * Reads and writes use the active set, and wait while this set is lent to an exchange.
  *
  * <p><b>One set</b> (sync): an fsync pushes the gradient, waits until the shards have aggregated it, pulls the whole model and
- * returns. If the push fails, the next fsync pushes only the blocks whose push has not succeeded; the shards count a block once
- * even if it had reached them (see {@link RemoteModel#push}). After a failed pull, the next read pulls again.
+ * returns. If the push fails, the next fsync pushes only the blocks that the shards have not acknowledged. If such a block had
+ * reached its shard, the shard still counts it only once (see {@link RemoteModel#push}). After a failed pull, the next read pulls
+ * again.
  *
- * <p><b>Two sets</b> (overlap): the learner computes on one set while the other one is exchanged (iRDMA, section IV.B). An fsync
- * waits until the exchange that the previous fsync has started has ended, swaps the two sets, starts the next exchange and
- * returns. Iterations count from 1 at the open. Iterations 1 and 2 use the weights that were pulled at the open. While iteration
- * <i>k</i> ≥ 2 computes, the gradient of iteration <i>k</i> − 1 is pushed, and the weights of iteration <i>k</i> + 1 are pulled,
- * each block after its gradient. In bsp, iteration <i>k</i> ≥ 2 thus uses the weights after exactly <i>k</i> − 2 rounds since the
- * open: one round less than with one set. close(2) waits until the push has ended, and reports a failure of the push. The rest of
- * a gradient is lost only after the learner has closed the model or died, because a failed push is then not repeated, and a push
- * in progress is cancelled after 5 s. The log has an error for this loss.
+ * <p><b>Two sets</b> (overlap): the learner computes on one set while the other set is exchanged (iRDMA, section IV.B). An fsync
+ * waits for the exchange that the previous fsync started, swaps the two sets, starts the next exchange and returns. Iterations
+ * are numbered from 1 at the open. Iterations 1 and 2 use the weights that were pulled at the open. While iteration <i>k</i> ≥ 2
+ * computes, the gradient of iteration <i>k</i> − 1 is pushed, and the weights of iteration <i>k</i> + 1 are pulled, each block
+ * after its gradient. In bsp, iteration <i>k</i> ≥ 2 thus uses the weights after exactly <i>k</i> − 2 rounds since the open: one
+ * round less than with one set. close(2) waits until the push has ended, and reports a failure of the push. After the learner has
+ * closed the model or died, a failed push is not repeated, and a push in progress is cancelled after 5 s. The rest of the
+ * gradient is then lost, and an error is logged.
  *
  * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
- * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
+ * new request waits for the same exchange. An open starts the pull of the weights without waiting. The first read waits for this
+ * pull.
  *
- * <p><b>Gradients.</b> A gradient counts whole or not at all; see {@link OutgoingGradient}. After a failed or interrupted fsync,
- * the next fsync must push the same gradient, or the learner {@linkplain #drop drops} the rest.
+ * <p><b>Gradients.</b> In a round, the shards never mix blocks of two gradients of this learner; see {@link OutgoingGradient}.
+ * After a failed or interrupted fsync, the next fsync must push the same gradient, or the learner {@linkplain #drop drops} the
+ * rest.
  *
- * <p><b>Shards that go back or forget.</b> After a shard has gone back to earlier weights, or has forgotten the learner in the
- * middle of a gradient, the fsync in progress or the next fsync discards the gradients and starts to pull the weights, and the
- * learner continues as after an open. With {@link OnRollback#FAIL}, this fsync fails.
+ * <p><b>Shards that go back or forget.</b> A shard can go back to earlier weights, or forget the learner in the middle of a
+ * gradient. The fsync in progress or the next fsync then discards the gradients and starts to pull the weights, and the learner
+ * continues as after an open. With {@link OnRollback#FAIL}, this fsync fails.
  */
 public final class BufferedExchange implements Exchange {
-    /** The maximum time that the last push of a learner continues after the learner has closed the model. */
+    /** The maximum time for which the last push of a learner continues after the learner has closed the model. */
     static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Logger LOG = LogManager.getLogger(BufferedExchange.class);
@@ -62,7 +65,7 @@ public final class BufferedExchange implements Exchange {
     private final IterationTimes times;
     private Consumer<Cancellation> milestones = request -> {};
 
-    /** One open, fsync or close at a time holds this lock. */
+    /** Held by one open, fsync or close at a time. */
     private final CancellableLock turn = new CancellableLock();
     private final LearnerState learner = new LearnerState();
 
@@ -88,10 +91,11 @@ public final class BufferedExchange implements Exchange {
 
     /**
      * Like {@link #prepare}, for a learner that maps the buffers. Each {@link #synchronize} pushes the whole gradient of the
-     * active set and leaves it as it is. Set 0 is the active set. The learner may use it after {@link #awaitWeights}.
+     * active set and does not clear it. Set 0 becomes the active set. The learner is allowed to use it after {@link
+     * #awaitWeights}.
      *
-     * <p>If {@link #synchronize} fails, and not because of {@link OnRollback}, the next call ends the same iteration: it pushes
-     * only what the shards do not have yet.
+     * <p>If {@link #synchronize} fails for any reason other than {@link OnRollback}, the next call repeats the same iteration and
+     * pushes only the blocks that the shards have not accepted yet.
      */
     public void prepareMapped(Cancellation cancellation) throws IOException {
         prepare(true, true, cancellation);
@@ -99,7 +103,7 @@ public final class BufferedExchange implements Exchange {
 
     private void prepare(boolean writes, boolean maps, Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
-            // The last open may have started a pull that is no longer needed.
+            // The previous open might have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
             foreground.forget();
@@ -119,17 +123,17 @@ public final class BufferedExchange implements Exchange {
         return sets.active().number();
     }
 
-    /** Returns how many calls of {@link #synchronize} have succeeded since the learner joined. */
+    /** Returns the number of calls of {@link #synchronize} that have succeeded since the learner joined. */
     public long iterations() {
         return learner.iteration - 1;
     }
 
     /**
-     * Returns a buffer of a set. Allocates the buffer if it does not exist yet. It then exists until {@link #close}, unless an
-     * exchange that could not be ended still uses it when a learner leaves.
+     * Returns a buffer of a set. Allocates the buffer if it does not exist yet. The buffer then exists until {@link #close}, or
+     * until a learner leaves while an exchange that could not be stopped still uses the buffer.
      *
      * @param number the number of the set, from 0
-     * @param gradient whether to return the buffer of the gradient instead of that of the weights
+     * @param gradient true for the buffer of the gradient, false for the buffer of the weights
      */
     public DataMemory buffer(int number, boolean gradient, Cancellation cancellation) throws IOException {
         BufferSet now = sets.set(number);
@@ -158,7 +162,10 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Waits until the weights may be read. A learner that maps them needs this once after {@link #prepareMapped}. */
+    /**
+     * Waits until the weights can be read. For a learner that maps the weights, this method must be called once after {@link
+     * #prepareMapped}.
+     */
     public void awaitWeights(Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             if (sets.active().isLent()) {
@@ -204,7 +211,7 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Ends the iteration with one set: exchanges it, and waits until the exchange has ended. */
+    /** Ends the iteration if there is one set: exchanges this set, and waits until the exchange has ended. */
     private void exchangeAndWait(long calledNs, Cancellation cancellation) throws IOException {
         foreground.checkSameGradient();
         if (!foreground.repeatsInterrupted(true)) {
@@ -223,12 +230,14 @@ public final class BufferedExchange implements Exchange {
         milestone(cancellation);
     }
 
-    /** Ends the iteration with two sets: waits for the exchange of the other set, swaps the sets, and starts an exchange. */
+    /**
+     * Ends the iteration if there are two sets: waits for the exchange of the other set, swaps the sets, and starts an exchange.
+     */
     private void startExchange(long calledNs, Cancellation cancellation) throws IOException {
         iterationEnds(calledNs);
         learner.checkNotBack();
         previous.await(learner.iteration, cancellation);
-        // Another thread may have written during the wait.
+        // Another thread might have written a gradient during the wait.
         learner.pushing = sets.active().outgoing().isDirty();
         swapIfTwo(cancellation);
         BufferSet ended = sets.other();
@@ -238,7 +247,8 @@ public final class BufferedExchange implements Exchange {
         // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
         // round after the pushed round.
         learner.round = model.nextRound() + (learner.pushing ? 1 : 0);
-        // Called before the exchange starts, so the scheduler can predict the end of this computation.
+        // This call is before the start of the exchange, because the scheduler predicts the end of this computation during the
+        // exchange.
         times.computationBegins(learner.learning);
         milestone(cancellation);
         background.start(job);
@@ -256,7 +266,7 @@ public final class BufferedExchange implements Exchange {
         learner.dropped = Dropped.NOTHING;
     }
 
-    /** Records that the learner has the weights of its next iteration. */
+    /** Ends the current iteration: the learner now has the weights of the next one. */
     private void nextIteration() {
         times.fsyncSucceeded(learner.iteration, learner.pushing, sets.active().pulledAtNs());
         sets.active().outgoing().forget();
@@ -272,9 +282,9 @@ public final class BufferedExchange implements Exchange {
     }
 
     /**
-     * Checks that a learner that maps the weights had them. If not, pulls them.
+     * Checks that a learner that maps the weights had valid weights in this iteration. If not, pulls the weights.
      *
-     * @throws IOException if the learner did not have them, so its gradient is discarded
+     * @throws IOException if the learner had no valid weights, so its gradient is discarded
      */
     private void checkWeights(Cancellation cancellation) throws IOException {
         boolean had = sets.active().isReadable() && !learner.weightsMissed;
@@ -309,7 +319,7 @@ public final class BufferedExchange implements Exchange {
             Dropped begun = discarded.giveUpBegun(learner.iteration, cancellation);
             learner.dropped = learner.dropped.and(begun.and(dropActive()));
             if (learner.mapped && !sets.active().isReadable()) {
-                // A learner that maps the weights cannot wait for them when it reads them.
+                // A learner reads mapped weights without a request, so the read cannot wait for a pull.
                 discarded.pullWeights(cancellation);
             }
             learner.checkNotBack();
@@ -325,15 +335,15 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Discards the gradient of the active set, of which nothing has reached the shards. */
+    /** Discards the gradient of the active set. No part of this gradient has reached the shards. */
     private long dropActive() {
         learner.unfinished = false;
         return sets.drop();
     }
 
     /**
-     * Records that an fsync or a drop does not end as the saved state expects. After a kill, the next process would take the next
-     * gradient for the one that was begun, so it must not use that state.
+     * Deletes the saved state, because an fsync or a drop did not end as that state expects. If this process were killed, the
+     * next process would otherwise take the next gradient for the gradient whose push had begun.
      */
     private void savedStateIsOld() {
         if (learner.mapped) {
@@ -344,7 +354,7 @@ public final class BufferedExchange implements Exchange {
     @Override
     public void refresh(Cancellation cancellation) throws IOException {
         try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
-            // The weights of a learner change only at its own fsync.
+            // While there is a learner, only its own fsync changes its weights.
             if (!learner.learning) {
                 foreground.pull(cancellation);
             }
@@ -388,7 +398,7 @@ public final class BufferedExchange implements Exchange {
         }
     }
 
-    /** Tells that the state can be saved. */
+    /** Calls the handler of milestones if the state can be saved now. */
     private void milestone(Cancellation request) {
         if (learner.mapped && learner.learning && background.hasEnded()) {
             milestones.accept(request);
@@ -417,7 +427,7 @@ public final class BufferedExchange implements Exchange {
             adopt(image);
             times.computationBegins(learner.learning);
             if (learner.learning && sets.areTwo()) {
-                // With one set, the fsync that has begun the exchange repeats it.
+                // Only with two sets: with one set, the interrupted fsync is repeated, and it repeats the exchange.
                 previous.resume(learner.iteration);
             }
         }

@@ -17,8 +17,8 @@ import org.apache.logging.log4j.Logger;
  * An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from the memory of its
  * request.
  *
- * <p>After a shard has gone back to earlier weights or has forgotten the learner, reads return the weights of the shards, and the
- * gradients of the writes until the next fsync are discarded. With {@link OnRollback#FAIL}, this fsync fails.
+ * <p>After a shard has gone back to earlier weights or has forgotten the learner, reads return the current weights of the shards,
+ * and all gradients that are written before the next fsync are discarded. With {@link OnRollback#FAIL}, this fsync fails.
  */
 final class DirectExchange implements Exchange {
     private static final Logger LOG = LogManager.getLogger(DirectExchange.class);
@@ -28,11 +28,11 @@ final class DirectExchange implements Exchange {
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private final OnRollback onRollback;
-    /** The calls that are not in use. Guarded by its own monitor. */
+    /** The call objects that are not in use. Guarded by the monitor of this queue. */
     private final ArrayDeque<Call> free = new ArrayDeque<>();
     private volatile boolean pushed;
     private volatile long round;
-    /** The reason why the gradients until the next fsync are discarded; null if they are pushed. */
+    /** The reason why gradients are discarded until the next fsync; null if gradients are pushed. */
     private volatile IOException rollback;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
@@ -48,7 +48,9 @@ final class DirectExchange implements Exchange {
         round = learner ? model.nextRound() : 0;
     }
 
-    /** Continues if {@link OnRollback#isReason} is true. Throws any other failure. */
+    /**
+     * Handles a failure: returns if {@link OnRollback#isReason} is true, so the learner can continue. Throws any other failure.
+     */
     private void goOn(IOException failure) throws IOException {
         counters.failed(failure);
         if (!OnRollback.isReason(failure)) {
@@ -65,7 +67,7 @@ final class DirectExchange implements Exchange {
         }
     }
 
-    /** A read or a write in progress. The object is used again for later requests. */
+    /** A read or a write in progress. The object is reused for later requests. */
     private final class Call implements RemoteModel.Completion, DataRequest.Ending {
         private boolean writes;
         private long offset;
@@ -84,7 +86,10 @@ final class DirectExchange implements Exchange {
             return this;
         }
 
-        /** Starts the call, which ends with {@link #completed}. The caller must not use this object any more. */
+        /**
+         * Starts the call, which ends with {@link #completed}. The caller must not use this object afterwards, because it can be
+         * reused.
+         */
         void start() {
             boolean goesOn = false;
             IOException reason = null;
@@ -183,8 +188,8 @@ final class DirectExchange implements Exchange {
     }
 
     /**
-     * Returns the length without a partial logical block at the end, because the kernel may split a write from scattered memory
-     * within a logical block. The write(2) is then short, and the process writes the rest from the start of this block.
+     * Returns the length without a partial logical block at the end. The kernel might split a write from scattered memory within
+     * a logical block. The write(2) is then short, and the process writes the rest from the start of this block.
      */
     @Override
     public int writable(long offset, int lengthBytes) {
@@ -210,8 +215,8 @@ final class DirectExchange implements Exchange {
     }
 
     /**
-     * Checks a write, and fills its last logical block with zeros. Returns false if the gradients until the next fsync are
-     * discarded.
+     * Checks a write, and fills the rest of its last logical block with zeros. Returns false if gradients are discarded until the
+     * next fsync.
      */
     private boolean isToPush(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
@@ -246,7 +251,8 @@ final class DirectExchange implements Exchange {
         IOException told = rollback;
         if (told != null) {
             if (onRollback == OnRollback.FAIL) {
-                // An interrupted call ends with EINTR, so its repetition fails instead.
+                // An interrupted call must end with EINTR. When the process repeats the call, the repeated call reports the
+                // failure.
                 cancellation.check();
             }
             rollback = null;

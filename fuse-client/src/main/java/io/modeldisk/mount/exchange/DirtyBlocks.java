@@ -4,15 +4,16 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.BitRanges;
 
 /**
- * The logical blocks of a gradient or a file that were written. Several threads may mark blocks at the same time. Threads may
- * clear marks at the same time only in different words of 64 blocks. No thread may mark blocks while another thread clears marks.
+ * The logical blocks of a gradient or a file that were written. Several threads can mark blocks at the same time. Several threads
+ * can clear marks at the same time only in different words of 64 blocks. No thread is allowed to mark blocks while another thread
+ * clears marks.
  *
  * @param bits the marks, one for each logical block
  */
 public record DirtyBlocks(BitRanges bits) {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;
 
-    /** Creates a map of a range of this size, without marks. */
+    /** Creates an object for a gradient or a file of this size, without marks. */
     public DirtyBlocks(long sizeBytes) {
         this(new BitRanges(LogicalBlock.up(sizeBytes) / BLOCK_BYTES));
     }
@@ -49,12 +50,15 @@ public record DirtyBlocks(BitRanges bits) {
         return found(bits.nextSetExcept(excluded.bits, offset / BLOCK_BYTES, bits.size()));
     }
 
-    /** Returns the end of the range of such logical blocks that contains this offset. */
+    /**
+     * Returns the end of the range that contains this offset, and in which all logical blocks are marked here and not in {@code
+     * excluded}.
+     */
     long endExcept(DirtyBlocks excluded, long offset) {
         return bits.nextClearExcept(excluded.bits, offset / BLOCK_BYTES, bits.size()) * BLOCK_BYTES;
     }
 
-    /** Returns the offset of the first dirty logical block at or after this offset, or -1 if there is none. */
+    /** Returns the offset of the first marked logical block at or after this offset, or -1 if there is none. */
     public long nextDirty(long offset) {
         return found(bits.nextSet(offset / BLOCK_BYTES, bits.size()));
     }
@@ -63,7 +67,7 @@ public record DirtyBlocks(BitRanges bits) {
         return block < bits.size() ? block * BLOCK_BYTES : -1;
     }
 
-    /** Returns the offset of the first clean logical block at or after this offset, or the end of the last block. */
+    /** Returns the offset of the first logical block without a mark at or after this offset, or the end of the last block. */
     public long nextClean(long offset) {
         return bits.nextClear(offset / BLOCK_BYTES, bits.size()) * BLOCK_BYTES;
     }

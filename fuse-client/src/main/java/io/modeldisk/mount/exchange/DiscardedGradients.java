@@ -9,16 +9,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Discards a gradient that the learner drops after an fsync has failed or was interrupted ({@link Exchange#drop}), and the
- * gradients of a learner after a shard has gone back to earlier weights or has forgotten it ({@link OnRollback}). Not
- * thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
+ * Discards gradients in two cases: the learner drops a gradient after an fsync that failed or was interrupted ({@link
+ * Exchange#drop}), or a shard has gone back to earlier weights or has forgotten the learner ({@link OnRollback}). Not
+ * thread-safe: {@link BufferedExchange} calls this class while it holds its lock {@code turn}.
  */
 record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCounters counters, BufferSets sets,
     BackgroundExchange background, ForegroundExchange foreground, LearnerState learner) {
     private static final Logger LOG = LogManager.getLogger(DiscardedGradients.class);
 
     /**
-     * Gives up the gradient whose push has begun. What was written after it stays in the active set.
+     * Gives up the gradient whose push has begun. A gradient that was written afterwards stays in the active set.
      *
      * @throws ErrnoException EBUSY if the push cannot be stopped within a few seconds
      */
@@ -39,14 +39,14 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
         Dropped dropped = gradient.isBegun()
             ? gradient.giveUp(model, iteration, cancellation)
             : gradient.outcome(iteration);
-        // The shards may have changed the weights, so they are pulled before the next read.
+        // The shards might have changed the weights. The next read pulls them, because these weights are discarded.
         sets.alone(BufferSet::discard);
         return dropped;
     }
 
     private Dropped giveUpOther(long iteration, Cancellation cancellation) throws IOException {
         OutgoingGradient failed = sets.other().outgoing();
-        // An exchange in progress belongs to an fsync that has succeeded, unless it repeats one that has failed.
+        // An exchange in progress belongs to an fsync that has succeeded, unless it repeats a failed exchange.
         if (failed.isRemembered()) {
             endPush();
         }
@@ -91,11 +91,11 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
     }
 
     /**
-     * Ends an fsync or a drop that has failed for a reason of {@link OnRollback}: discards the gradients, and starts to pull the
-     * weights. For the learner, the call has succeeded unless this method throws.
+     * Ends an fsync or a drop that failed for a reason that {@link OnRollback#isReason} accepts: discards the gradients, and
+     * starts to pull the weights. If this method returns normally, the call of the learner succeeds.
      *
-     * @throws IOException {@code reason}, if another reason has let the call fail, or if the learner is to be told; the failure
-     *     of the pull, if a learner that maps the weights would not have them
+     * @throws IOException {@code reason}, if it is not a reason of {@link OnRollback}, or if {@link OnRollback#FAIL} is set; the
+     *     failure of the pull, if the learner maps the weights and they could not be pulled
      */
     void startOver(IOException reason, IterationTimes times, Cancellation cancellation) throws IOException {
         if (!OnRollback.isReason(reason)) {
@@ -105,7 +105,8 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
         if (learner.rollback == null) {
             counters.wentOn(reason, model.goOn());
         }
-        // Until the learner knows it: an interrupted call ends with EINTR, so its repetition comes here again.
+        // This field keeps the reason until a call has reported it. An interrupted call ends with EINTR, and the repeated call
+        // then reports the reason.
         learner.rollback = reason;
         learner.weightsMissed = false;
         foreground.forget();
@@ -129,7 +130,7 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
         }
     }
 
-    /** Waits for the weights now, because a learner that maps them cannot wait for them when it reads them. */
+    /** Waits until the weights are pulled. A learner reads mapped weights without a request, so a later read cannot wait. */
     private void awaitWeights(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
         IOException failure = background.takeFailure();

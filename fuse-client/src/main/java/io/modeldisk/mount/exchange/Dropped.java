@@ -1,22 +1,22 @@
 package io.modeldisk.mount.exchange;
 
 /**
- * The fate of a gradient that a learner has dropped.
+ * The outcome of the drop of a gradient: how many of its bytes count, are left out, or are discarded.
  *
  * @param iteration the number of the learner's iteration
- * @param acceptedBytes the number of bytes that the shards had accepted, and that count
- * @param leftOutBytes the number of bytes that count as pushed without a gradient
- * @param discardedBytes the number of bytes of which nothing had been sent, and that have no round
+ * @param acceptedBytes the number of bytes that the shards had accepted before the drop; they count
+ * @param leftOutBytes the number of bytes that the shards had not accepted; their blocks count as pushed without a gradient
+ * @param discardedBytes the number of bytes that were written after the push had begun, and that belong to no round
  */
 public record Dropped(long iteration, long acceptedBytes, long leftOutBytes, long discardedBytes) {
-    /** Nothing was dropped. */
+    /** The value if nothing was dropped. */
     public static final Dropped NOTHING = new Dropped(0, 0, 0, 0);
 
     Dropped and(long moreDiscardedBytes) {
         return new Dropped(iteration, acceptedBytes, leftOutBytes, discardedBytes + moreDiscardedBytes);
     }
 
-    /** Returns the sum of this report and a later one. */
+    /** Adds a later report to this one. Returns the sum, with the iteration of the later report. */
     Dropped and(Dropped later) {
         return new Dropped(later.iteration, acceptedBytes + later.acceptedBytes, leftOutBytes + later.leftOutBytes,
             discardedBytes + later.discardedBytes);

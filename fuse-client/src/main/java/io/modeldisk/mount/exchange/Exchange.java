@@ -13,8 +13,8 @@ import java.util.function.Consumer;
  */
 public interface Exchange extends AutoCloseable {
     /**
-     * Allocates the buffers and starts to pull the weights. The first read waits for this pull. Is called at the first open of
-     * the model, and at its first open for writing.
+     * Allocates the buffers and starts to pull the weights. The first read waits for this pull. This method is called when the
+     * model is first opened, and again when it is first opened for writing.
      *
      * @param learner whether the model is opened for writing
      * @throws IOException if the memory is too small, or the call was cancelled
@@ -24,12 +24,15 @@ public interface Exchange extends AutoCloseable {
     /** Replies to a read with weights. Returns when the reply no longer uses the weights. */
     void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
-    /** Starts a read; see {@link io.modeldisk.mount.fuse.FileHandle#startRead}. Default: does not start reads. */
+    /**
+     * Starts a read; see {@link io.modeldisk.mount.fuse.FileHandle#startRead}. Default: returns false, so the caller uses {@link
+     * #read}.
+     */
     default boolean startRead(long offset, int lengthBytes, DataRequest request) throws IOException {
         return false;
     }
 
-    /** Starts a write, which returns its whole length. Default: does not start writes. */
+    /** Starts a write, which returns its whole length. Default: returns false, so the caller uses {@link #write}. */
     default boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
         return false;
     }
@@ -46,32 +49,32 @@ public interface Exchange extends AutoCloseable {
     void write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
-     * Ends the iteration of the learner, for an fsync(2). After an interrupt, the exchange with the shards continues. A repeated
-     * call waits for this exchange.
+     * Ends the iteration of the learner, for an fsync(2). After an interrupt, the exchange with the shards continues, and a
+     * repeated call waits for this exchange.
      */
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
      * Pulls the weights again, for an fsync(2) of a file that is open for reading. Does nothing while there is a learner, because
-     * the fsync of the learner pulls the weights. Default: every read pulls.
+     * the fsync of the learner pulls the weights. Default: does nothing, for a scheme in which every read pulls.
      */
     default void refresh(Cancellation cancellation) throws IOException {}
 
     /**
-     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner. Default: they have when
-     * a write returns.
+     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner. Default: does nothing,
+     * for a scheme in which a write returns only after the shards have received it.
      *
      * @throws IOException if the push has failed; close(2) then fails
      */
     default void flush(Cancellation cancellation) throws IOException {}
 
     /**
-     * Gives up the gradient of an fsync that has failed or was interrupted, and what was written after it. The part that the
-     * shards have accepted counts. They are told that the other blocks have no gradient in this round. The next gradient then
-     * has the next round in all blocks.
-     * If the call fails, it can be repeated.
+     * Gives up the gradient of an fsync that has failed or was interrupted, and everything that was written afterwards. The part
+     * that the shards have accepted counts. The shards are notified that the other blocks have no gradient in this round. The
+     * next gradient then belongs to the next round in all blocks. If this method throws an exception, it can be called again.
      *
-     * @throws IOException if a shard does not respond, there is no learner, or the exchange has no gradient of its own
+     * @throws IOException if a shard does not respond, there is no learner, or the exchange scheme has no local buffer for a
+     *     gradient
      */
     Dropped drop(Cancellation cancellation) throws IOException;
 
@@ -96,41 +99,47 @@ public interface Exchange extends AutoCloseable {
     ExchangeCounters counters();
 
     /**
-     * Sets the handler of milestones, the moments at which the state can be saved: all of the learner's pushes have ended, and
-     * those of the next exchange have not begun. Only an exchange of a learner that maps its buffers has milestones: if this
-     * process is killed, another process can continue from the last one without losing a gradient. Must be set before the first
-     * request.
+     * Sets the handler of milestones. A milestone is a moment at which the state can be saved: all pushes of the learner have
+     * ended, and those of the next exchange have not begun. If this process is killed, another process can continue from the last
+     * milestone without losing a gradient. Only the exchange of a learner that maps its buffers has milestones. Must be called
+     * before the first request.
      *
      * @param handler is called in the thread of a request, with the cancellation of the request that is about to succeed; with
-     *     null if the learner has left
+     *     null if the saved state is no longer valid, for example because the learner has left
      */
     default void onMilestone(Consumer<Cancellation> handler) {}
 
     /**
-     * Stops the pushes and pulls in the background, so the state can be saved. The caller serves no request any more.
+     * Stops the pushes and pulls in the background, so the state can be saved. The caller must not serve any further request.
      *
-     * @return false if it has not stopped within some seconds
+     * @return false if a push or a pull is still in progress after a few seconds
      */
     default boolean freeze() {
         return true;
     }
 
-    /** Returns the state for another process. May be called only by the handler of milestones, or after {@link #freeze}. */
+    /**
+     * Returns the state for another process. Only the handler of milestones is allowed to call this method before {@link
+     * #freeze}.
+     */
     ExchangeImage image();
 
     /** Continues from the state of another process. Must be called before the first request. */
     void resume(ExchangeImage image) throws IOException;
 
     /**
-     * Continues without the state of another process, which was killed while a learner had the model open. The next fsync fails,
-     * and the gradient is discarded. The learner has joined again.
+     * Continues after another process was killed while a learner had the model open, without any saved state. The caller has
+     * joined the learner again. The next fsync fails, and the gradient is discarded.
      *
      * @param mapped whether the learner maps the buffers
-     * @param reason the reason for the failure, which is one of {@link OnRollback#isReason}
+     * @param reason the reason for the failure; {@link OnRollback#isReason} is true for it
      */
     void resumeAfterKill(boolean mapped, IOException reason) throws IOException;
 
-    /** Frees the memory. May be called only when no other call is in progress. No call may follow. Default: there is none. */
+    /**
+     * Frees the memory. Must be the last call of this object, while no other call is in progress. Default: there is no memory to
+     * free.
+     */
     @Override
     default void close() {}
 }

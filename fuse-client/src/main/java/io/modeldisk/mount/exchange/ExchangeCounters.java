@@ -6,8 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The counters of an exchange: bytes and times of pushes and pulls, waits of the learner, age and staleness of the weights.
- * {@link io.modeldisk.protocol.dialect.Metric} declares the name of each value in the status. Thread-safe.
+ * The counters of an exchange: the bytes and durations of pushes and pulls, the times for which fsync blocks the learner, and the
+ * age and staleness of the weights. {@link io.modeldisk.protocol.dialect.Metric} declares the name of each value in the status.
+ * Thread-safe.
  */
 public final class ExchangeCounters {
     /** The durations of the pushes in milliseconds. */
@@ -16,9 +17,9 @@ public final class ExchangeCounters {
     public final Series pulls = new Series();
     /** The durations of the successful fsyncs in milliseconds. */
     public final Series fsyncs = new Series();
-    /** The times in milliseconds that the learner has waited in fsync. */
+    /** The times in milliseconds for which each fsync blocked the learner. */
     public final Series stalls = new Series();
-    /** The delays of the pulls in milliseconds, which may be 0. */
+    /** The times in milliseconds by which the scheduler delayed each pull; 0 for a pull without a delay. */
     public final Series bubbles = new Series();
     /** The ages in milliseconds of the weights when the learner began to compute on them. */
     public final Series ages = new Series();
@@ -30,9 +31,9 @@ public final class ExchangeCounters {
     public final LongAdder pulledBytes = new LongAdder();
     /** The number of iterations: successful fsyncs that had a gradient to push. */
     public final LongAdder iterations = new LongAdder();
-    /** The number of times shards have gone back to earlier weights while the learner used them. */
+    /** The number of times that shards have gone back to earlier weights while the learner used them. */
     public final LongAdder rollbacks = new LongAdder();
-    /** The number of the learner's rounds that were taken back. */
+    /** The number of the learner's rounds that were lost because shards have gone back to earlier weights. */
     public final LongAdder roundsTakenBack = new LongAdder();
     /** The number of failures. */
     public final LongAdder failures = new LongAdder();
@@ -59,8 +60,8 @@ public final class ExchangeCounters {
     }
 
     /**
-     * Records that a request to the shards or a call has failed. The failure of a push in the background counts when it happens,
-     * and not again when the calls of the learner report it.
+     * Records that a request to the shards or a call of the learner has failed. The failure of a push in the background counts
+     * once, when the push fails. It does not count again when a call of the learner reports the same failure.
      */
     public synchronized void failed(Exception e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
@@ -73,7 +74,7 @@ public final class ExchangeCounters {
         lastError = String.valueOf(e.getMessage());
     }
 
-    /** Records that the learner continues after a failure, and the number of its rounds that were taken back. */
+    /** Records that the learner continues after a failure. {@code rounds} is the number of its rounds that were lost. */
     void wentOn(IOException reason, long rounds) {
         if (OnRollback.is(reason, ShardException.Kind.WENT_BACK)) {
             rollbacks.increment();
@@ -85,7 +86,7 @@ public final class ExchangeCounters {
         lastDropped = what;
     }
 
-    /** Returns the gradient that the learner has dropped last. */
+    /** Returns the outcome of the last drop of a gradient by the learner. */
     public Dropped lastDropped() {
         return lastDropped;
     }

@@ -8,15 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An exchange without the bytes of its buffers, as another process continues it. Its size depends only on the model and on the
- * exchange scheme.
+ * The state that another process needs to continue an exchange, without the bytes of the buffers. The size of an image depends
+ * only on the model and on the exchange scheme.
  *
  * @param learner the learner that has the model open
  * @param activeSet the number of the active set
- * @param sets the buffer sets by their numbers; none without local buffers
+ * @param sets the buffer sets, in the order of their numbers; empty for a scheme without local buffers
  */
 public record ExchangeImage(Learner learner, int activeSet, List<Set> sets) {
-    /** The fields of a {@link LearnerState}. {@code rollback} is true if the next fsync must report one. */
+    /** The fields of a {@link LearnerState}. {@code rollback} is true if the next fsync must report a rollback. */
     record Learner(
         boolean learning, boolean mapped, long iteration, long round, boolean unfinished, boolean weightsMissed,
         Dropped dropped, boolean rollback) {
@@ -61,7 +61,7 @@ public record ExchangeImage(Learner learner, int activeSet, List<Set> sets) {
         }
     }
 
-    /** The fields of an {@link OutgoingGradient}. Marks of blocks are in words of 64 bits. */
+    /** The fields of an {@link OutgoingGradient}. The marks of blocks are bits in words of 64 bits. */
     record Gradient(
         boolean unsynchronized, boolean begun, boolean ended, boolean givenUp, long absentBytes, long fingerprint,
         long[] dirty, long[] pushed, long[] marksAtBegin) {

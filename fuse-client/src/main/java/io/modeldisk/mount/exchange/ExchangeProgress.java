@@ -4,9 +4,10 @@ import java.util.Arrays;
 
 /**
  * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. If the shards
- * check gradients, all pieces are searched before the first one is pushed: a gradient counts whole or not at all. The weights
- * of a piece are pulled only after the gradient of this piece was pushed, so the weights are the same as if the whole
- * push had completed before the pull. Later pieces may be pushed while an earlier piece is pulled.
+ * check gradients, all pieces are searched for NaN and infinity before the first piece is pushed, because a gradient with such a
+ * value must not be pushed in part. The weights of a piece are pulled only after the gradient of this piece was pushed, so the
+ * weights are the same as if the whole push had completed before the pull. Later pieces may be pushed while an earlier piece is
+ * pulled.
  *
  * <pre>
  * push:  CHECKING ── finite, or to be left out ──> MOVING
@@ -21,8 +22,8 @@ import java.util.Arrays;
  *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
  * </pre>
  *
- * <p>A piece of a push consists of whole blocks. A pull belongs to the last round whose push of the whole block has ended, so the
- * pull of a block whose push has not ended would return weights of the previous round.
+ * <p>A piece of a push consists of whole blocks. The shard relates a pull of a block to the last round in which the learner has
+ * pushed the whole block. A pull of a block that is only partly pushed would thus return the weights of the previous round.
  *
  * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a copy
  * skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
@@ -64,7 +65,7 @@ final class ExchangeProgress {
 
     /** The sizes of the pieces of a push. */
     enum Cut {
-        /** Small pieces, so a pull can run during the push and follow the push with a delay of one piece. */
+        /** Small pieces, so a pull can run during the push and lag only one piece behind it. */
         FINE(64, 256 << 10),
         /** Large pieces, for a push that completes before the pull begins. Each piece keeps many requests in flight. */
         COARSE(32, 1 << 20);
@@ -114,7 +115,7 @@ final class ExchangeProgress {
     private boolean observing;
 
     /**
-     * Creates the progress for a model. The initial state is that of an exchange that has ended.
+     * Creates the progress for a model. In the initial state, no exchange is in progress.
      *
      * @param bytes the size of the model
      * @param blockBytes the size of a block, a power of two
@@ -233,7 +234,7 @@ final class ExchangeProgress {
         }
     }
 
-    /** Returns whether the search of the gradient has ended, and {@link #judged} must be called. */
+    /** Returns whether the search of the gradient has ended, so {@link #judged} must be called next. */
     boolean isToBeJudged() {
         return push == Push.CHECKING && pushesUnderWay == 0 && (!finite || nextCheck == bytes);
     }
@@ -243,7 +244,7 @@ final class ExchangeProgress {
         return finite;
     }
 
-    /** Begins the push of a gradient that was searched, or ends the exchange. */
+    /** Begins the push after the search of the gradient, or ends the exchange if {@code pushes} is false. */
     void judged(boolean pushes) {
         push = pushes ? Push.MOVING : Push.ENDED;
         if (!pushes) {

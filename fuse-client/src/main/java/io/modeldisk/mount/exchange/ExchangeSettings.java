@@ -10,7 +10,7 @@ import java.io.IOException;
  * The settings of an exchange.
  *
  * @param pull the policy that decides when the overlap exchange pulls; the other schemes ignore this value
- * @param onRollback what the learner sees after a shard has gone back to earlier weights
+ * @param onRollback whether an fsync fails after a shard has gone back to earlier weights
  * @param trace the trace that records the phases; its clock is the clock of the exchange
  * @param buffers provides the buffers
  */
@@ -26,7 +26,7 @@ public record ExchangeSettings(PullPolicy pull, OnRollback onRollback, Iteration
         DataMemory allocate(String name, RemoteModel model) throws IOException;
     }
 
-    /** Creates settings with buffers that end with this process. */
+    /** Creates settings with buffers that are not kept for another process. */
     public ExchangeSettings(PullPolicy pull, OnRollback onRollback, IterationTrace trace) {
         this(pull, onRollback, trace, (name, model) -> model.allocate(model.trainBytes()));
     }

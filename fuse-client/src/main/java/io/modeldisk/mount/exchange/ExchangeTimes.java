@@ -6,7 +6,7 @@ import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.time.NanoClock;
 
 /**
- * Measures the times of exchanges and reports the times to the counters, to the scheduler and to the trace. Not
+ * Measures the durations of pushes and pulls, and reports them to the counters, to the scheduler and to the trace. Not
  * thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeTimes {
@@ -86,7 +86,7 @@ final class ExchangeTimes {
     void pulled(ExchangeJob job, long bytes) {
         long nowNs = clock.nanoTime();
         counters.pulled(bytes, nowNs - pullStartedNs);
-        // Without the time that the pull waited for the push.
+        // This duration excludes the time for which the pull waited for the push.
         scheduler.pulled(pullingNs);
         trace.add(Phase.PULL, job.iteration(), pullStartedNs, nowNs);
     }

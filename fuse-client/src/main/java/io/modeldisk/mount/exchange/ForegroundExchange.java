@@ -6,14 +6,15 @@ import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * Exchanges the active set for a request that waits. An interrupted request leaves its exchange in progress, and a later request
- * can wait for it. Not thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
+ * Exchanges the active set while the request that needs the exchange waits. If the request is interrupted, its exchange
+ * continues, and a later request can wait for this exchange. Not thread-safe: {@link BufferedExchange} calls this class while it
+ * holds its lock {@code turn}.
  */
 final class ForegroundExchange {
     private final RemoteModel model;
     private final BackgroundExchange background;
     private final BufferSets sets;
-    /** True while an exchange that an interrupted request has left may be in progress. */
+    /** True while the exchange of an interrupted request might still be in progress. */
     private boolean left;
     private boolean leftPushes;
 
@@ -29,8 +30,9 @@ final class ForegroundExchange {
     }
 
     /**
-     * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in
-     * progress, and the learner has not used the set after the interrupt, waits for that exchange and starts no other exchange.
+     * Exchanges the active set and waits until the exchange has ended. If the exchange of an interrupted request might still be
+     * in progress, and the learner has not used the set after the interrupt, waits for that exchange and starts no other
+     * exchange.
      *
      * @param iteration the iteration whose gradient is pushed before the weights are pulled; 0 if none is
      */
@@ -39,7 +41,7 @@ final class ForegroundExchange {
         if (!repeatsInterrupted(pushes)) {
             background.awaitEnd(cancellation);
             BufferSet active = sets.active();
-            // A set that replaces one that a closed learner has left to its exchange has no buffers.
+            // The set has no buffers yet if BufferSets.replaceLent has created it after a learner left during an exchange.
             active.allocate(model, false);
             sets.lend(cancellation);
             background.start(pushes
@@ -57,17 +59,17 @@ final class ForegroundExchange {
     }
 
     /**
-     * Returns whether a request can wait for the exchange of an interrupted request. An fsync does not wait for a pull, which may
-     * be that of a read.
+     * Returns whether a request can wait for the exchange of an interrupted request. An fsync does not wait for a pull without a
+     * push, because that pull can belong to a read.
      */
     boolean repeatsInterrupted(boolean pushes) {
         return left && leftPushes == pushes && !sets.isTouched();
     }
 
     /**
-     * Checks that an fsync that ends the iteration of a failed one has the same gradient.
+     * Checks that an fsync which repeats a failed fsync pushes the same gradient.
      *
-     * @throws ErrnoException EBUSY if the gradient is another one
+     * @throws ErrnoException EBUSY if the gradient has changed
      */
     void checkSameGradient() throws ErrnoException {
         OutgoingGradient gradient = sets.active().outgoing();
@@ -76,12 +78,12 @@ final class ForegroundExchange {
         }
         gradient.checkRepeatable();
         if (gradient.isRemembered() && gradient.hasEnded() && sets.isTouched()) {
-            // The shards have this gradient. The process has only written it again.
+            // The shards have already received this gradient. The process has only written the same bytes again.
             sets.alone(set -> set.outgoing().discardWritten());
         }
     }
 
-    /** Remembers the gradient of an fsync that has failed, if the shards may have a part of it. */
+    /** Stores a fingerprint of the gradient after a failed fsync, if the shards might have received a part of the gradient. */
     void rememberGradient() {
         OutgoingGradient gradient = sets.active().outgoing();
         if (gradient.isBegun() || left && leftPushes) {
@@ -89,12 +91,12 @@ final class ForegroundExchange {
         }
     }
 
-    /** Returns whether an interrupted request has left an exchange, which may be in progress. */
+    /** Returns whether the exchange of an interrupted request might still be in progress. */
     boolean isLeft() {
         return left;
     }
 
-    /** Forgets the exchange that an interrupted request has left. */
+    /** Makes later requests start their own exchange instead of waiting for the exchange of an interrupted request. */
     void forget() {
         left = false;
     }

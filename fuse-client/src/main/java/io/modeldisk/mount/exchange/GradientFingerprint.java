@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A number that tells two gradients apart: a hash of the bytes and places of the logical blocks that were written. It is taken
- * only when an fsync fails, so it costs a successful fsync nothing.
+ * Computes a number that distinguishes two gradients: a hash of the bytes and the positions of all logical blocks that were
+ * written. The hash is computed only after an fsync has failed, so a successful fsync has no extra cost.
  */
 final class GradientFingerprint {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -17,7 +17,7 @@ final class GradientFingerprint {
 
     private GradientFingerprint() {}
 
-    /** Returns the fingerprint of the marked blocks, not 0. */
+    /** Returns the fingerprint of the marked blocks. The fingerprint is never 0. */
     static long of(DataMemory gradient, DirtyBlocks marked) {
         long hash = FACTOR;
         for (long from = marked.nextDirty(0); from >= 0; from = marked.nextDirty(from)) {
@@ -30,7 +30,10 @@ final class GradientFingerprint {
         return hash == 0 ? 1 : hash;
     }
 
-    /** Four independent sums, because one multiplication waits for the one before it in the same sum. */
+    /**
+     * Computes the hash of a block from four independent sums, so the processor can execute four multiplications in parallel. In
+     * a single sum, each multiplication would wait for the previous one.
+     */
     private static long ofBlock(MemorySegment memory, long offset) {
         long a = 1;
         long b = 2;

@@ -5,8 +5,8 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 
 /**
- * Measures the iterations of a learner: it computes until it calls fsync, and waits until the fsync ends. Not thread-safe:
- * {@link BufferedExchange} calls this class while it holds its turn, except {@link #fsyncCalled}.
+ * Measures the iterations of a learner. In an iteration, the learner first computes, and then waits in fsync. Not thread-safe,
+ * except {@link #fsyncCalled}: {@link BufferedExchange} calls the other methods while it holds its lock {@code turn}.
  */
 final class IterationTimes {
     private final IterationTrace trace;
@@ -33,13 +33,13 @@ final class IterationTimes {
         }
     }
 
-    /** Returns the current time, at which a learner has called fsync. Thread-safe. */
+    /** Records that a learner has called fsync, and returns the current time. Thread-safe. */
     long fsyncCalled() {
         scheduler.computationEnds();
         return nowNs();
     }
 
-    /** Records that the learner has called fsync, which is not the repetition of an interrupted fsync. */
+    /** Records that the learner has called fsync. Must not be called for an fsync that repeats an interrupted fsync. */
     void fsyncBegins(long iteration, long calledNs) {
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, calledNs);
         computingSinceNs = calledNs;
@@ -50,7 +50,7 @@ final class IterationTimes {
      * Records that an fsync has succeeded.
      *
      * @param pushed whether the learner had written a gradient
-     * @param pulledAtNs the time when the pull of the weights began that the learner uses now
+     * @param pulledAtNs the time when the pull began that returned the weights which the learner uses now
      */
     void fsyncSucceeded(long iteration, boolean pushed, long pulledAtNs) {
         long nowNs = nowNs();

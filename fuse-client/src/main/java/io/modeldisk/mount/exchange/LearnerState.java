@@ -3,8 +3,8 @@ package io.modeldisk.mount.exchange;
 import java.io.IOException;
 
 /**
- * The state of the learner that has the model open, and of its iteration. Guarded by the turn of the {@link BufferedExchange};
- * the volatile fields may be read without it.
+ * The state of the learner that has the model open, and of its current iteration. Guarded by the lock {@code turn} of {@link
+ * BufferedExchange}. The volatile fields can be read without this lock.
  */
 final class LearnerState {
     /** True while a learner has the model open. */
@@ -17,19 +17,22 @@ final class LearnerState {
     volatile long round;
     /** True if the last fsync has not ended its iteration, so the next fsync repeats it. */
     boolean unfinished;
-    /** True if the fsync, or the one that it repeats, has a gradient to push. */
+    /** True if the current fsync has a gradient to push, or repeats an interrupted fsync that had a gradient to push. */
     boolean pushing;
-    /** True if an interrupted fsync has pulled weights that the learner did not have, so its repetition fails. */
+    /**
+     * True if an fsync had to pull weights that the learner should have had during its computation, and was interrupted. The
+     * repeated fsync then fails and discards the gradient.
+     */
     boolean weightsMissed;
-    /** The bytes that the drops since the last fsync have given up. The repetition of an interrupted drop reports them again. */
+    /** The total outcome of all drops since the last fsync. A repeated drop reports this total again. */
     Dropped dropped = Dropped.NOTHING;
     /**
-     * The reason why a gradient was discarded after a shard had gone back, which the next fsync or drop reports; null if none
-     * was.
+     * The reason why a gradient was discarded after a shard had gone back. The next fsync or drop reports this reason. Null if
+     * there is nothing to report.
      */
     IOException rollback;
 
-    /** Begins with iteration 1, without a failure to report. */
+    /** Resets the state for a new learner: iteration 1, and no failure to report. */
     void opened(boolean learner, boolean maps, long firstRound) {
         learning = learner;
         mapped = maps;
@@ -64,7 +67,7 @@ final class LearnerState {
         round = 0;
     }
 
-    /** Throws the rollback that the next fsync or drop reports. */
+    /** Throws {@link #rollback} if it is not null. */
     void checkNotBack() throws IOException {
         if (rollback != null) {
             throw rollback;

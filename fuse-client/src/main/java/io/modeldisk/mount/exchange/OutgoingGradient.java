@@ -9,9 +9,9 @@ import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * The gradient in the buffer of a {@link BufferSet}, from its first write until its exchange has succeeded: the logical blocks
- * that the learner has written, those that the shards have accepted, and what becomes of the others. Until then, the buffer
- * keeps the gradient, so a repeated fsync can be compared with the one that has begun to push it.
+ * The gradient in the buffer of a {@link BufferSet}, from its first write until its exchange has succeeded. Records which logical
+ * blocks the learner has written, which of them the shards have accepted, and whether the others are pushed or left out. The
+ * buffer keeps the gradient until the exchange has succeeded, so a repeated fsync can check that the gradient is still the same.
  *
  * <pre>
  *   written ── pushBegins, judge ──> begun ── exchanged ──> ended ── forget ──> none
@@ -19,8 +19,8 @@ import java.io.IOException;
  *      └── refused: nothing was sent ─┘
  * </pre>
  *
- * <p>{@link #write} and {@link #written} are thread-safe, and {@link #push} for different ranges. Only the owner of the set may
- * call the other methods.
+ * <p>{@link #write} and {@link #written} are thread-safe. {@link #push} is thread-safe for different ranges. Only the owner of
+ * the set is allowed to call the other methods.
  */
 final class OutgoingGradient {
     private static final String DROP_COMMAND = "setfattr -n user.modeldisk.drop DIR/model";
@@ -31,7 +31,7 @@ final class OutgoingGradient {
     private final DirtyBlocks dirty;
     /** The blocks of the gradient that the shards have accepted. */
     private final DirtyBlocks pushed;
-    /** The blocks whose bytes are those of an earlier gradient. Changed under its own monitor while the learner writes. */
+    /** The blocks whose bytes in the buffer are from an earlier gradient. Guarded by its own monitor while the learner writes. */
     private final DirtyBlocks old;
     /** The blocks of the gradient when its push began. */
     private final DirtyBlocks marksAtBegin;
@@ -43,9 +43,12 @@ final class OutgoingGradient {
     private volatile boolean givenUp;
     /** Guarded by {@code this}. */
     private boolean countsLeftOut;
-    /** The number of bytes of the gradient that are absent: it was left out, or {@link #giveUp} has marked them. */
+    /**
+     * The number of bytes that the shards count as absent, because the gradient was left out or {@link #giveUp} has given up the
+     * rest.
+     */
     private long absentBytes;
-    /** 0 if no gradient is remembered. */
+    /** The fingerprint of the gradient whose push has begun and whose fsync has failed; 0 if there is no such gradient. */
     private volatile long fingerprint;
 
     /** Creates an empty gradient. {@code bytes} is the size of the buffer, a multiple of the logical block. */
@@ -101,7 +104,7 @@ final class OutgoingGradient {
         }
     }
 
-    /** Returns whether the gradient has a block: one was written since the gradient began. */
+    /** Returns whether at least one block of the gradient was written. */
     boolean isDirty() {
         return dirty.nextDirty(0) >= 0;
     }
@@ -116,12 +119,15 @@ final class OutgoingGradient {
         return dirty.bytes() - pushed.bytes();
     }
 
-    /** Returns whether a part of the gradient may have reached the shards, so the rest belongs to the same round. */
+    /** Returns whether a part of the gradient might have reached the shards, so the rest belongs to the same round. */
     boolean isBegun() {
         return begun;
     }
 
-    /** Returns whether the written values of a range are finite. Values beyond {@code end} are not values of the model. */
+    /**
+     * Returns whether the written values of a range are finite. Ignores bytes beyond {@code end}, which can be the end of the
+     * model.
+     */
     boolean isFinite(RemoteModel model, long offset, long end) {
         for (long from = dirty.nextDirty(offset); from >= 0 && from < end;) {
             long stop = Math.min(dirty.nextClean(from), end);
@@ -133,12 +139,12 @@ final class OutgoingGradient {
         return true;
     }
 
-    /** Returns whether it is known what {@link #push} does with the gradient. */
+    /** Returns whether {@link #judge} has decided if {@link #push} sends the gradient or marks it as absent. */
     boolean isJudged() {
         return judged;
     }
 
-    /** Sets what {@link #push} does with the gradient from now on: pushes it, or marks it as absent. */
+    /** Decides what {@link #push} does with the gradient from now on: sends it if it is finite, otherwise marks it as absent. */
     synchronized void judge(boolean finite) {
         judged = true;
         leftOut = !finite;
@@ -147,7 +153,8 @@ final class OutgoingGradient {
 
     /** Records that an exchange begins to push the gradient, or the rest of it. No write is in progress. */
     void pushBegins() {
-        // An fsync that is repeated after its exchange has succeeded has nothing to push, and the gradient stays the same.
+        // If an fsync is repeated although its exchange has succeeded, there is nothing to push, and the gradient stays
+        // unchanged.
         if (!begun && (!ended || isDirty())) {
             ended = false;
             absentBytes = 0;
@@ -195,7 +202,10 @@ final class OutgoingGradient {
         absentBytes += lengthBytes;
     }
 
-    /** Returns true to one caller for each gradient that is left out: the shards count gradients, not requests. */
+    /**
+     * Returns true only once for each gradient that is left out, because the shards must count one gradient and not each of its
+     * requests.
+     */
     private synchronized boolean takeCount() {
         boolean counts = countsLeftOut;
         countsLeftOut = false;
@@ -224,12 +234,17 @@ final class OutgoingGradient {
         return dropped;
     }
 
-    /** Returns what has become of a gradient of which the shards have each block, with a gradient or as absent. */
+    /**
+     * Returns how many bytes were accepted and how many are absent. Must be called only after the shards have each block of the
+     * gradient, with data or as absent.
+     */
     Dropped outcome(long iteration) {
         return new Dropped(iteration, marksAtBegin.bytes() - absentBytes, absentBytes, 0);
     }
 
-    /** Returns whether {@link #giveUp} was called for the gradient. The rest of it must not be pushed any more. */
+    /**
+     * Returns whether {@link #giveUp} was called for the gradient. If so, the rest of the gradient must not be pushed any more.
+     */
     boolean isGivenUp() {
         return givenUp;
     }
@@ -242,21 +257,23 @@ final class OutgoingGradient {
         }
     }
 
-    /** Records which gradient an exchange has begun to push. Only the first call for a gradient has an effect. */
+    /**
+     * Stores the fingerprint of the gradient whose push an exchange has begun. Only the first call for a gradient has an effect.
+     */
     synchronized void remember() {
         if (fingerprint == 0 && marksAtBegin.nextDirty(0) >= 0) {
             fingerprint = GradientFingerprint.of(memory(), marksAtBegin);
         }
     }
 
-    /** Returns whether a gradient is remembered. */
+    /** Returns whether {@link #remember} has stored a fingerprint that is still in use. */
     boolean isRemembered() {
         return fingerprint != 0;
     }
 
     /**
-     * Checks that the rest of the gradient may be pushed: the buffer still has the gradient that an exchange has begun to push,
-     * and the gradient is not given up.
+     * Checks that the rest of the gradient can be pushed: the buffer still contains the gradient whose push has begun, and the
+     * gradient is not given up.
      *
      * @throws ErrnoException EBUSY if not
      */
@@ -274,31 +291,37 @@ final class OutgoingGradient {
         }
     }
 
-    /** Returns whether the gradient in the buffer is the remembered one, which is also true if none was written after it. */
+    /**
+     * Returns whether the gradient in the buffer matches the stored fingerprint. Also returns true if nothing was written after
+     * the failed fsync.
+     */
     private boolean holdsRemembered() {
         boolean written = isDirty() || buffer.isWhole();
         return !written || fingerprint == GradientFingerprint.of(memory(), isDirty() ? dirty : marksAtBegin);
     }
 
-    /** Forgets the remembered gradient. */
+    /** Deletes the stored fingerprint. */
     void forget() {
         fingerprint = 0;
         ended = false;
         judged &= begun;
     }
 
-    /** Returns whether the shards have accepted the whole remembered gradient, and the weights after it were pulled. */
+    /**
+     * Returns whether the exchange of the gradient has succeeded: the shards have accepted the whole gradient, and the new
+     * weights were pulled.
+     */
     boolean hasEnded() {
         return ended;
     }
 
-    /** Discards what was written after the exchange of the remembered gradient had succeeded. */
+    /** Discards everything that was written after the exchange of the gradient had succeeded. */
     void discardWritten() {
         old.bits().add(dirty.bits(), null);
         dirty.bits().clear();
     }
 
-    /** Records that the exchange of the gradient has succeeded. A fingerprint stays until {@link #forget}. */
+    /** Records that the exchange of the gradient has succeeded. Keeps the fingerprint until {@link #forget}. */
     synchronized void exchanged() {
         long remembered = fingerprint;
         end();
@@ -314,7 +337,7 @@ final class OutgoingGradient {
         return dropped;
     }
 
-    /** Ends the gradient: its bytes are old from now on, and the next write begins another gradient. */
+    /** Ends the gradient: marks its bytes as old, so the next write begins another gradient. */
     void end() {
         old.bits().add(dirty.bits(), null);
         dirty.bits().clear();
@@ -327,7 +350,10 @@ final class OutgoingGradient {
         fingerprint = 0;
     }
 
-    /** Records that the bytes of the whole buffer are old, so the next write clears what it does not cover. */
+    /**
+     * Marks the bytes of the whole buffer as old. A later write of a part of a logical block then sets the rest of this block to
+     * zero.
+     */
     void isOld() {
         old.mark(0, bytes);
     }
@@ -338,7 +364,10 @@ final class OutgoingGradient {
             dirty.bits().words(), pushed.bits().words(), marksAtBegin.bits().words());
     }
 
-    /** Takes over the state of a gradient whose bytes are in the buffer. It is searched again, because the bytes are the same. */
+    /**
+     * Takes over the state of a gradient whose bytes are already in the buffer. Whether it is finite is not saved, so the
+     * gradient is searched again.
+     */
     void resume(ExchangeImage.Gradient image) {
         unsynchronized = image.unsynchronized();
         begun = image.begun();
@@ -349,7 +378,8 @@ final class OutgoingGradient {
         dirty.bits().copy(image.dirty());
         pushed.bits().copy(image.pushed());
         marksAtBegin.bits().copy(image.marksAtBegin());
-        // Which other blocks have old bytes is not known. A block of zeros may be cleared once more.
+        // The image does not contain the marks of old blocks, so all other blocks are marked as old. At worst, a block of zeros
+        // is set to zero again.
         old.mark(0, bytes);
         old.bits().remove(dirty.bits());
     }

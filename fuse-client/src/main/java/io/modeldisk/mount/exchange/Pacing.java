@@ -6,12 +6,14 @@ import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.striping.RemoteModel;
 
 /**
- * Decides when the pull of an exchange begins. If the learner waits for the exchange, the pull begins when the shards have
- * aggregated the gradient. If the learner computes meanwhile, the {@link PullPolicy} decides, and this class measures the
- * staleness of the weights. Thread-safe.
+ * Decides when the pull of an exchange begins. If the learner waits for the exchange (sync), the pull begins when the shards have
+ * aggregated the gradient. If the learner computes during the exchange (overlap), the {@link PullPolicy} decides when the pull
+ * begins, and this class measures the staleness of the weights. Thread-safe.
  */
 final class Pacing {
-    /** A delay without a limit. {@link #pullDelayNs} is called again when the push makes progress or the learner waits. */
+    /**
+     * A delay without a limit, until {@link #pullDelayNs} is called again because the push makes progress or the learner waits.
+     */
     static final long NEVER = Long.MAX_VALUE;
 
     private final boolean overlaps;
@@ -29,7 +31,7 @@ final class Pacing {
         this.scheduler = scheduler;
         this.counters = counters;
         this.probe = new VersionProbe(model, settings.trace().clock());
-        // In bsp the weights stay the same until the next round, so a later pull does not bring fresher weights.
+        // In bsp, the weights stay the same until the next round, so a later pull does not return fresher weights.
         this.laterIsFresher = !model.facts().consistencyMode().appliesWholeRounds();
     }
 
@@ -60,7 +62,7 @@ final class Pacing {
         };
     }
 
-    /** Records that the learner has begun to use weights of this version. May send a request to the shards. */
+    /** Records that the learner has begun to use weights of this version. Can send a request to the shards. */
     void weightsInUse(long version) {
         if (!overlaps || version == VersionProbe.UNKNOWN) {
             return;
@@ -72,7 +74,7 @@ final class Pacing {
     }
 
     /**
-     * Returns a lower bound of the version of the weights that the next pull returns. May send a request to the shards.
+     * Returns a lower bound for the version of the weights that the next pull will return. Can send a request to the shards.
      *
      * @param pushed whether the shards have received the whole gradient
      */

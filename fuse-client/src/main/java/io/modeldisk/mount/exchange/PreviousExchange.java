@@ -7,9 +7,10 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The exchange of the other set of two, which the previous fsync has started. If this exchange fails, fsync <i>n</i> + 1 reports
- * the failure and does not swap the sets. Fsync <i>n</i> + 2 pushes the rest of the gradient, pulls again, and waits until this
- * exchange has ended. Not thread-safe: {@link BufferedExchange} calls this class while it holds its turn.
+ * With two sets, the exchange of the inactive set, which the previous fsync (number <i>n</i>) has started. If this exchange
+ * fails, fsync <i>n</i> + 1 reports the failure and does not swap the sets. Fsync <i>n</i> + 2 pushes the rest of the gradient,
+ * pulls again, and waits until this repeated exchange has ended. Not thread-safe: {@link BufferedExchange} calls this class while
+ * it holds its lock {@code turn}.
  */
 record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     private static final Logger LOG = LogManager.getLogger(PreviousExchange.class);
@@ -19,7 +20,8 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     }
 
     /**
-     * Waits until the exchange has ended. If it has failed, throws an exception. The next call repeats the failed exchange.
+     * Waits until the exchange has ended. If the exchange has failed, throws an exception, and the next call of this method
+     * repeats the exchange.
      *
      * @param iteration the iteration that the learner ends now
      */
@@ -40,7 +42,9 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
         background.start(new ExchangeJob(sets.other(), Math.max(1, iteration - 1), VersionProbe.UNKNOWN, null));
     }
 
-    /** Starts the exchange again that another process of the mount has not ended, unless the learner drops its gradient. */
+    /**
+     * Repeats an exchange that the previous process of the mount did not complete, unless the learner is dropping its gradient.
+     */
     void resume(long iteration) {
         if (!gradient().isGivenUp() && (!sets.other().isFresh() || gradient().isDirty())) {
             start(iteration);
@@ -63,8 +67,8 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     }
 
     /**
-     * Checks, for a close(2), that the push of the gradient has not failed. Any descriptor may be closed, such as that of a child
-     * process, so the next fsync reports the failure too.
+     * Checks, for a close(2), that the push of the gradient has not failed. The closed descriptor might belong to a child process
+     * that ignores the error, so the next fsync reports the failure again.
      */
     void checkPushed(OnRollback onRollback) throws IOException {
         IOException failure = background.failure();
@@ -79,9 +83,10 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     }
 
     /**
-     * Discards the gradient of a learner that has left. An fsync has succeeded for it, so a loss is an error.
+     * Discards the gradient of a learner that has left. The learner's fsync of this gradient had succeeded, so the loss of a part
+     * is logged as an error.
      *
-     * @param iteration the iteration that the learner has not ended
+     * @param iteration the iteration that was in progress when the learner left
      */
     void discard(long iteration, ExchangeCounters counters) {
         long lostBytes = gradient().drop();

@@ -4,7 +4,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Measurements of one kind: their sum, their mean and the last one, which are 0 before the first. Thread-safe. */
+/**
+ * Measurements of one quantity: their sum, their mean, and the last value. All three are 0 before the first measurement.
+ * Thread-safe.
+ */
 public final class Series {
     private final DoubleAdder sum = new DoubleAdder();
     private final LongAdder count = new LongAdder();

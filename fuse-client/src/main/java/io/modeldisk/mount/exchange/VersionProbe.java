@@ -28,10 +28,10 @@ public final class VersionProbe {
     }
 
     /**
-     * The version of a model at a time.
+     * The version of a model at a moment.
      *
      * @param version the lowest number of updates among all blocks, or {@link #UNKNOWN}
-     * @param updatesPerRound the number of updates in a round: 1 in bsp, otherwise one for each learner
+     * @param updatesPerRound the number of updates in a round: 1 in bsp, otherwise the number of learners
      * @param askedNs the time when the version was requested
      */
     public record Sample(long version, int updatesPerRound, long askedNs) {
@@ -44,8 +44,8 @@ public final class VersionProbe {
     }
 
     /**
-     * Returns a version that was requested less than 20 ms ago. If there is no such version, requests the current version,
-     * so a learner with short iterations does not wait for a request in each iteration.
+     * Returns the last version if it was requested less than 20 ms ago. Otherwise requests the current version. With this limit,
+     * a learner with short iterations does not wait for a request in each iteration.
      */
     Sample recent() {
         Sample last = latest;

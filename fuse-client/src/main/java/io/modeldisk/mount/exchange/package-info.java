@@ -7,15 +7,15 @@
  * <p><b>Order of the locks.</b> A thread acquires several locks only in this order:
  * <ol>
  * <li>The lock {@code turn} of {@link io.modeldisk.mount.exchange.BufferedExchange}. One open, fsync or close at a time holds
- * this lock. An fsync holds this lock also while the fsync waits for the shards.
- * <li>The lock of {@link io.modeldisk.mount.exchange.BufferSets}. Reads and writes hold this lock shared. A thread that lends or
- * replaces the active set holds this lock exclusively. No thread waits for the shards while it holds this lock.
+ * this lock. An fsync keeps this lock while it waits for the shards.
+ * <li>The lock of {@link io.modeldisk.mount.exchange.BufferSets}. Reads and writes hold this lock in shared mode. A thread that
+ * lends or replaces the active set holds this lock exclusively. No thread waits for the shards while it holds this lock.
  * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread holds this lock while it executes a step of
  * an exchange. Workers acquire neither of the first two locks.
  * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of
  * the scheduler or of the trace acquires no other lock.
- * </ol>
- * The cancellation of a request acquires the inner lock of a {@code CancellableLock} or the lock of the exchange, to wake a
- * waiting thread, so no thread registers with the cancellation while it holds one of these two locks.
+ * </ol> To wake a waiting thread, the cancellation of a request acquires the internal lock of a {@code CancellableLock} or the
+ * lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread is allowed to register with the cancellation while it
+ * holds one of these two locks.
  */
 package io.modeldisk.mount.exchange;
