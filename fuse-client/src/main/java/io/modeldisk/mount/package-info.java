@@ -1,2 +1,5 @@
-/** Mounts a model as one closeable object, for embedding programs and the command line. Contains no details of FUSE or iSCSI. */
+/**
+ * Mounts a model. The mount is one closeable object, for programs that embed it and for the command line. Contains no details of
+ * FUSE or iSCSI.
+ */
 package io.modeldisk.mount;

@@ -39,7 +39,7 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
         Dropped dropped = gradient.isBegun()
             ? gradient.giveUp(model, iteration, cancellation)
             : gradient.outcome(iteration);
-        // The shards might have changed the weights. The next read pulls them, because these weights are discarded.
+        // The shards might have changed the weights, so the local weights are discarded, and the next read pulls again.
         sets.alone(BufferSet::discard);
         return dropped;
     }

@@ -6,7 +6,7 @@ package io.modeldisk.mount.exchange;
  * @param iteration the number of the learner's iteration
  * @param acceptedBytes the number of bytes that the shards had accepted before the drop; they count
  * @param leftOutBytes the number of bytes that the shards had not accepted; their blocks count as pushed without a gradient
- * @param discardedBytes the number of bytes that were written after the push had begun, and that belong to no round
+ * @param discardedBytes the number of written bytes of which nothing was sent; they belong to no round
  */
 public record Dropped(long iteration, long acceptedBytes, long leftOutBytes, long discardedBytes) {
     /** The value if nothing was dropped. */

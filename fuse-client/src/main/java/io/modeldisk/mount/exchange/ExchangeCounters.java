@@ -31,7 +31,7 @@ public final class ExchangeCounters {
     public final LongAdder pulledBytes = new LongAdder();
     /** The number of iterations: successful fsyncs that had a gradient to push. */
     public final LongAdder iterations = new LongAdder();
-    /** The number of times that shards have gone back to earlier weights while the learner used them. */
+    /** The number of times that shards have gone back to earlier weights while the learner used the model. */
     public final LongAdder rollbacks = new LongAdder();
     /** The number of the learner's rounds that were lost because shards have gone back to earlier weights. */
     public final LongAdder roundsTakenBack = new LongAdder();

@@ -20,8 +20,8 @@ final class LearnerState {
     /** True if the current fsync has a gradient to push, or repeats an interrupted fsync that had a gradient to push. */
     boolean pushing;
     /**
-     * True if an fsync had to pull weights that the learner should have had during its computation, and was interrupted. The
-     * repeated fsync then fails and discards the gradient.
+     * True if an fsync had to pull weights that the learner should have had during its computation, and did not complete. The
+     * next fsync then fails, and the gradient is discarded.
      */
     boolean weightsMissed;
     /** The total outcome of all drops since the last fsync. A repeated drop reports this total again. */

@@ -20,10 +20,10 @@ public enum Attribute {
     AGE("age_ms", "ms", "Time since the start of the pull of the weights that a read returns now."),
     /** The delay of the last pull. */
     BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
-    /** The time that the learner waited in the last fsync. */
+    /** The time for which the last fsync blocked the learner. */
     STALL("stall_ms", "ms", "Time that the learner waited in the last fsync."),
     /** The number of times that shards went back. */
-    ROLLBACKS("rollbacks", "", "Number of times that shards went back to earlier weights while the learner used them."),
+    ROLLBACKS("rollbacks", "", "Number of times that shards went back to earlier weights while the learner used the model."),
     /** The rank of the learner. */
     RANK("rank", "",
         "Part of the training data that belongs to the learner in its current iteration, as a number from 0."

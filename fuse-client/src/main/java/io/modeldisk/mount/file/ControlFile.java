@@ -15,8 +15,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The file {@code mapped/control}, for a learner that maps the buffers of the exchange ({@link MappedFile}). The mount is a
  * learner while a process has the file open for writing. An fsync ends the iteration: it pushes the whole gradient of the active
- * set. A read at offset 0 returns one line of JSON: the number of the active set, the number of iterations that have ended, and
- * the version of the weights.
+ * set. A read at offset 0 returns one line of JSON, which contains the number of the active set, the number of iterations that
+ * have ended, and the version of the weights.
  */
 public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe probe) implements MountedFile {
     @Override
@@ -48,7 +48,7 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
         return new Handle(writable ? use.resume(true, name()) : null);
     }
 
-    /** Joins, and waits for the weights. While it waits, other files can be opened and closed. */
+    /** Joins as a learner, and waits for the weights. Other files can be opened and closed during this wait. */
     private ModelUse.Opened openForLearner(Cancellation cancellation) throws IOException {
         ModelUse.Opened opened = use.openForLearner(name(), exchange::prepareMapped, cancellation);
         try {
@@ -90,7 +90,7 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
         @Override
         public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
             throw new ErrnoException(Errno.EINVAL,
-                name() + " has no data to write: store the gradient in mapped/gradient.N, and call fsync");
+                name() + " accepts no data: store the gradient in mapped/gradient.N, and call fsync");
         }
     }
 }

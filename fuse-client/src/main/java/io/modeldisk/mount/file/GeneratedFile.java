@@ -9,7 +9,7 @@ import io.modeldisk.platform.function.IoFunction;
 import java.io.IOException;
 
 /**
- * A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc.
+ * A read-only file whose text is generated when the file is opened. stat(2) shows size 0, as for files in /proc.
  *
  * @param text generates the text; if it fails, the open of the file fails
  */
@@ -29,7 +29,7 @@ public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) 
         return new Handle(null);
     }
 
-    /** Replies to a read of a file that has this text. */
+    /** Replies to a read with the requested range of this text. */
     static void reply(byte[] text, long offset, int lengthBytes, DataRequest request) throws IOException {
         int within = (int) Math.clamp(text.length - offset, 0L, lengthBytes);
         if (within > 0) {
@@ -39,7 +39,7 @@ public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) 
     }
 
     private final class Handle implements FileHandle {
-        /** Null if another process has opened the file. */
+        /** The text; null until the first read if the previous process of the mount has opened the file. */
         private volatile byte[] content;
 
         Handle(byte[] content) {

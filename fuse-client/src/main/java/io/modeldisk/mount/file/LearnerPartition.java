@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The part of the training data that belongs to the learner in its current iteration. The object asks shard 0 until shard 0
- * has returned a part, and then keeps this part until the next fsync. Thread-safe.
+ * The part of the training data that belongs to the learner in its current iteration. The part is requested from shard 0. After
+ * shard 0 has returned a part, the object returns this part until the next fsync without another request. Thread-safe.
  */
 final class LearnerPartition {
     private static final Answer NONE = new Answer(0, null);
@@ -21,7 +21,7 @@ final class LearnerPartition {
     private final Exchange exchange;
     private volatile Answer last = NONE;
 
-    /** The part that shard 0 has returned when the mount asked for the round {@code askedRound}. */
+    /** The part that shard 0 has returned for the round {@code askedRound}. */
     private record Answer(long askedRound, Partition partition) {}
 
     LearnerPartition(RemoteModel model, Exchange exchange) {
@@ -29,7 +29,7 @@ final class LearnerPartition {
         this.exchange = exchange;
     }
 
-    /** Discards the part of the previous learner of this mount, because its round may have the same number. */
+    /** Discards the part of the previous learner of this mount, because the round of the new learner can have the same number. */
     void learnerJoined() {
         last = NONE;
     }
@@ -40,7 +40,8 @@ final class LearnerPartition {
     }
 
     /**
-     * Returns the learner's part, or empty without a learner. Asks shard 0 if the part of this iteration is not yet known.
+     * Returns the learner's part, or empty if there is no learner. Sends a request to shard 0 if the part of this iteration is
+     * not yet known.
      *
      * @throws IOException if shard 0 does not respond or refuses the command PARTITION
      */
@@ -65,7 +66,10 @@ final class LearnerPartition {
         }
     }
 
-    /** Returns the part as one line of JSON. All values are null without a learner. Only the rank is null without a part. */
+    /**
+     * Returns the part as one line of JSON. If there is no learner, all values are null. If the learner has no part, only the
+     * rank is null.
+     */
     byte[] toJson(Cancellation cancellation) throws IOException {
         Optional<Partition> learners = ask(cancellation).filter(partition -> partition.of() > 0);
         ObjectNode json = JsonNodeFactory.instance.objectNode()

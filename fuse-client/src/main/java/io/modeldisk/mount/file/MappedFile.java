@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A file whose content is a buffer of the exchange, such as {@code mapped/weights.0}. A learner maps it (MAP_SHARED), reads
- * weights or stores a gradient there, and calls fsync on {@link ControlFile}. The datamover moves the same memory, so no byte is
- * copied.
+ * A file whose content is a buffer of the exchange, such as {@code mapped/weights.0}. A learner maps the file (MAP_SHARED), reads
+ * weights or stores a gradient in the map, and calls fsync on {@link ControlFile}. The datamover sends and receives this memory
+ * directly, so the mount copies no byte.
  */
 public record MappedFile(BufferedExchange exchange, int set, boolean gradient, long bytes) implements MountedFile {
-    /** Returns the files of all buffers that an exchange has for a model of this size. */
+    /** Returns one file for each buffer of an exchange. {@code sizeBytes} is the size of the model. */
     public static List<MountedFile> of(BufferedExchange exchange, long sizeBytes) {
         List<MountedFile> files = new ArrayList<>();
         for (int set = 0; set < exchange.sets(); set++) {

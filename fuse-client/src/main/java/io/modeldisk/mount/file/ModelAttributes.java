@@ -32,8 +32,8 @@ record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe,
     }
 
     /**
-     * Returns the value of an attribute, or empty if the attribute has no value. Version, staleness and partition may need a
-     * request to the shards.
+     * Returns the value of an attribute, or empty if the attribute has no value. The version, the staleness, the partition and
+     * the learning rate can require a request to the shards.
      */
     Optional<String> value(String name) {
         return Attribute.named(name).flatMap(this::value);
@@ -69,8 +69,8 @@ record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe,
     }
 
     /**
-     * A round of which no push has begun: the learner's next one, or one that the learners of other mounts have not begun when a
-     * change arrives at the shards.
+     * Returns a round of which no push has begun. With a learner, this is the next round of the learner. Without a learner, it is
+     * two rounds after the newest round, so learners of other mounts have not begun it when a change arrives at the shards.
      */
     private long round() throws IOException {
         long own = exchange.round();

@@ -14,9 +14,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The use of the model by the processes that have its files open. The mount is a learner while a handle is writable: it joins the
- * rounds at the first open for writing. It leaves when the kernel releases the last writable handle, which also happens when the
- * process dies. A learner uses either the file {@code model} or {@code mapped/control}, not both. Thread-safe.
+ * Tracks which processes have a file of the model open. The mount is a learner while a file is open for writing: it joins at the
+ * first open for writing, and leaves when the kernel releases the last writable handle, which also happens when the process dies.
+ * A learner uses either the file {@code model} or {@code mapped/control}, not both. Thread-safe.
  */
 public final class ModelUse {
     private static final Logger LOG = LogManager.getLogger(ModelUse.class);
@@ -31,10 +31,10 @@ public final class ModelUse {
     private int handles;
     // The number of writable handles. Writes of this field are guarded by {@code lock}; the status reads it without the lock.
     private volatile int learners;
-    /** The file that the writable handles belong to. Guarded by {@code lock}. */
+    /** The name of the file to which all writable handles belong. Guarded by {@code lock}. */
     private String learnersFile;
 
-    /** Creates the use of a model whose data this exchange moves. */
+    /** Creates an object for a model whose data is moved by this exchange. */
     public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock) {
         this.model = model;
         this.exchange = exchange;
@@ -42,7 +42,7 @@ public final class ModelUse {
         this.releases = new PendingReleases(clock);
     }
 
-    /** The part of the training data that belongs to the learner. */
+    /** Returns the part of the training data that belongs to the learner. */
     LearnerPartition partition() {
         return partition;
     }
@@ -72,14 +72,14 @@ public final class ModelUse {
     }
 
     /**
-     * Records that a file was opened for writing. The first such open joins.
+     * Records that a file was opened for writing. The first open for writing joins as a learner.
      *
      * @param preparation prepares the exchange for a learner; see {@link Exchange#prepare}
-     * @throws ErrnoException EBUSY if a learner uses the other file
+     * @throws ErrnoException EBUSY if a learner has the other of the two files open
      */
     Opened openForLearner(String file, IoConsumer<Cancellation> preparation, Cancellation cancellation)
         throws IOException {
-        // The previous learner must have left before the next learner joins.
+        // The next learner can join only after the previous learner has left, which happens at the pending release.
         releases.await(cancellation);
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             if (learners > 0 && !learnersFile.equals(file)) {
@@ -97,7 +97,7 @@ public final class ModelUse {
     }
 
     /**
-     * Records a file that another process has opened, whose learner this process continues as.
+     * Records a file that was opened when the previous process served the mount. This process continues that process's learner.
      *
      * @param writable whether the file was opened for writing
      */
@@ -143,9 +143,9 @@ public final class ModelUse {
         }
     }
 
-    /** A handle whose fsyncs, closes and release are those of a file that uses the model. */
+    /** The base class of handles that pass fsync, close and release on to {@link Opened}. */
     abstract static class Handle implements FileHandle {
-        /** Null if the handle does not use the model. */
+        /** Null if this open does not count as a use of the model. */
         final Opened opened;
 
         Handle(Opened opened) {
@@ -177,14 +177,18 @@ public final class ModelUse {
     /** An open handle of a file. */
     final class Opened {
         private final boolean writable;
-        // True if the release of this handle is pending. Writes of this field are guarded by the monitor of the handle.
+        // True after a close(2), while the release of this handle is pending. Writes of this field are guarded by the monitor of
+        // this object.
         private volatile boolean flushed;
 
         private Opened(boolean writable) {
             this.writable = writable;
         }
 
-        /** Records that no release is pending. A handle that is used after a flush still has an open descriptor. */
+        /**
+         * Records that no release is pending: if the handle is used after a close(2), another descriptor of the handle is still
+         * open.
+         */
         void inUse() {
             if (flushed) {
                 setFlushed(false);
@@ -209,7 +213,7 @@ public final class ModelUse {
             }
         }
 
-        /** Handles the release of the handle. */
+        /** Handles the release of this handle by the kernel. */
         void release() {
             released(writable);
             setFlushed(false);

@@ -2,18 +2,18 @@ package io.modeldisk.mount.file;
 
 /** The files of a mount. The page docs/reference.md is generated from these declarations. */
 public enum MountEntry {
-    /** The model for a learner, which reads weights and writes gradients. */
+    /** The model as learners use it: they read weights and write gradients. */
     MODEL("model", "A read returns weights, a write accepts a gradient, and an fsync ends the iteration."),
     /** The weights as a plain file. */
     WEIGHTS("weights",
         "The weights as a plain file, to initialise, save and restore the model. A write replaces weights."),
-    /** The weights of a buffer set, as memory. */
+    /** The weights of a buffer set, which a learner maps. */
     MAPPED_WEIGHTS("mapped/weights.N",
         "With `sync` and `overlap`: the weights of set N, to be mapped (MAP_SHARED). N is 0, and with `overlap` also 1."),
-    /** The gradient of a buffer set, as memory. */
+    /** The gradient of a buffer set, which a learner maps. */
     MAPPED_GRADIENT("mapped/gradient.N",
         "With `sync` and `overlap`: the gradient of set N, to be mapped. A learner that maps it replaces the whole gradient."),
-    /** The end of an iteration of a learner that maps the buffers. */
+    /** The file on which a learner that maps the buffers calls fsync. */
     CONTROL("mapped/control",
         "With `sync` and `overlap`: an open for writing joins as a learner that maps the buffers, an fsync ends the iteration,"
             + " and a read returns one line of JSON: `set` is the number of the active set, `iteration` the number of iterations"
@@ -27,15 +27,15 @@ public enum MountEntry {
     VERSION("version",
         "The version of the model as text: the lowest number of updates among all blocks. poll(2) wakes when it differs from the"
             + " last read of the same descriptor."),
-    /** The weights of one version with the names of the tensors. */
+    /** The weights of one version, in a file that names the tensors. */
     MODEL_SAFETENSORS("model.safetensors",
         "The weights of the moment of the open in the safetensors format, read-only. The content does not change while the file"
             + " is open. `__metadata__` has the model, the consistency mode, the round and the lowest and highest version."),
-    /** The weights of a tensor of one version. */
+    /** The weights of one tensor, all of one version. */
     TENSOR("tensors/NAME.npy",
         "A tensor at the moment of the open in the npy format, read-only, with the name of the tensor. A slash, a percent sign, a"
             + " control character and a dot at the start are written as `%` and two hexadecimal digits."),
-    /** The names and places of the tensors. */
+    /** The names of the tensors and their byte ranges in the model. */
     TENSORS("tensors.json",
         "The names, types, shapes and places of the tensors in `model` and in the mapped buffers, in the form of a safetensors"
             + " header: in the type of the mount (`--dtype`). Reads no weights, and never waits for learners."),

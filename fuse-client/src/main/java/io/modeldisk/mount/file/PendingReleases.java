@@ -10,10 +10,10 @@ import java.util.concurrent.locks.Condition;
 
 /**
  * Counts the handles that a process has closed and the kernel has not released yet. The kernel sends the release only after
- * close(2) has returned, so the next open may arrive before the release. Thread-safe.
+ * close(2) has returned, so the next open can arrive before the release. Thread-safe.
  */
 final class PendingReleases {
-    // The wait is limited, because the kernel sends no release if the closed descriptor was a duplicate.
+    // The wait is limited, because the kernel sends no release as long as a duplicate of the closed descriptor is open.
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final NanoClock clock;

@@ -9,9 +9,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The file {@code version}: the version of the model as one line of text. A read at offset 0 asks the shards. poll(2) of a handle
- * returns POLLIN and POLLPRI if the model has another version than the handle has read last, or if the handle has read none.
- * POLLERR too if the version cannot be read any more.
+ * The file {@code version}: the version of the model as one line of text. A read at offset 0 requests the version from the
+ * shards. poll(2) of a handle returns POLLIN and POLLPRI if the version differs from the version that was last read through the
+ * handle, or if nothing was read yet. It also returns POLLERR if the version cannot be read any more.
  */
 public record VersionNumberFile(VersionWatch watch) implements MountedFile {
     /** POLLIN, POLLPRI and POLLRDNORM. */
@@ -64,8 +64,8 @@ public record VersionNumberFile(VersionWatch watch) implements MountedFile {
             }
             boolean changed = watch.differs(seen);
             if (wakeup != null) {
-                // Only a wait ends a wait. Another thread may wait through the same descriptor, and a call that does not wait may
-                // arrive behind its request.
+                // Only another waiting call replaces a wait. A call that does not wait must not end it, because another thread
+                // can be waiting through the same descriptor.
                 endWait();
                 wait = watch.await(seen, wakeup);
                 changed = wait == null;

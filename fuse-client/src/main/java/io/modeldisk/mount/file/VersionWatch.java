@@ -17,14 +17,13 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Knows the version of the model, and wakes the processes that wait for another version. Only while processes wait, a thread asks
- * the shards, with a command that waits until the version changes. Thread-safe.
+ * Tracks the version of the model, and wakes the processes that wait for another version. While processes wait, and for 10 s
+ * after a poll(2) that does not wait, a thread sends the shards a command that completes when the version changes. Thread-safe.
  */
 public final class VersionWatch implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(VersionWatch.class);
     /**
-     * The time for which the thread continues after a call of poll(2) that does not wait, because another such call may
-     * follow.
+     * The time for which the thread continues after a call of poll(2) that does not wait, because another such call is likely.
      */
     private static final long INTEREST_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FIRST_PAUSE_MS = 10;
@@ -36,9 +35,9 @@ public final class VersionWatch implements AutoCloseable {
 
     // All fields below are guarded by this.
     private final List<Wait> waits = new ArrayList<>();
-    /** The latest known version; null if it was never known. */
+    /** The latest known version; null if no version was read yet. */
     private Known latest;
-    /** True if the last request has failed in a way that the next one cannot mend. */
+    /** True if the last request failed for a lasting reason, so another request would fail too. */
     private boolean broken;
     private boolean running;
     private boolean closed;
@@ -48,7 +47,8 @@ public final class VersionWatch implements AutoCloseable {
      * A version of the model.
      *
      * @param version the lowest number of updates among all blocks
-     * @param history the number of the update history; another one after shards have lost updates. 0 if it is unknown
+     * @param history a number that identifies the update history of the shards; it changes when shards have lost updates. 0 if it
+     *     is unknown
      */
     public record Known(long version, long history) {}
 
@@ -62,7 +62,7 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     /**
-     * Asks the shards for the version. Tries again for a limited time if a shard cannot be reached.
+     * Requests the version from the shards. Tries again for a limited time if a shard cannot be reached.
      *
      * @throws IOException if a shard does not respond, or was restarted with another model
      */
@@ -78,17 +78,17 @@ public final class VersionWatch implements AutoCloseable {
         }
     }
 
-    /** Returns the latest known version; null if it was never known. */
+    /** Returns the latest known version; null if no version was read yet. */
     synchronized Known latest() {
         return latest;
     }
 
-    /** Returns whether a request to the shards has failed in a way that the next request cannot mend. */
+    /** Returns whether the last request to the shards failed for a lasting reason, so another request would fail too. */
     synchronized boolean isBroken() {
         return broken;
     }
 
-    /** Returns whether the model has another version, as far as it is known. Starts to ask the shards. */
+    /** Returns whether the latest known version differs from {@code seen}. Starts the thread that watches the shards. */
     synchronized boolean differs(Known seen) {
         interestEndNs = clock.nanoTime() + INTEREST_NS;
         start();
@@ -96,9 +96,9 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     /**
-     * Wakes a process when the model has another version, or when asking for it fails for good.
+     * Wakes a process when the version differs from {@code seen}, or when a request for the version fails for a lasting reason.
      *
-     * @return null if this is already so; otherwise the wait, for {@link #cancel}
+     * @return null if the process does not have to wait; otherwise the wait, for {@link #cancel}
      */
     synchronized Wait await(Known seen, PollWakeup wakeup) {
         if (isDue(seen) || closed) {
@@ -111,7 +111,7 @@ public final class VersionWatch implements AutoCloseable {
         return wait;
     }
 
-    /** Ends a wait. Does nothing if it has ended. */
+    /** Ends a wait. Does nothing if the wait has already ended. */
     synchronized void cancel(Wait wait) {
         if (waits.removeIf(each -> each == wait)) {
             wait.wakeup().discard();
@@ -153,7 +153,7 @@ public final class VersionWatch implements AutoCloseable {
                 publish(before, model.awaitVersion(before == null ? AwaitCommand.NONE : before.version(), closing));
                 pauseMs = FIRST_PAUSE_MS;
             } catch (IOException | RuntimeException | Error e) {
-                // Even after an OutOfMemoryError, no process may wait forever.
+                // Errors are caught too: without this thread, the processes would wait forever.
                 failed(e);
                 pauseMs = pause(pauseMs);
             }
@@ -165,7 +165,7 @@ public final class VersionWatch implements AutoCloseable {
         try {
             clock.sleep(pauseMs, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            // No code interrupts this thread. An interrupt would only make the next request earlier.
+            // No code interrupts this thread. An interrupt would only cause the next request to be sent earlier.
             LOG.debug("the thread that watches the version was interrupted while it slept", e);
         }
         return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -174,12 +174,12 @@ public final class VersionWatch implements AutoCloseable {
     /**
      * Stores a version that the shards have returned, and wakes the processes that wait for it.
      *
-     * <p>If no other request has ended since this one began, the result is newer than the known version, even if it is lower: a
-     * shard shows an update before the record of the update is durable. If the shard is killed then, it loses the update without
-     * a new history.
+     * <p>If no other request has completed since this request began, the result is newer than the known version, even if its
+     * number is lower. The reason is that a shard reports an update before the record of the update is durable. If the shard is
+     * then killed, it loses the update, but its history number stays the same.
      *
-     * <p>If another request has ended meanwhile, the two results may have come in any order. Within one history, the higher
-     * version is the newer one. If the history has changed, a result of the old history is outdated.
+     * <p>If another request has completed meanwhile, the order of the two results is unknown. Within one history, the higher
+     * version is newer. If the history has changed, a result of the old history is outdated.
      *
      * @param before the version that was known when the request began
      * @return the newest version
@@ -202,7 +202,7 @@ public final class VersionWatch implements AutoCloseable {
     }
 
     private boolean isNewer(Known before, Known now) {
-        // Compared by identity, because the version may have changed and come back meanwhile.
+        // The objects are compared by identity, because the version can have changed and returned to the same value meanwhile.
         if (before == latest) {
             return !now.equals(latest);
         }

@@ -17,21 +17,23 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * The file {@code weights}: the weights as a plain file (LUN 1). A write replaces weights. Processes can read and write the file
- * at any offset, and do not become learners. A truncation to 0 sets all weights to zero, because a copy writes no holes.
+ * at any offset, and do not become learners. A truncation to 0 sets all weights to zero, because programs that copy a file with
+ * holes skip the holes after a truncation.
  */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(WeightsFile.class);
 
     private final RemoteModel model;
     private final FixedSize size;
-    // Writes of whole logical blocks hold this lock shared. A write of partial blocks first reads the blocks from the shards and
-    // holds this lock exclusively.
+    // Writes of whole logical blocks hold this lock in shared mode. A write of partial blocks first reads the blocks from the
+    // shards, and holds this lock exclusively.
     private final CancellableLock lock = new CancellableLock();
-    // Memory for the logical blocks that a write of partial blocks changes. Guarded by {@code lock}, which is held exclusively.
+    // Memory for the logical blocks that a write of partial blocks changes. A thread that uses this memory holds {@code lock}
+    // exclusively.
     private final DataMemory patch;
     private final AtomicInteger handles = new AtomicInteger();
-    // The logical blocks that were written since a truncation; null if there was none. All other blocks get zeros before the next
-    // read, or at the next close, so a copy of a file without holes sends no zeros. Guarded by {@code lock}.
+    // The logical blocks that were written since a truncation; null if no truncation is pending. All other blocks are set to zero
+    // before the next read, or at the next close. A copy of a file without holes thus sends no zeros. Guarded by {@code lock}.
     private volatile DirtyBlocks written;
 
     /**
@@ -71,15 +73,15 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             written = new DirtyBlocks(size.bytes());
         }
-        // After a truncate(2), no close follows.
+        // If no handle is open, the truncation is from a truncate(2), which no close follows.
         if (handles.get() == 0) {
             endTruncation(cancellation);
         }
     }
 
     /**
-     * Writes the zeros of a truncation for the last time. If that fails, the process that has truncated the file was told so, and
-     * the remaining weights stay: nothing may become zero later.
+     * Writes the zeros of a truncation, and ends the truncation even if that fails. After a failure, the process that truncated
+     * the file has received an error, and the remaining weights stay: they must not become zero later.
      */
     private void endTruncation(Cancellation cancellation) throws IOException {
         DirtyBlocks pending = written;
@@ -96,8 +98,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     /**
-     * Writes the zeros of a truncation now, because another process continues the open files. What a process writes later
-     * replaces them.
+     * Writes the zeros of a pending truncation now, because the next process of the mount takes over the open files without the
+     * pending truncation. Later writes replace the zeros.
      *
      * @return false if the shards have not received all zeros
      */
@@ -111,7 +113,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         }
     }
 
-    /** Writes zeros to the blocks that were not written since a truncation. A call that has failed can be repeated. */
+    /** Writes zeros to the blocks that were not written since a truncation. If this method fails, it can be called again. */
     private void writeZeros(Cancellation cancellation) throws IOException {
         if (written == null) {
             return;
@@ -226,7 +228,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             if (handles.decrementAndGet() > 0 && !writable) {
                 return;
             }
-            // Zeros must still be written if this failed when the file was closed, or if a truncate(2) came later.
+            // Zeros are still pending if the flush at the close failed, or if a truncate(2) came after the close.
             endTruncation();
         }
     }

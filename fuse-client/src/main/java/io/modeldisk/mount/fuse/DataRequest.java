@@ -5,18 +5,18 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only one thread at a time may use
- * this object, and only until the request has completed: the thread that serves the request, or, if the request was started
- * ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
+ * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only one thread at a time is allowed
+ * to use this object, and only until the request has completed. This is the thread that serves the request or, if the request was
+ * started ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
  */
 public abstract class DataRequest {
-    /** The end of a request that was started. */
+    /** The action that ends a request that was started. */
     @FunctionalInterface
     public interface Ending {
         /**
          * Ends a read with {@link DataRequest#reply}, or a write with its result.
          *
-         * @return the number of bytes written; of no meaning for a read
+         * @return the number of bytes written; ignored for a read
          * @throws IOException as {@link FileHandle#read} and {@link FileHandle#write}
          */
         int run() throws IOException;
@@ -25,7 +25,10 @@ public abstract class DataRequest {
     /** The maximum length of a read or a write. */
     public static final int MAX_REQUEST_BYTES = 1 << 20;
 
-    /** The memory size of one request: its maximum length, and two logical blocks because a range is extended to whole blocks. */
+    /**
+     * The memory size of one request: the maximum length plus two logical blocks, because a range is extended to whole blocks at
+     * both ends.
+     */
     public static final int MEMORY_BYTES = MAX_REQUEST_BYTES + 2 * 4096;
 
     private final DataMemory memory;
@@ -34,7 +37,7 @@ public abstract class DataRequest {
     /**
      * Creates a request that uses {@link #MEMORY_BYTES} of the memory.
      *
-     * @param memoryOffset the start of these bytes, which are aligned to a page and lie within one slab
+     * @param memoryOffset the offset of the first of these bytes; they start at a page and lie within one slab
      */
     protected DataRequest(DataMemory memory, long memoryOffset) {
         this.memory = memory;
@@ -52,19 +55,19 @@ public abstract class DataRequest {
     }
 
     /**
-     * Returns the cancellation of this request. The end of the mount cancels the request. If the binding supports signals, so
-     * does a signal to the process that made the request.
+     * Returns the cancellation of this request. The request is cancelled when the mount ends. If the binding supports signals, a
+     * signal to the process that made the request cancels it too.
      */
     public abstract Cancellation cancellation();
 
     /**
-     * Replies to a read with bytes of any memory. The bytes may change after this method returns.
+     * Replies to a read with bytes of any memory. The caller can change the bytes after this method returns.
      *
      * @param lengthBytes from 0 to the length of the read
      */
     public abstract void reply(DataMemory from, long offset, int lengthBytes) throws IOException;
 
-    /** Runs the ending of a request that was started, and replies to the request. Throws no exception. */
+    /** Ends a request that was started: runs {@code ending}, and replies to the request. Throws no exception. */
     public void end(Ending ending) {
         throw new UnsupportedOperationException("this binding has no requests that end later");
     }

@@ -4,7 +4,7 @@ import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A failure with the error number for the process and a message for the log. */
+/** A failure of a request, with the error number that the process receives and a message for the log. */
 public final class ErrnoException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -12,8 +12,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Finds the error number for each failed request, and logs one line for each failed request or reply. Within one second, only
- * counts further failures for the same reason, also of requests for other bytes. Thread-safe.
+ * Determines the error number for each failed request, and logs one line for each failed request or reply. If the same reason
+ * occurs again within one second, even for a request for other bytes, the failure is only counted. Thread-safe.
  */
 public final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
@@ -43,9 +43,10 @@ public final class FailureLog {
     }
 
     /**
-     * Returns the error number for the process whose request has failed. Logs the failure, unless it is part of normal use.
+     * Returns the error number for the process whose request has failed. Logs the failure, unless such a failure is part of
+     * normal use.
      *
-     * @param what the request
+     * @param what describes the request
      * @param cancelled whether the request was cancelled, by a signal to the process or by the end of the mount
      */
     public Errno answerTo(Supplier<String> what, Throwable failure, boolean cancelled) {
@@ -80,7 +81,7 @@ public final class FailureLog {
         }
     }
 
-    /** Logs a failure that is a defect of modeldisk, with its stack trace. */
+    /** Logs a failure that is caused by a defect of modeldisk, with its stack trace. */
     private void failed(String what, Throwable e) {
         String text = what + " failed with EIO because of an error in modeldisk: " + e;
         if (isNew(e.toString(), text)) {

@@ -9,8 +9,8 @@ import io.modeldisk.platform.text.PlainText;
  *
  * @param userId the user ID of the owner
  * @param groupId the ID of the group
- * @param mode the permission bits of a writable file, {@code 0400} to {@code 0666}. A read-only file has no write bits. The
- *     directory has an execute bit for each read bit
+ * @param mode the permission bits of a writable file, {@code 0400} to {@code 0666}. A read-only file has the same bits without
+ *     the write bits. A directory has the read bits, and an execute bit for each of them
  * @param allowOther whether the last digit of the mode applies; if false, only the owner and the group have access
  */
 public record FileAccess(int userId, int groupId, int mode, boolean allowOther) {
@@ -40,14 +40,14 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
         }
     }
 
-    /** Returns access rights for the user of this process only. */
+    /** Returns the default access: only the user of this process has access. */
     public static FileAccess ofThisUser() {
         return new FileAccess(Processes.effectiveUserId(), Processes.effectiveGroupId(), DEFAULT_MODE, false);
     }
 
     /**
-     * Returns whether a user other than the mounting user may have access. If not, the mount does not have the option
-     * {@code allow_other}, and the kernel refuses other users before it checks the mode.
+     * Returns whether any user other than the mounting user has access. If not, the mount does not have the option {@code
+     * allow_other}, and the kernel refuses other users before it checks the mode.
      */
     public boolean isShared(int mountingUserId) {
         return allowOther || userId != mountingUserId || (mode & GROUP_BITS) != 0;

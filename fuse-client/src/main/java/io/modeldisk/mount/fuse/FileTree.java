@@ -9,9 +9,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The files and directories of a mount with their attributes, and the rules for what a process may change. Thread-safe. */
+/**
+ * The files and directories of a mount with their attributes. Also checks whether a process is allowed to change them.
+ * Thread-safe.
+ */
 public final class FileTree {
-    /** The types of nodes. Each type has a number in directory entries and bits in the mode of a file (inode(7)). */
+    /** The types of nodes. Each type has a number for directory entries and bits for the mode of a file (inode(7)). */
     public enum Type {
         DIRECTORY(4, 0040000), FILE(8, 0100000), LINK(10, 0120000);
 
@@ -38,14 +41,14 @@ public final class FileTree {
      */
     public record Attributes(int mode, long sizeBytes, long modifiedMs, FileAccess access) {}
 
-    /** The longest name that a process may look up. */
+    /** The maximum length of a file name. A lookup of a longer name fails with ENAMETOOLONG. */
     public static final int MAX_NAME_BYTES = 255;
 
     private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
     /**
-     * The distance of a file's last change from now: it lies in the future. Other learners change the weights at any time, so the
-     * time of a file is always new; otherwise rsync and cp -u would not copy new weights. rsync compares whole seconds, and the
-     * kernel remembers a time for a second, so a file that was just written elsewhere never has the same time.
+     * stat(2) shows a time of the last change that is always this far in the future. Other learners change the weights at any
+     * time, and with an old time, rsync and cp -u would not copy new weights. The distance is 2 s, because rsync compares whole
+     * seconds and the kernel caches a time for a second. A copy that was just written thus never has the same time.
      */
     private static final long AHEAD_MS = 2000;
 
@@ -63,7 +66,7 @@ public final class FileTree {
     private final Nodes nodes;
     private final long startedMs = Instant.now().toEpochMilli();
 
-    /** Creates the tree that has the files of a file system. */
+    /** Creates the tree of all files of a file system. */
     public FileTree(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories) {
         this.fileSystem = fileSystem;
         this.access = options.access();
@@ -120,7 +123,7 @@ public final class FileTree {
         return node;
     }
 
-    /** Returns the file that is shown as a symbolic link under this node number. */
+    /** Returns the file with this node number, which is shown as a symbolic link. */
     public MountedFile link(long node) throws ErrnoException {
         MountedFile file = file(node);
         if (type(node) != Type.LINK) {
@@ -154,9 +157,9 @@ public final class FileTree {
     }
 
     /**
-     * Opens the file with this node number, which is not memory.
+     * Opens the file with this node number. The file must not have the trait {@link Trait#MEMORY}.
      *
-     * @param sinceNs the time at which the request arrived; of no meaning for a file that is not constant while it is open
+     * @param sinceNs the time at which the request arrived; used only for a file with the trait {@link Trait#CONSTANT_WHILE_OPEN}
      */
     public FileHandle open(long node, boolean writable, long sinceNs, Cancellation cancellation) throws IOException {
         MountedFile file = file(node);
@@ -169,7 +172,10 @@ public final class FileTree {
         return file.open(writable, Nodes.instance(node), sinceNs, cancellation);
     }
 
-    /** Refuses a change in a read-only mount. The kernel refuses it too, unless root has mounted the directory again. */
+    /**
+     * Refuses a change in a read-only mount. The kernel refuses the change too, unless root has remounted the directory as
+     * writable.
+     */
     private void ensureWritable(MountedFile file) throws ErrnoException {
         if (readOnly) {
             throw new ErrnoException(Errno.EROFS, file.name() + " cannot be changed in a read-only mount");
@@ -185,7 +191,8 @@ public final class FileTree {
      * Changes an extended attribute.
      *
      * @param flags the flags of setxattr(2)
-     * @return false if no file has such an attribute; programs that copy the attributes of a file try this, and do without
+     * @return false if the name does not begin with {@link MountedFile#ATTRIBUTE_PREFIX}. Programs that copy the attributes of a
+     *     file ignore this failure
      */
     public boolean setAttribute(long node, String name, String value, int flags) throws IOException {
         if (!name.startsWith(MountedFile.ATTRIBUTE_PREFIX)) {
@@ -203,7 +210,7 @@ public final class FileTree {
         return true;
     }
 
-    /** Returns the names of the extended attributes, each with a zero byte at its end, as listxattr(2) does. */
+    /** Returns the names of the extended attributes in the format of listxattr(2): each name ends with a zero byte. */
     public String attributeNames(long node) throws ErrnoException {
         StringBuilder names = new StringBuilder();
         List<String> found = nodes.entries(node) != null ? fileSystem.attributeNames() : file(node).attributeNames();
@@ -217,8 +224,8 @@ public final class FileTree {
     }
 
     /**
-     * Serves a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC,
-     * which clears the file.
+     * Serves a truncation. The size of a file never changes, so only two sizes are accepted: the current size, and 0 for an
+     * open(2) with O_TRUNC, which clears the file.
      *
      * @param hasHandle whether the request has the handle of an open file, as for ftruncate(2)
      */
@@ -237,19 +244,21 @@ public final class FileTree {
     }
 
     /**
-     * Returns whether a truncation may come from an open with O_TRUNC, such as by dd and cp: the kernel sends a truncation to 0
-     * without a handle. The kernel sends an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
+     * Returns whether a truncation can be from an open with O_TRUNC, as dd and cp use it. For such an open, the kernel sends a
+     * truncation to 0 without a handle. The kernel sends the same request for a truncate(2) to 0, so truncate(2) to 0 succeeds
+     * too.
      */
     public static boolean isByOpen(long newSizeBytes, boolean hasHandle) {
         return newSizeBytes == 0 && !hasHandle;
     }
 
     /**
-     * Checks a reservation of space by fallocate(2). The space of a file is always there, so a reservation has no effect. If it
-     * failed, posix_fallocate(3) would read and write one byte of each block of the file.
+     * Checks a reservation of space by fallocate(2). The space of a file always exists, so a reservation succeeds without effect.
+     * If it failed, posix_fallocate(3) would read and write one byte of each block of the file.
      *
      * @param mode the flags of fallocate(2)
-     * @return false if the request is another one, such as to remove a range; programs try this, and do without
+     * @return false if the request is not a reservation but, for example, removes a range. Programs ignore the failure of such a
+     *     request
      */
     public boolean reserve(long node, int mode, long offset, long lengthBytes) throws ErrnoException {
         MountedFile file = file(node);

@@ -6,10 +6,10 @@ import java.util.ServiceLoader;
 
 /**
  * An implementation of FUSE, which mounts file systems and serves them from this process. {@link ServiceLoader} finds the
- * bindings, so the libraries of the binding {@code jnr} are on the class path only if it is used. Thread-safe.
+ * bindings, so the libraries of the binding {@code jnr} need to be on the class path only if this binding is used. Thread-safe.
  */
 public interface FuseBinding {
-    /** The default: the fastest binding. */
+    /** The name of the default binding, which is the fastest. */
     String DEFAULT = "kernel";
 
     /**

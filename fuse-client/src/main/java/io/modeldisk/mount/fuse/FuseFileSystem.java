@@ -7,10 +7,10 @@ import java.util.Optional;
 
 /** A directory with a fixed list of files. Thread-safe. */
 public interface FuseFileSystem {
-    /** Returns the files, always as the same list. */
+    /** Returns the files. The list is the same in every call. */
     List<MountedFile> files();
 
-    /** Returns the index in {@link #files} of the file with a node number. */
+    /** Returns the index of a file in {@link #files}, from its node number. */
     static int indexOf(long node) {
         return (int) (Nodes.withoutInstance(node) - Nodes.FIRST_FILE_NODE);
     }
@@ -24,12 +24,16 @@ public interface FuseFileSystem {
     /** Returns the size that df(1) shows. */
     long capacityBytes();
 
-    /** Sends what started requests have held back. A thread that has started requests calls this method before it waits. */
+    /**
+     * Sends the commands that started requests have held back. A thread that has started requests calls this method before it
+     * waits.
+     */
     default void flush() {}
 
     /**
-     * Records that a request has failed, and returns its error number. The result has no effect for an {@link ErrnoException},
-     * which has its own number. Is not called for a failure that is part of normal use, such as a lookup of a missing name.
+     * Records that a request has failed, and returns the error number for the process. For an {@link ErrnoException}, the result
+     * is ignored, because the exception contains the number. This method is not called for a failure that is part of normal use,
+     * such as a lookup of a missing name.
      */
     Errno errno(IOException failure);
 }

@@ -25,7 +25,7 @@ public abstract class FuseSession implements AutoCloseable {
         this.unmounter = unmounter;
     }
 
-    /** Returns how processes get the memory that is the content of a file, with the reason, as shown in status.json. */
+    /** Returns how processes access files whose content is memory, and why, as text for status.json. */
     public abstract String memoryFiles();
 
     /**
@@ -35,25 +35,25 @@ public abstract class FuseSession implements AutoCloseable {
     public abstract CompletableFuture<Void> ended();
 
     /**
-     * Stops reading requests; another process then continues. Requests that are in progress get {@code graceful} to end.
-     * Then they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail with EINTR. The
-     * mount stays.
+     * Stops reading requests, so another process can continue the mount. Requests in progress can continue for the time {@code
+     * graceful}. After that time they are cancelled, and the kernel sends them to the other process; before Linux 6.9 they fail
+     * with EINTR. The directory stays mounted.
      *
-     * @return false if requests have not ended within the close timeout
+     * @return false if requests are still in progress after the close timeout
      */
     public boolean freeze(Duration graceful) {
         throw new UnsupportedOperationException("this session ends with its process");
     }
 
-    /** Returns the number of the request in progress that has this cancellation; 0 if there is none. */
+    /** Returns the kernel's number of the request in progress that has this cancellation; 0 if there is none. */
     public long requestNumber(Cancellation cancellation) {
         return 0;
     }
 
-    /** Cancels the requests in progress and all later ones, so they end. */
+    /** Cancels the requests in progress and all later requests, so they end soon. */
     protected abstract void cancelAll();
 
-    /** Frees the memory, which no thread of the session uses any more. */
+    /** Frees the memory. Called only after all threads of the session have stopped using it. */
     protected abstract void free();
 
     /**
@@ -75,7 +75,10 @@ public abstract class FuseSession implements AutoCloseable {
         }
     }
 
-    /** Returns whether the memory of the session may be freed; if not, a thread may still use it, and the log has the reason. */
+    /**
+     * Returns whether the memory of the session can be freed. If not, a thread might still use the memory, and this method logs
+     * the reason.
+     */
     private boolean awaitLastRequests() {
         CompletableFuture<Void> ended = ended();
         try {

@@ -8,14 +8,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Maps handle numbers to open handles, and records them in the state of a mount that outlives its process. Thread-safe. A lookup
- * acquires no lock and allocates no memory.
+ * Maps handle numbers to open handles. If the mount outlives its process, also records the handles in the {@link MountState}.
+ * Thread-safe. A lookup acquires no lock and allocates no memory.
  */
 public final class HandleTable {
     private static final Logger LOG = LogManager.getLogger(HandleTable.class);
     private static final int FIRST_CAPACITY = 64;
 
-    /** A file that was open when another process took the mount over, and whose content that process does not have. */
+    /**
+     * The handle of a file that was open when this process took over the mount, and whose content only the previous process had.
+     */
     public record Lost(String reason) implements FileHandle {
         private ErrnoException lost() {
             return new ErrnoException(Errno.ESTALE, reason);
@@ -48,14 +50,14 @@ public final class HandleTable {
         this.state = state;
     }
 
-    /** Adds a handle that the process before has opened under this number. */
+    /** Adds a handle that the previous process has opened under this number. */
     public synchronized void restore(int number, FileHandle handle) {
         FileHandle[] copy = Arrays.copyOf(handles, Math.max(handles.length, number + 1));
         copy[number] = handle;
         handles = copy;
     }
 
-    /** Adds a handle of a node, which a request has opened, and returns its number. */
+    /** Adds a handle that a request has opened, and returns the number of the handle. */
     public synchronized long add(FileHandle handle, long node, boolean writable, long request) {
         int free = 0;
         while (free < handles.length && handles[free] != null) {
@@ -97,7 +99,7 @@ public final class HandleTable {
         return handle;
     }
 
-    /** Removes and releases all handles. Is called when the kernel no longer sends releases. */
+    /** Removes and releases all handles. This method is called when the kernel no longer sends releases. */
     public void releaseAll() {
         FileHandle[] all;
         synchronized (this) {

@@ -14,9 +14,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Gives processes the memory that is the content of a file. If possible, the kernel uses the memory without requests (FUSE
- * passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise the file is a symbolic link to the memory among the descriptors of this
- * process in /proc, which processes of the same user and the same PID namespace can open. Thread-safe.
+ * Lets processes access files whose content is memory of this process. If possible, the kernel accesses the memory directly,
+ * without requests to this process (FUSE passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise such a file is a symbolic link to
+ * /proc/PID/fd/FD, the descriptor of the memory in this process, which processes of the same user and the same PID namespace can
+ * open. Thread-safe.
  */
 public final class MemoryFiles {
     private static final long BACKING_OPEN = 0x4010E501L;
@@ -25,13 +26,16 @@ public final class MemoryFiles {
     private static final int PAGE_BYTES = 4096;
 
     private final int device;
-    /** The reason why the files are links; null if the kernel uses the memory. */
+    /** The reason why the files are symbolic links; null if the kernel accesses the memory directly. */
     private final String linkCause;
     private final Map<Long, Backing> open = new HashMap<>();
     /** Null if the mount ends with its process. */
     private MountState state;
 
-    /** Memory that the kernel uses for a node, under a number, and how often the node is open. */
+    /**
+     * Memory that the kernel uses for a node, with the kernel's number of this memory, and the number of open handles of the
+     * node.
+     */
     private record Backing(DataMemory memory, int number, int handles) {}
 
     private MemoryFiles(int device, String linkCause) {
@@ -39,13 +43,13 @@ public final class MemoryFiles {
         this.linkCause = linkCause;
     }
 
-    /** Returns files that are symbolic links, for this reason. */
+    /** Returns an object that shows the files as symbolic links. {@code cause} is the reason for status.json. */
     public static MemoryFiles links(String cause) {
         return new MemoryFiles(-1, cause);
     }
 
     /**
-     * Finds out whether the kernel can use memory without requests.
+     * Checks whether the kernel can access memory directly, and returns an object that uses this if possible.
      *
      * @param device the descriptor of a session for which the kernel has offered passthrough in INIT
      */
@@ -67,7 +71,7 @@ public final class MemoryFiles {
         }
     }
 
-    /** Records the open files in a state from now on. Goes on with those that are recorded already. */
+    /** Records the open files in a state from now on. Takes over the files that the state already contains. */
     public synchronized void record(MountState recorded, Nodes nodes) throws IOException {
         state = recorded;
         recorded.forEachMemory((node, number, handles) -> open.put(node,
@@ -91,7 +95,10 @@ public final class MemoryFiles {
         return linkCause == null ? "passthrough" : "link (" + linkCause + ")";
     }
 
-    /** Returns the number under which the kernel uses this memory for a node, for the reply to an OPEN request. */
+    /**
+     * Registers the memory of a node with the kernel, if it is not registered yet. Returns the kernel's number of the memory, for
+     * the reply to an OPEN request.
+     */
     public synchronized int opened(long node, DataMemory memory) throws IOException {
         Backing backing = open.get(node);
         if (backing != null && backing.memory() != memory) {
@@ -125,7 +132,7 @@ public final class MemoryFiles {
             .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Returns a positive number, or minus the error number. */
+    /** Returns the kernel's number of the memory, which is positive, or the negative error number. */
     private static int register(int device, DataMemory memory) {
         try (Arena arena = Arena.ofConfined()) {
             // struct fuse_backing_map: the descriptor, flags and padding.
@@ -136,7 +143,7 @@ public final class MemoryFiles {
     }
 
     private static void unregister(int device, int number) {
-        // After an unmount, the kernel has no numbers any more, so an error has no meaning.
+        // An error is ignored, because the kernel has already deleted all numbers after an unmount.
         Descriptors.ioctl(device, BACKING_CLOSE, number);
     }
 }

@@ -12,32 +12,35 @@ public interface MountedFile {
     /** The beginning of the name of each extended attribute. */
     String ATTRIBUTE_PREFIX = "user.modeldisk.";
 
-    /** Returns the path in the mounted directory: a name, or the name of a subdirectory, a slash and a name. */
+    /**
+     * Returns the path in the mounted directory: the name of the file, or the name of a subdirectory, a slash and the name of the
+     * file.
+     */
     String name();
 
     /** The properties in which files differ. */
     enum Trait {
         /** The file can be opened for writing. */
         WRITABLE,
-        /** A process may change the file by storing into a map of it (MAP_SHARED). */
+        /** A process can change the file by storing into a shared map of the file (MAP_SHARED). */
         WRITABLE_BY_MAP,
-        /** A read, write or fsync never waits for other processes: only an open or getxattr(2) may wait. */
+        /** A read, write or fsync of the file never waits for other processes. Only an open or a getxattr(2) can wait. */
         WAITS_AT_OPEN,
         /** The file consists of weights, which any fsync of the mount can change. */
         WEIGHTS,
         /**
-         * The content is memory of this process. The kernel or the process that opens the file uses {@link MountedFile#memory}
-         * directly, and {@link MountedFile#open} is not called.
+         * The content is memory of this process ({@link MountedFile#memory}). The kernel, or the process that opens the file,
+         * uses this memory directly, and {@link MountedFile#open} is not called.
          */
         MEMORY,
         /**
-         * The content of an open file never changes, although another open may get another content. Each lookup of the file gets
-         * an inode of its own, so the pages in the page cache are of one content.
+         * The content of an open file never changes, but a later open can return other content. Each lookup of the file returns a
+         * new inode, so all pages of an inode in the page cache belong to the same content.
          */
         CONSTANT_WHILE_OPEN
     }
 
-    /** Returns whether the file has a trait, always with the same result. Default: it has none. */
+    /** Returns whether the file has a trait. The result is the same in every call. Default: false. */
     default boolean is(Trait trait) {
         return false;
     }
@@ -48,8 +51,8 @@ public interface MountedFile {
     }
 
     /**
-     * Handles an open(2) with O_TRUNC, or a truncate(2) to 0. The size stays, so all bytes of a plain file become 0. A file that
-     * accepts gradients has no bytes to clear.
+     * Handles an open(2) with O_TRUNC, or a truncate(2) to 0. The size stays the same, so all bytes of a plain file become 0.
+     * Default: does nothing, for a file that accepts gradients and thus has no bytes to clear.
      */
     default void clear(Cancellation cancellation) throws IOException {
         // Nothing to do.
@@ -96,20 +99,21 @@ public interface MountedFile {
     }
 
     /**
-     * Returns a handle for a process that has opened the file when another process served the mount. The default is a new handle,
-     * for files whose open changes nothing.
+     * Returns a handle for a file that was opened when the previous process served the mount. Default: opens a new handle, for
+     * files whose open has no side effect.
      *
-     * @throws IOException if the handle cannot be used any more; each request for it fails
+     * @throws IOException if the handle cannot be used any more; each request for this handle then fails
      */
     default FileHandle resume(boolean writable) throws IOException {
         return open(writable, Cancellation.NONE);
     }
 
     /**
-     * Opens a file that is not memory. The default is for a file that is not constant while it is open.
+     * Opens a file that is not memory. The default implementation is for files without {@link Trait#CONSTANT_WHILE_OPEN}.
      *
-     * @param instance the number of the inode; opens of an open inode have the same content. 0 if the binding has no such numbers
-     * @param sinceNs the time at which the process began to wait, of the clock of the mount
+     * @param instance the number of the inode. All handles of an open inode have the same content. 0 if the binding does not
+     *     number inodes
+     * @param sinceNs the time at which the process began to wait, measured by the clock of the mount
      */
     default FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
         throws IOException {

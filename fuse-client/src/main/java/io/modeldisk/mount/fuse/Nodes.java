@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The node numbers of the files and directories of a mount. The upper bits of a node number are the number of the inode, for
- * files that are constant while they are open. Immutable.
+ * The node numbers of the files and directories of a mount. For files that are constant while they are open, the upper bits of a
+ * node number contain the number of the inode. Immutable.
  */
 public final class Nodes {
     /** The node number of the root directory. */
@@ -19,7 +19,7 @@ public final class Nodes {
     /** A name in a directory. */
     public record Entry(String name, long node) {}
 
-    /** The number of bits of a node number without the number of the inode. */
+    /** The number of lower bits of a node number that identify the file. The upper bits contain the number of the inode. */
     public static final int BITS = 24;
 
     private record Directory(String name, List<Entry> entries, Map<String, Entry> byName) {
@@ -95,7 +95,7 @@ public final class Nodes {
         return entry == null ? 0 : entry.node();
     }
 
-    /** Returns a node number with the number of an inode. */
+    /** Adds the number of an inode to a node number. */
     public static long withInstance(long node, long instance) {
         return instance << BITS | node;
     }
@@ -105,7 +105,7 @@ public final class Nodes {
         return node >>> BITS;
     }
 
-    /** Returns a node number without the number of the inode. */
+    /** Removes the number of the inode from a node number. */
     public static long withoutInstance(long node) {
         return node & (1L << BITS) - 1;
     }

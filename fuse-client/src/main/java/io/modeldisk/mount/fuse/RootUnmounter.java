@@ -29,7 +29,7 @@ final class RootUnmounter implements Unmounter {
         if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
             return;
         }
-        // MNT_FORCE aborts the session even if files are open. MNT_DETACH removes the mount from the directory immediately.
+        // MNT_FORCE aborts the FUSE session even if files are open. MNT_DETACH removes the mount from the directory immediately.
         int unmounted = Mounts.unmount(directory.toString(),
             Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
         if (unmounted < 0) {

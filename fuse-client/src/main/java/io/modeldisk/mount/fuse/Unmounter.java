@@ -19,8 +19,8 @@ public interface Unmounter {
     void unmount(Path directory) throws IOException;
 
     /**
-     * Unmounts the directory even if files are open. If a normal user unmounts, the kernel closes the session only after all
-     * files are closed. Logs a failure.
+     * Unmounts the directory even if files are open. For a normal user, the kernel ends the FUSE session only after all files are
+     * closed. A failure is logged.
      */
     void unmountForGood(Path directory);
 }

@@ -36,8 +36,8 @@ public final class UserMount implements Unmounter {
     public static int mount(Path directory, FuseOptions options) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
-            // This process closes its descriptor of the helper's socket before it receives. Otherwise the receive would wait
-            // forever if the helper failed.
+            // This process must close its copy of the helper's socket before it receives. Otherwise, if the helper failed, the
+            // receive would wait forever.
             try (UnixSocket helpers = sockets[1]) {
                 helpers.letChildrenInherit();
                 runHelper(directory, options, helpers.descriptor());
@@ -46,7 +46,10 @@ public final class UserMount implements Unmounter {
         }
     }
 
-    /** Runs fusermount3. If fusermount3 fails, it writes the reason to standard error and sends no descriptor. */
+    /**
+     * Runs fusermount3, which sends the descriptor. If fusermount3 fails, it writes the reason to standard error and sends no
+     * descriptor.
+     */
     private static void runHelper(Path directory, FuseOptions options, int socket) throws IOException {
         String text = options.libfuseOptions(Processes.effectiveUserId(), DataRequest.MAX_REQUEST_BYTES);
         List<String> environment = Stream.concat(Stream.of(SOCKET_VARIABLE + "=" + socket),

@@ -29,7 +29,7 @@ public final class Handover implements AutoCloseable {
     private final ServiceManager manager;
     // Guarded by this.
     private final Map<String, Integer> left;
-    /** The reason why this process cannot continue the previous mount; null if it can, or there is none. */
+    /** The reason why this process cannot continue the previous mount; null if it can, or if there is no previous mount. */
     private String refusal;
     private MountState state;
     private boolean resumes;
@@ -48,7 +48,7 @@ public final class Handover implements AutoCloseable {
     /**
      * Returns the handover of a mount that outlives its process.
      *
-     * @param manager keeps the descriptors
+     * @param manager the service manager that keeps the descriptors
      * @param left the descriptors that the previous process has left, by their names
      */
     public static Handover of(ServiceManager manager, Map<String, Integer> left) {
@@ -98,11 +98,12 @@ public final class Handover implements AutoCloseable {
      *
      * @param learner the name of the learner
      * @param directory the directory of the mount
-     * @param facts a line for each further fact that both processes must share
+     * @param facts further facts that must be the same in both processes, one a line
      * @param imageBytes the maximum size of an image
-     * @param obstacle why this process cannot continue even if all facts are the same; null if there is no such reason
-     * @return the reason why this process cannot continue the mount of the previous process, so it must be removed; null if
-     *     there is none
+     * @param obstacle a reason why this process cannot continue the mount although all facts are the same; null if there is no
+     *     such reason
+     * @return the reason why this process cannot continue the mount of the previous process, so that mount must be removed; null
+     *     if this process can continue it, or if there is no previous mount
      */
     public String open(String learner, Path directory, String facts, long imageBytes, String obstacle)
         throws IOException {
@@ -130,12 +131,12 @@ public final class Handover implements AutoCloseable {
         return reason;
     }
 
-    /** The state; only if {@link #isKept}. */
+    /** Returns the state. Must be called only if {@link #isKept} is true. */
     public MountState state() {
         return state;
     }
 
-    /** Makes the service manager keep a duplicate of a descriptor, instead of an earlier descriptor of the same name. */
+    /** Gives a duplicate of a descriptor to the service manager to keep. Replaces an earlier descriptor of the same name. */
     public void keep(String name, int descriptor) throws IOException {
         if (isKept()) {
             manager.discard(name);
@@ -143,15 +144,15 @@ public final class Handover implements AutoCloseable {
         }
     }
 
-    /** Returns whether the previous process has left a descriptor, which {@link #take} has not returned yet. */
+    /** Returns whether the previous process has left a descriptor of this name, and {@link #take} has not returned it yet. */
     public synchronized boolean has(String name) {
         return left.containsKey(name);
     }
 
     /**
-     * Returns a descriptor of the previous process, which the service manager has kept since. The caller closes it.
+     * Returns a descriptor of the previous process, which the service manager has kept. The caller must close it.
      *
-     * @return the descriptor; -1 if there is none, or it was taken already
+     * @return the descriptor; -1 if there is none, or if an earlier call has returned it
      */
     public synchronized int take(String name) {
         Integer descriptor = left.remove(name);
@@ -167,8 +168,8 @@ public final class Handover implements AutoCloseable {
     }
 
     /**
-     * Returns the memory of this name that the previous process has left. If there is none, allocates memory for pushes and pulls
-     * of the model, and keeps it.
+     * Returns the memory that the previous process has left under this name. If there is none, allocates memory for pushes and
+     * pulls of the model, and gives it to the service manager to keep.
      */
     public DataMemory memory(String name, RemoteModel model) throws IOException {
         int descriptor = take(name);
@@ -185,27 +186,36 @@ public final class Handover implements AutoCloseable {
         }
     }
 
-    /** Saves an image that the next process uses even if this one is killed. One thread at a time may call this method. */
+    /**
+     * Saves an image that the next process can use even if this process is killed. Only one thread at a time is allowed to call
+     * this method.
+     */
     public void save(byte[] image) {
         state.endImage(state.beginImage().put(image));
     }
 
-    /** Deletes the image, because a process that continues after a kill could not use it. */
+    /** Deletes the image, because it is outdated: a process that continues after a kill must not use it. */
     public void dropImage() {
         state.dropImages();
     }
 
-    /** Returns whether the previous process has stopped in order. Returns true only once. */
+    /**
+     * Returns whether the previous process has saved its last image and exited normally, instead of being killed. Returns true
+     * only once.
+     */
     public boolean stoppedInOrder() {
         return state.takeOrder();
     }
 
-    /** Sets the number of the newest request that the earlier process has completed. The kernel may lack its reply. */
+    /**
+     * Sets the number of the newest request that the previous process has completed. The kernel might not have received the reply
+     * to this request.
+     */
     public void completed(long request) {
         completed = request;
     }
 
-    /** The number of {@link #completed(long)}; 0 if it is not known. */
+    /** Returns the number that {@link #completed(long)} has set; 0 if the number is not known. */
     public long completedRequest() {
         return completed;
     }

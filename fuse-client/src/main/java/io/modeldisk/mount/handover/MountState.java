@@ -24,14 +24,15 @@ import java.util.zip.CRC32C;
  *      ...  image 1
  * </pre>
  *
- * <p>The words and the open files are always up to date. An image is a snapshot: a new one overwrites the older of the two, so
- * that a process that is killed leaves one. Thread-safe, except that one thread at a time writes an image.
+ * <p>The words and the open files are always up to date. An image is a snapshot: a new one overwrites the older of the two, so a
+ * process that is killed while it writes an image leaves the other. Thread-safe, except that only one thread at a time is allowed
+ * to write an image.
  */
 public final class MountState implements AutoCloseable {
-    /** The number of open files that the state has room for. */
+    /** The maximum number of open files in the state. */
     public static final int FILES = 4096;
 
-    /** The number of files whose memory the kernel uses. */
+    /** The maximum number of files whose memory the kernel uses. */
     private static final int MEMORIES = 8;
 
     private static final long MAGIC = 0x314B534944444F4DL;
@@ -55,18 +56,18 @@ public final class MountState implements AutoCloseable {
     private final int descriptor;
     private final long imageBytes;
 
-    /** The words of the state. */
+    /** The numbers of the state that are always up to date. */
     public enum Word {
         /** The capabilities of the FUSE session, from the second word of INIT. */
         CAPABILITIES,
-        /** The number of the last inode of a file that is constant while it is open. */
+        /** The number of the last inode that was assigned to a file that is constant while it is open. */
         INSTANCES
     }
 
     /** Visits files whose memory the kernel uses. */
     @FunctionalInterface
     public interface MemoryVisitor {
-        /** Visits such a file, with the kernel's number of the memory and the number of open handles. */
+        /** Visits a file, with the kernel's number of its memory and the number of its open handles. */
         void visit(long node, int number, int handles) throws IOException;
     }
 
@@ -77,7 +78,7 @@ public final class MountState implements AutoCloseable {
          * Visits an open file.
          *
          * @param number the number of the handle
-         * @param poll the kernel's number of the open file, if a process waits in poll(2); 0 if none does
+         * @param poll the kernel's number of the open file, if a process waits in poll(2) for this file; otherwise 0
          */
         void visit(int number, long node, boolean writable, long poll) throws IOException;
     }
@@ -92,7 +93,7 @@ public final class MountState implements AutoCloseable {
     /**
      * Allocates the state of a new mount.
      *
-     * @param identity describes the mount; a successor with another identity cannot continue with it
+     * @param identity describes the mount; a process with another identity cannot continue the mount
      * @param imageBytes the maximum size of an image
      */
     static MountState create(String identity, long imageBytes) throws IOException {
@@ -119,8 +120,8 @@ public final class MountState implements AutoCloseable {
     /**
      * Adopts the state of the previous process.
      *
-     * @throws IOException if it is not such a state, or another version of modeldisk has written it; the caller then keeps the
-     *     descriptor
+     * @throws IOException if the memory is not such a state, or was written by a version of modeldisk with another layout; the
+     *     caller must then close the descriptor
      */
     static MountState adopt(int descriptor) throws IOException {
         Arena arena = Arena.ofShared();
@@ -147,12 +148,12 @@ public final class MountState implements AutoCloseable {
         return descriptor;
     }
 
-    /** The text of {@link #create}. */
+    /** Returns the identity that was passed to {@link #create}. */
     String identity() {
         return memory.getString(IDENTITY);
     }
 
-    /** The maximum size of an image, at least that of {@link #create}. */
+    /** Returns the maximum size of an image, which is at least the size that was passed to {@link #create}. */
     long imageBytes() {
         return imageBytes;
     }
@@ -167,12 +168,15 @@ public final class MountState implements AutoCloseable {
         LONG.setRelease(memory, (long) WORDS + word.ordinal() * Long.BYTES, value);
     }
 
-    /** Records that the process has saved its last image, and stops. */
+    /** Records that the process has saved its last image and is about to exit. */
     void stoppedInOrder() {
         LONG.setRelease(memory, (long) IN_ORDER, 1L);
     }
 
-    /** Returns, once, whether the previous process has stopped in order, so its last image has all its state. */
+    /**
+     * Returns whether the previous process called {@link #stoppedInOrder}, so its last image contains its whole state. Returns
+     * true only once.
+     */
     boolean takeOrder() {
         return (long) LONG.getAndSet(memory, (long) IN_ORDER, 0L) != 0;
     }
@@ -181,7 +185,7 @@ public final class MountState implements AutoCloseable {
      * Records an open file.
      *
      * @param request the number of the request that has opened the file
-     * @return false if there is no room, so the file is not open any more after a restart
+     * @return false if the table of open files is full, so the file will not be open after a restart of this process
      */
     public boolean opened(long number, long node, boolean writable, long request) {
         if (number < 0 || number >= FILES) {
@@ -206,7 +210,10 @@ public final class MountState implements AutoCloseable {
         return -1;
     }
 
-    /** Records that the kernel uses memory for a node, under a number, for so many handles; none if {@code handles} is 0. */
+    /**
+     * Records that the kernel uses memory for a node. {@code number} is the kernel's number of the memory. If {@code handles} is
+     * 0, the kernel no longer uses it.
+     */
     public synchronized void memory(long node, int number, int handles) {
         long free = -1;
         for (int i = MEMORIES - 1; i >= 0; i--) {
@@ -283,7 +290,7 @@ public final class MountState implements AutoCloseable {
         return sequence(1) > sequence(0) ? 1 : 0;
     }
 
-    /** Returns a buffer for the content of a new image. The older image is lost. */
+    /** Returns a buffer for the content of a new image. The older of the two images is lost. */
     ByteBuffer beginImage() {
         int older = 1 - newest();
         LONG.setRelease(memory, at(older), 0L);
@@ -306,7 +313,7 @@ public final class MountState implements AutoCloseable {
         LONG.setRelease(memory, at(1), 0L);
     }
 
-    /** Returns the newest image; null if there is none, or it is damaged. */
+    /** Returns the newest image; null if there is none, or if it is damaged. */
     ByteBuffer image() {
         int newest = newest();
         long bytes = memory.get(JAVA_LONG, at(newest) + 8);

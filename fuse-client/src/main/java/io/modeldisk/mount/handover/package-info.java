@@ -1,5 +1,5 @@
 /**
- * The state that a mount keeps beyond its process, so another process can continue the mount: its descriptors, which the
- * service manager keeps, and a state in shared memory. The classes that save a state define its contents.
+ * The state of a mount that outlives its process, so another process can continue the mount: descriptors that the service manager
+ * keeps, and a state in shared memory. The contents of the images in this state are defined by the classes that save them.
  */
 package io.modeldisk.mount.handover;

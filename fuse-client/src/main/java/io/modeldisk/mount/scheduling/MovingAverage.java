@@ -1,10 +1,10 @@
 package io.modeldisk.mount.scheduling;
 
 /**
- * An exponential moving average and the mean absolute deviation from the average, over a window of <i>n</i> samples. A new sample
- * has the weight 2 / (n + 1). After 2.5 n further samples, less than 1 % of this weight is left. The first samples have equal
- * weights, as in an arithmetic mean. The first deviation is half of the first sample, as in RFC 6298 for a round-trip time. Not
- * thread-safe.
+ * An exponential moving average over a window of <i>n</i> samples, and the mean absolute deviation from this average. A new
+ * sample has the weight 2 / (n + 1). After 2.5 n further samples, less than 1 % of this weight is left. The first samples have
+ * equal weights, as in an arithmetic mean. The first deviation is half of the first sample, as in RFC 6298 for a round-trip time.
+ * Not thread-safe.
  */
 final class MovingAverage {
     private final double leastWeight;

@@ -4,14 +4,14 @@ import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Predicts when a pull must start so that it completes when the computation ends (iRDMA, section IV.B). A later pull brings
- * fresher weights. If the pull starts too late, the learner waits for it.
+ * Predicts when a pull must start so that it completes when the computation ends (iRDMA, section IV.B). A later pull returns
+ * fresher weights, but if the pull starts too late, the learner has to wait for it.
  *
  * <p>The pull starts at the expected end of the computation, minus the expected duration of the pull, minus a margin. Expected
  * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the sum of the
- * mean absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. The margin grows with jitter. After one long
- * computation or pull, the pull starts earlier until the averages have recovered. The pull starts without delay in two cases:
- * until a computation and a pull have been measured, and when pull and margin together take longer than computation.
+ * mean absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. The margin thus grows with jitter, and after one
+ * long computation or pull, the pull starts earlier until the averages have recovered. The pull starts without delay in two
+ * cases: until a computation and a pull have been measured, and when pull and margin together take longer than computation.
  *
  * <p>Times are in nanoseconds of the clock. Thread-safe.
  */

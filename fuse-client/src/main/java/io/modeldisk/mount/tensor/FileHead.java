@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The bytes of a file before the weights. Their number does not depend on the version of the weights. Immutable. */
+/** The header of a file, which precedes the weights. Its length does not depend on the version of the weights. Immutable. */
 abstract class FileHead {
     private static final int PAGE_BYTES = 4096;
 
-    /** The length of the head in bytes. */
+    /** Returns the length of the head in bytes. */
     abstract int bytes();
 
     /** Returns the head of a file with weights of this version. */
@@ -59,9 +59,9 @@ abstract class FileHead {
     }
 
     /**
-     * Returns the head of a safetensors file. Its entry {@code __metadata__} has the metadata of the file with the initial
-     * weights, the name of the model, the consistency mode, the round, and the lowest and highest version of a block. The head
-     * has whole pages, so the weights begin at a page. Source: <a
+     * Returns the head of a safetensors file. Its entry {@code __metadata__} contains the metadata of the file with the initial
+     * weights, the name of the model, the consistency mode, the round, and the lowest and highest version of a block. The head is
+     * padded to whole pages, so the weights begin at a page. Source: <a
      * href="https://github.com/huggingface/safetensors#format">the format's description</a>.
      */
     static FileHead safetensors(ModelFacts facts, List<NamedTensor> tensors, Map<String, String> initial) {
@@ -69,7 +69,8 @@ abstract class FileHead {
         byte[] list = NamedTensor.toJson(tensors, ValueType.FLOAT32);
         ReadVersion longest = new ReadVersion(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 0, 0, 0, true);
         int longestMetadata = json(mapper, metadata(mapper, facts, initial, longest)).length;
-        // Both texts are objects. Together they are one object, so a brace of each is replaced by a comma.
+        // The metadata and the list are two JSON objects. They are merged into one: a comma replaces the closing brace of the
+        // first and the opening brace of the second object.
         int bytes = (Long.BYTES + longestMetadata + list.length - 1 + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
         return new FileHead() {
             @Override
@@ -95,7 +96,7 @@ abstract class FileHead {
         ObjectNode metadata = mapper.createObjectNode();
         ObjectNode entries = metadata.putObject(NamedTensor.METADATA).put("format", "pt");
         initial.forEach((name, value) -> {
-            // The file with the initial weights may be a copy of model.safetensors.
+            // The file with the initial weights can be a copy of model.safetensors, whose entries of this kind are outdated.
             if (!name.startsWith("modeldisk.")) {
                 entries.put(name, value);
             }

@@ -69,7 +69,7 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
     /**
      * Returns tensors in the form of a safetensors header, without {@code __metadata__}.
      *
-     * @param type the type of the values, which {@code dtype} and {@code data_offsets} follow
+     * @param type the type of the values, which determines {@code dtype} and {@code data_offsets}
      */
     public static byte[] toJson(List<NamedTensor> tensors, ValueType type) {
         ObjectNode entries = JSON.createObjectNode();

@@ -13,7 +13,8 @@ import java.util.HexFormat;
  * <li>a slash, a percent sign, a control character, and a dot at the start are written as a percent sign and two hexadecimal
  * digits for each byte of the character in UTF-8
  * <li>the empty name is written as a percent sign
- * <li>a name that is too long for a file is cut, and a percent sign, a tilde and the start of its SHA-256 digest are appended
+ * <li>a name that is too long for a file name is cut, and a percent sign, a tilde and the start of the SHA-256 digest of the
+ * whole name are appended
  * </ul>
  */
 final class TensorFileName {

@@ -20,13 +20,13 @@ import java.util.Map;
 
 /**
  * A file with weights of one version. An open reads the weights from the shards, and the content of an open file never changes.
- * Opens share their memory while they get the same version. Read-only.
+ * Handles with the same version share the memory of the weights. Read-only.
  */
 public final class VersionFile implements MountedFile {
-    /** The name of the file with the whole model. */
+    /** The name of the file that contains the whole model. */
     public static final String MODEL = "model.safetensors";
 
-    /** The directory of the files with one tensor each. */
+    /** The directory of the files that contain one tensor each. */
     public static final String TENSORS = "tensors/";
 
     private static final ReadVersion NOTHING = new ReadVersion(ReadVersion.NO_ROUND, 0, 0, 0, 0, 0, true);
@@ -37,10 +37,10 @@ public final class VersionFile implements MountedFile {
     private final FileHead head;
     private final long begin;
     private final long end;
-    /** The whole blocks that contain the weights. */
+    /** The range of whole blocks that contains the weights of this file. */
     private final long rangeStart;
     private final long rangeBytes;
-    /** One open at a time reads the weights, so the next one finds them. */
+    /** Held while an open reads the weights, so a concurrent open waits and then shares these weights. */
     private final CancellableLock opening = new CancellableLock();
     /** The open inodes, by their number. Guarded by the monitor of this object. */
     private final Map<Long, Inode> inodes = new HashMap<>();
@@ -116,7 +116,10 @@ public final class VersionFile implements MountedFile {
             name + " was open when the process of the mount was restarted, and its version is lost; open it again");
     }
 
-    /** Returns the content of an inode that is open already and is opened again, as through /proc/PID/fd, or null. */
+    /**
+     * Returns the content of an inode that is already open, for example because it is opened again through /proc/PID/fd; null if
+     * it is not open.
+     */
     private synchronized Content ofInode(long instance) {
         Inode inode = inodes.get(instance);
         if (inode == null) {
@@ -135,8 +138,8 @@ public final class VersionFile implements MountedFile {
     }
 
     /**
-     * Returns the content of the version that was read last, if it is still the newest; otherwise null. Null too if a shard does
-     * not respond: a read connects again.
+     * Returns the content of the version that was read last, if this version is still the newest. Otherwise returns null. Also
+     * returns null if a shard does not respond, because a new read then connects again.
      */
     private Content shared(Cancellation cancellation) throws IOException {
         Content candidate;
@@ -195,7 +198,7 @@ public final class VersionFile implements MountedFile {
         }
     }
 
-    /** The weights of a version, for all handles that have it. */
+    /** The weights of one version, shared by all handles of this version. */
     private static final class Content {
         private DataMemory memory;
         private ReadVersion version;
@@ -204,7 +207,7 @@ public final class VersionFile implements MountedFile {
         private int handles = 1;
     }
 
-    /** An inode of the kernel, whose pages are of one version. Guarded by the monitor of the file. */
+    /** An inode of the kernel. All its pages in the page cache belong to one version. Guarded by the monitor of the file. */
     private static final class Inode {
         private Content content;
         private int handles;

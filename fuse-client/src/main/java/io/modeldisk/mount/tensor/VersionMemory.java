@@ -8,14 +8,14 @@ import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * Limits the memory of all files that are open with a version of the weights to {@value #MODELS} times the size of the model and
- * a little more, so programs that forget to close files cannot use up the memory of the machine. Thread-safe.
+ * Limits the memory of all open files that hold a version of the weights. The limit is {@value #MODELS} times the size of the
+ * model plus 16 MiB, so programs that forget to close files cannot exhaust the memory of the machine. Thread-safe.
  */
 public final class VersionMemory {
-    /** The limit, in sizes of the model. */
+    /** The limit as a multiple of the size of the model, without the extra bytes. */
     static final int MODELS = 4;
 
-    /** The limit of a model of size 0. */
+    /** The bytes that are added to the limit, so the limit is large enough for small models. */
     private static final long EXTRA_BYTES = 16 << 20;
 
     private final RemoteModel model;
@@ -29,7 +29,7 @@ public final class VersionMemory {
         this.limitBytes = MODELS * model.facts().sizeBytes() + EXTRA_BYTES;
     }
 
-    /** The memory in use, in bytes. */
+    /** Returns the memory in use, in bytes. */
     public synchronized long usedBytes() {
         return usedBytes;
     }
@@ -37,7 +37,7 @@ public final class VersionMemory {
     /**
      * Allocates memory.
      *
-     * @throws ErrnoException EMFILE if the limit is reached, ENOMEM if the machine has no memory
+     * @throws ErrnoException EMFILE if the limit would be exceeded, ENOMEM if the machine has too little memory
      */
     DataMemory allocate(String file, long bytes) throws IOException {
         synchronized (this) {

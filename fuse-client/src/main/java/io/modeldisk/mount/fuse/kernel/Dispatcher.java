@@ -41,19 +41,19 @@ final class Dispatcher {
     private final boolean mapsFiles;
     private final PollNotifier polls;
     private final Runnable flush;
-    /** The number of the last inode of a file that is constant while it is open. */
+    /** The number of the inode that the last lookup of a {@link Trait#CONSTANT_WHILE_OPEN} file has returned. */
     private final AtomicLong instances = new AtomicLong();
-    /** Set before the first request. */
+    /** The pool to which the slots of started requests return. Set before the first request. */
     private SlotPool slots;
-    /** The state of a mount that outlives its process; null if it does not. */
+    /** The saved state; null if the mount ends with its process. */
     private MountState state;
-    /** The number of the last fsync that the previous process has completed, perhaps without a reply; 0 if there is none. */
+    /** The number of the last fsync that the previous process has completed, possibly without a reply; 0 if there is none. */
     private long completed;
 
     /**
      * Creates a dispatcher.
      *
-     * @param mapsFiles whether processes can map files that are not memory
+     * @param mapsFiles whether the kernel lets processes map files that are not memory
      */
     Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
         Interrupts interrupts, PollNotifier polls, boolean mapsFiles) {
@@ -70,17 +70,20 @@ final class Dispatcher {
         this.interrupts = interrupts;
     }
 
-    /** Ends the started requests of these slots, and returns the slots to the pool. Must be called before the first request. */
+    /**
+     * Sets this object to end the started requests of these slots, and to return the slots to the pool. Must be called before the
+     * first request.
+     */
     void endStarted(List<RequestSlot> all, SlotPool pool) {
         slots = pool;
         all.forEach(slot -> slot.onEnd(this::end));
     }
 
     /**
-     * Records open files in a state, and continues with those that the previous process has recorded. Must be called before
-     * the first request.
+     * Records open files in the saved state from now on, and takes over the files that the previous process has recorded. Must be
+     * called before the first request.
      *
-     * @param lastFsync the number of the last fsync that the previous process has completed, perhaps without a reply
+     * @param lastFsync the number of the last fsync that the previous process has completed, possibly without a reply
      */
     void record(MountState recorded, long lastFsync) throws IOException {
         state = recorded;
@@ -104,16 +107,16 @@ final class Dispatcher {
         }
     }
 
-    /** Sends what started requests have held back. */
+    /** Sends the commands that started requests have held back. */
     void flush() {
         flush.run();
     }
 
     /**
      * Serves the request in this slot. If the limit for requests of this kind is reached, parks the request instead. A thread
-     * that has served a request also serves the parked requests of this kind. Throws no exception.
+     * that has served a request then serves the parked requests of the same kind. Throws no exception.
      *
-     * @return whether the slot is free. If false, a request was started, and the slot will be returned to the pool
+     * @return true if the slot is free again; false if the request was started and its end will return the slot to the pool
      */
     boolean serve(RequestSlot slot) {
         RequestKind kind = kind(slot.request());
@@ -166,7 +169,8 @@ final class Dispatcher {
             interrupts.end(slot);
             lane.leave();
             if (lane.next(slot)) {
-                // The calling thread receives responses and must not wait, but the next request may.
+                // A new thread serves the parked request, because that request can wait, and the calling thread must not: it
+                // receives the responses of the shards.
                 ThreadName.PARKED.builder().start(() -> serveParked(slot, lane));
             } else {
                 slots.giveBack(slot);
@@ -207,7 +211,7 @@ final class Dispatcher {
             }
             started = start(slot);
             if (!started) {
-                // The request may wait for requests that this thread has started.
+                // This request might wait for requests that this thread has started, so their commands are sent first.
                 flush();
                 dispatch(slot);
             }
@@ -320,7 +324,7 @@ final class Dispatcher {
         slot.replyBody();
     }
 
-    /** Makes maps of the weights show the weights of this moment. */
+    /** Tells the kernel to discard the cached pages of all files with weights, so maps show the current weights. */
     private void invalidateMaps(RequestSlot slot) {
         try {
             for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {
@@ -390,17 +394,17 @@ final class Dispatcher {
         }
         boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
         long unique = request.unique() & ~KernelProtocol.RESENT;
-        // The process before may have opened the file, and been killed before its reply.
+        // The previous process might have opened the file and been killed before it replied.
         long handle = state != null && unique != request.unique() ? state.openedBy(unique) : -1;
         if (handle < 0) {
             handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()),
                 request.node(), writable, unique);
         }
-        // If the content is constant, it may be in the page cache, so processes can map the file on every kernel.
+        // Constant content is allowed in the page cache, so processes can map such a file on every kernel.
         slot.body().open(handle, file.is(Trait.CONSTANT_WHILE_OPEN) ? 0 : KernelProtocol.OPEN_FLAGS);
         slot.replyBody();
         if (slot.isRefused()) {
-            // The process was interrupted, so the kernel knows no open file that it could release.
+            // The process was interrupted, so the kernel has no open file and will send no release.
             release(handle);
         }
     }
@@ -460,7 +464,7 @@ final class Dispatcher {
         }
     }
 
-    /** Replies with the text, or with its length if the buffer of the process has size 0. */
+    /** Replies with the text, or only with its length if the buffer of the process has size 0. */
     private void replyWithin(RequestSlot slot, int roomBytes, String text) throws IOException {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (roomBytes == 0) {

@@ -17,19 +17,19 @@ import java.util.concurrent.locks.Condition;
  * Delivers FUSE interrupts. If the interrupted request is in progress, cancels the request. If the request is parked, replies to
  * the request with EINTR.
  *
- * <p>A cancelled request ends when the shards have confirmed that its commands are aborted, which a silent shard does only after
- * seconds, so after {@value #GRACE_MS} ms the process gets the reply EINTR, and the request is abandoned: it continues without a
- * process that waits for it. Until it has ended, later requests that change the same file wait for it.
+ * <p>A cancelled request ends when the shards have confirmed that its commands are aborted. A shard that does not respond can
+ * delay this for seconds, so after {@value #GRACE_MS} ms the process gets the reply EINTR. The request is then abandoned: it
+ * continues, but no process waits for it. Later requests that change the same file wait until the abandoned request has ended.
  *
- * <p>One thread may handle the interrupt before another thread begins the interrupted request, so the numbers of such
- * requests are stored, at most the last {@value #REMEMBERED}, and the interrupt takes effect when the request begins. FUSE has
- * another way: the reply EAGAIN to an interrupt makes the kernel send the interrupt again. This class does not use EAGAIN,
- * because the kernel accepts EAGAIN only on the descriptor from which the interrupted request was read. This class does not know
- * the descriptor before the request begins. Thread-safe.
+ * <p>One thread can handle the interrupt before another thread begins the interrupted request. The number of such a request is
+ * stored, and the interrupt takes effect when the request begins. At most {@value #REMEMBERED} numbers are stored. FUSE offers an
+ * alternative: the reply EAGAIN to an interrupt makes the kernel send the interrupt again. This class does not use EAGAIN,
+ * because the kernel accepts it only on the descriptor from which the interrupted request was read, and this descriptor is
+ * unknown until the request begins. Thread-safe.
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;
-    /** The time that a cancelled request has to end by itself. */
+    /** The time between the cancellation of a request and the reply EINTR to its process. */
     private static final long GRACE_MS = 100;
 
     private final List<RequestSlot> slots;
@@ -38,7 +38,7 @@ final class Interrupts {
     private final ScopedLock lock = new ScopedLock();
     private final Condition ended = lock.newCondition();
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, ended);
-    // The numbers of the requests whose interrupt arrived before they began; 0 in free entries. Guarded by this.
+    // The numbers of the requests whose interrupt arrived before the request began; 0 in free entries. Guarded by this.
     private final long[] early = new long[REMEMBERED];
     private int next;
     private volatile boolean anyEarly;
@@ -60,7 +60,7 @@ final class Interrupts {
      */
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
         // The number is stored before the slots and the lanes are searched. If the search misses a request that begins or is
-        // parked at the same time, the method begin or parked of this class finds the number.
+        // parked at the same time, begin() or parked() finds the number.
         int at = Math.floorMod(next++, REMEMBERED);
         early[at] = unique;
         anyEarly = true;
@@ -73,7 +73,7 @@ final class Interrupts {
     /**
      * Makes the request in this slot interruptible. Cancels the request if its interrupt has already arrived.
      *
-     * @return false if no request may begin any more, because another process will serve it
+     * @return false if no request is allowed to begin any more, because the next process will serve it
      */
     boolean begin(RequestSlot slot) {
         slot.begin();
@@ -96,10 +96,10 @@ final class Interrupts {
     }
 
     /**
-     * Waits until no abandoned request that changes a node is in progress. Otherwise a process could write a file again after an
-     * interrupt, and its earlier write could come later.
+     * Waits until no abandoned request that changes a node is in progress. Without this wait, a process could repeat a write
+     * after an interrupt, and the interrupted write could take effect after the repeated one.
      *
-     * @param cancellation that of the calling request
+     * @param cancellation the cancellation of the calling request
      */
     void awaitAbandoned(long node, Cancellation cancellation) throws InterruptedIOException {
         if (!isAbandoned(node)) {
@@ -128,9 +128,10 @@ final class Interrupts {
     }
 
     /**
-     * Prevents that further requests begin, and cancels those in progress.
+     * Prevents further requests from beginning, and cancels the requests in progress.
      *
-     * @param kernelResends whether the kernel sends requests without a reply to the next process; otherwise they fail with EINTR
+     * @param kernelResends true if the kernel sends requests without a reply to the next process; false if they must fail with
+     *     EINTR
      */
     void freeze(boolean kernelResends) {
         resends = kernelResends;
@@ -138,7 +139,9 @@ final class Interrupts {
         slots.forEach(RequestSlot::cancel);
     }
 
-    /** Returns whether a request that did not succeed is left without a reply, so another process serves it again. */
+    /**
+     * Returns whether a request that did not succeed must get no reply from this process, so the next process serves it again.
+     */
     boolean isLeft(RequestSlot slot) {
         return frozen && resends && slot.cancellation().isCancelled();
     }
@@ -163,7 +166,7 @@ final class Interrupts {
         slots.forEach(RequestSlot::cancel);
     }
 
-    /** Returns the number of the request with this cancellation; 0 if there is none. */
+    /** Returns the kernel's number of the request with this cancellation; 0 if there is none. */
     long unique(Cancellation cancellation) {
         for (RequestSlot slot : slots) {
             if (slot.cancellation() == cancellation) {
@@ -191,7 +194,7 @@ final class Interrupts {
             try {
                 clock.sleep(GRACE_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
-                // No code interrupts this thread. An interrupt would only make the reply earlier.
+                // No code interrupts this thread. An interrupt would only cause the reply to be sent earlier.
                 Thread.currentThread().interrupt();
             }
             slot.abandon(unique);

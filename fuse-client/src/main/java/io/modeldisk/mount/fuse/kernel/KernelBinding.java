@@ -16,7 +16,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Implements the kernel's FUSE protocol on /dev/fuse without a library. Requests of 1 MiB need no copy and no allocation. */
+/**
+ * Implements the kernel's FUSE protocol on /dev/fuse without a library. Even requests of 1 MiB are not copied and allocate no
+ * memory.
+ */
 public final class KernelBinding implements FuseBinding {
     static final String DEVICE = "/dev/fuse";
 
@@ -24,16 +27,17 @@ public final class KernelBinding implements FuseBinding {
     private final boolean passthrough;
     private final boolean mayResend;
 
-    /** Creates a binding that lets the kernel use the memory of files, if the kernel can. */
+    /** Creates a binding that uses all features of the kernel. */
     public KernelBinding() {
         this(true, true);
     }
 
     /**
-     * Creates a binding that does without features of newer kernels.
+     * Creates a binding that can leave features of newer kernels unused.
      *
-     * @param passthrough if false, the files that are memory are symbolic links
-     * @param mayResend if false, requests that are in progress when a process leaves its mount fail with EINTR
+     * @param passthrough false to show files whose content is memory as symbolic links, instead of FUSE passthrough
+     * @param mayResend false to let requests fail with EINTR if they are in progress when a process hands over its mount, instead
+     *     of letting the kernel send them again
      */
     KernelBinding(boolean passthrough, boolean mayResend) {
         this.passthrough = passthrough;
@@ -96,7 +100,7 @@ public final class KernelBinding implements FuseBinding {
         try {
             return new KernelSession(directory, fd, fileSystem, options, unmounter, passthrough, mayResend);
         } catch (IOException | RuntimeException e) {
-            // The descriptor is closed before the unmount, so the unmount does not wait for a reply of this session.
+            // The descriptor is closed before the unmount. Otherwise the unmount would wait for a reply from this session.
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;

@@ -26,7 +26,7 @@ final class KernelProtocol {
     /** DIRECT_IO_ALLOW_MMAP, in the second word: processes can map files that bypass the page cache. */
     static final int ALLOW_MMAP = 1 << 4;
 
-    /** HAS_RESEND, in the second word: the kernel can send again the requests that a process has received and not answered. */
+    /** HAS_RESEND, in the second word: the kernel can send requests again that a process has received but not answered. */
     static final int HAS_RESEND = 1 << 7;
 
     /** FUSE_UNIQUE_RESEND: the bit in the number of a request that was sent again. */
@@ -35,13 +35,13 @@ final class KernelProtocol {
     /** FUSE_NOTIFY_RESEND: a message to the kernel to send again all requests that have no reply. */
     static final int NOTIFY_RESEND = 7;
 
-    /** FUSE_WRITE_CACHE: a WRITE request with this flag has pages of a map. */
+    /** FUSE_WRITE_CACHE: a WRITE request with this flag contains changed pages of a map. */
     static final int WRITE_CACHE = 1;
 
     /** FUSE_NOTIFY_POLL: a message to the kernel that the events of an open file may have changed. */
     static final int NOTIFY_POLL = 1;
 
-    /** FUSE_POLL_SCHEDULE_NOTIFY: a process waits for the events of a POLL request. */
+    /** FUSE_POLL_SCHEDULE_NOTIFY: a process waits until the file of a POLL request has events. */
     static final int POLL_WAITS = 1;
 
     /** FUSE_NOTIFY_INVAL_INODE: a message to the kernel that the cached pages of a node are outdated. */
@@ -53,10 +53,10 @@ final class KernelProtocol {
     /** The maximum number of asynchronous requests in flight. */
     static final int BACKGROUND = 24;
 
-    /** The maximum number of pages of a process's memory in one read or write request. */
+    /** The maximum number of pages of a process's memory that one read or write request can cover. */
     static final int LARGE_PAGES = 256;
 
-    /** The maximum number of pages in one request if the kernel lacks MAX_PAGES. */
+    /** The maximum number of pages in one request if the kernel does not support MAX_PAGES. */
     static final int SMALL_PAGES = 32;
 
     static final int PAGE_BYTES = 4096;

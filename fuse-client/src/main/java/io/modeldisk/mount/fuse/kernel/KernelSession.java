@@ -36,20 +36,20 @@ final class KernelSession extends FuseSession {
     private final MemoryFiles memories;
     private final WorkerPool workers;
     private final CompletableFuture<Void> ended;
-    /** True if the kernel can send again the requests that were in progress. */
+    /** True if the kernel can send requests again that have no reply. */
     private final boolean resends;
 
     /**
      * Starts to serve a mounted file system.
      *
      * @param fd the descriptor of /dev/fuse, which the session owns unless this constructor fails
-     * @param passthrough whether the kernel may use the memory of files
-     * @param mayResend whether the kernel may send requests again, if it can
+     * @param passthrough whether the kernel is allowed to access memory directly (FUSE passthrough)
+     * @param mayResend whether the kernel is allowed to send requests again; ignored if the kernel does not support this
      */
     KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter,
         boolean passthrough, boolean mayResend) throws IOException {
         super(directory, options, unmounter);
-        // Each thread has a slot while started requests have others.
+        // The reading threads need slots of their own, because started requests can occupy all other slots.
         int count = Lanes.threads(options.dataRequests()) + FuseOptions.WORKER_THREADS;
         List<RequestSlot> slots = new ArrayList<>(count);
         this.memory = options.memory().apply((long) count * DataRequest.MEMORY_BYTES);
@@ -79,7 +79,8 @@ final class KernelSession extends FuseSession {
                     "before Linux 6.9, the kernel does not resend requests that were in progress: if the previous process"
                         + " was killed, the processes that have made such requests wait until they are killed");
             } else if (options.handover().resumes()) {
-                // Before the first request is read: the kernel would send it again while it is served.
+                // This must precede the first read of a request. Otherwise the kernel would send that request again while it is
+                // being served.
                 polls.resend();
             }
             workers.start();
@@ -91,7 +92,8 @@ final class KernelSession extends FuseSession {
     }
 
     /**
-     * Negotiates the capabilities, or returns those that the previous process has negotiated: the kernel sends INIT only once.
+     * Returns the capabilities of the session. Negotiates them, unless the previous process has already done so, because the
+     * kernel sends INIT only once.
      */
     private int capabilities(RequestSlot slot, int fd, boolean mayResend) throws IOException {
         Handover handover = options.handover();
@@ -111,7 +113,7 @@ final class KernelSession extends FuseSession {
 
     /**
      * Receives INIT, the first request of a session, which negotiates the version, the capabilities and the request sizes, and
-     * replies to it. Returns the capabilities of the second word that both sides have.
+     * replies to it. Returns those capabilities of the second word that the kernel and modeldisk both support.
      */
     private static int shakeHands(RequestSlot slot, int fd, boolean wholeBlockWrites) throws IOException {
         long length = slot.receive(fd);
@@ -130,7 +132,7 @@ final class KernelSession extends FuseSession {
         boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
         int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
         // The kernel splits a write at a limit of bytes and at a limit of pages. Memory that does not start at a page boundary
-        // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
+        // occupies one more page, so a split at the limit of pages can lie within a logical block. With wholeBlockWrites, the
         // limit of bytes is lower, so the kernel reaches this limit first and splits between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
         int more = request.moreCapabilities()
@@ -151,7 +153,7 @@ final class KernelSession extends FuseSession {
         return awaitStopped(FuseOptions.CLOSE_TIMEOUT);
     }
 
-    /** Makes the kernel send a request. */
+    /** Makes the kernel send a request, to wake a thread that waits for one. */
     private void ask() {
         try {
             Files.getFileStore(directory).getTotalSpace();

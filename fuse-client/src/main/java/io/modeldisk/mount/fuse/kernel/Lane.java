@@ -10,11 +10,11 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Limits the number of requests of one kind that are served at the same time. Further requests are parked in order of arrival:
- * they are copied out of their slots and occupy no thread, so requests of other kinds continue. Below the limit, a lane acquires
- * no lock and allocates no memory. Thread-safe.
+ * each is copied out of its slot and occupies no thread, so requests of other kinds are still served. Below the limit, a lane
+ * acquires no lock and allocates no memory. Thread-safe.
  */
 final class Lane {
-    /** The default of 64 MiB is enough for 64 parked writes of 1 MiB. */
+    /** The default limit of the memory for parked requests: 64 MiB, enough for 64 writes of 1 MiB. */
     static final long DEFAULT_PARKED_BYTES = 64 << 20;
 
     private static final Logger LOG = LogManager.getLogger(Lane.class);
@@ -40,8 +40,9 @@ final class Lane {
      *
      * @param name the name of the lane in the log
      * @param limit the maximum number of requests that are served at the same time, at least 1
-     * @param parkedBytesLimit the maximum memory of parked requests; a thread that reads a request beyond this limit waits
-     * @param beforeWait runs in a thread before it waits
+     * @param parkedBytesLimit the maximum total size of parked requests. A thread that has read a request beyond this limit waits
+     *     until a parked request is removed
+     * @param beforeWait is run by a thread before it waits for this memory
      */
     Lane(String name, int limit, long parkedBytesLimit, Runnable beforeWait) {
         this.beforeWait = beforeWait;
@@ -52,7 +53,7 @@ final class Lane {
 
     /**
      * Admits the request in this slot, or parks it if the limit is reached. After a request was parked, the caller must call
-     * {@link #next} once. Otherwise no thread serves the parked request if all other requests completed before it was parked.
+     * {@link #next} once. Otherwise, if all other requests completed just before, no thread would serve the parked request.
      *
      * @return whether the request may be served now
      */
@@ -111,8 +112,8 @@ final class Lane {
     }
 
     /**
-     * Parks the request in this slot and returns true. If the lane is below its limit again, admits the request and returns
-     * false.
+     * Parks the request in this slot and returns true. If the lane is below its limit again by now, admits the request instead
+     * and returns false.
      */
     private boolean park(RequestSlot slot) {
         int bytes = slot.request().lengthBytes();

@@ -1,7 +1,7 @@
 package io.modeldisk.mount.fuse.kernel;
 
 /**
- * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free,
+ * The lanes of a session, one for each kind of request that can wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free,
  * so immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
  */
 final class Lanes {
@@ -12,8 +12,8 @@ final class Lanes {
     static final int VERSIONS = 2;
 
     /**
-     * The number of threads that remain for immediate requests when all lanes are full. One thread serves a request while the
-     * other thread reads the next request.
+     * The number of threads that remain for immediate requests when all lanes are full. One of them serves a request while the
+     * other reads the next request.
      */
     static final int IMMEDIATE_THREADS = 2;
 
@@ -24,7 +24,7 @@ final class Lanes {
     /**
      * Creates the lanes.
      *
-     * @param beforeWait runs in a thread before it waits because the memory of parked requests is full
+     * @param beforeWait is run by a thread before it waits because the memory for parked requests is full
      */
     Lanes(int dataRequests, Runnable beforeWait) {
         this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES, beforeWait);
@@ -32,9 +32,7 @@ final class Lanes {
         this.versions = new Lane("versions", VERSIONS, Lane.DEFAULT_PARKED_BYTES, beforeWait);
     }
 
-    /**
-     * Returns the number of threads of a session. With this number, requests of one kind never block requests of another kind.
-     */
+    /** Returns the number of threads that a session needs so that requests of one kind never block requests of another kind. */
     static int threads(int dataRequests) {
         return dataRequests + INQUIRIES + VERSIONS + IMMEDIATE_THREADS;
     }

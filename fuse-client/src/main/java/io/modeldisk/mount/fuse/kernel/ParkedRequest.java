@@ -1,7 +1,7 @@
 package io.modeldisk.mount.fuse.kernel;
 
 /**
- * A copy of a request that was received and is not served yet.
+ * A copy of a request that was received but cannot be served yet.
  *
  * @param fd the descriptor from which the request was read, and to which its reply must be written
  * @param unique the number of the request

@@ -34,7 +34,7 @@ final class PollNotifier {
         vector.set(JAVA_LONG, 0, out.address());
     }
 
-    /** Returns a wake-up for the open file that has this number in the kernel. */
+    /** Returns a wake-up for the open file with this number, which the kernel has assigned. */
     PollWakeup wakeup(long number) {
         return new PollWakeup() {
             @Override
@@ -66,7 +66,9 @@ final class PollNotifier {
         }
     }
 
-    /** Wakes the process that waits for the open file with this number, so it asks again. */
+    /**
+     * Wakes the processes that wait for the open file with this number. The kernel then requests the events of the file again.
+     */
     synchronized void wake(long number) {
         if (closed) {
             return;

@@ -8,14 +8,14 @@ import io.modeldisk.mount.fuse.FileTree;
 import io.modeldisk.mount.fuse.Nodes;
 import java.lang.foreign.MemorySegment;
 
-/** A reply in memory, as the kernel reads it: {@code struct fuse_out_header} and its body (linux/fuse.h). */
+/** A reply in memory, in the format of the kernel: {@code struct fuse_out_header} and the body (linux/fuse.h). */
 final class ReplyView {
     static final int HEADER_BYTES = 16;
     static final int CAPACITY_BYTES = 4096;
 
     private static final int ATTR_BYTES = 88;
     private static final int BODY = HEADER_BYTES;
-    // The kernel may cache names for 1 h and attributes for 1 s. Names are fixed, but writes change attributes.
+    // The kernel is allowed to cache names for 1 h and attributes for 1 s. Names never change, but attributes such as times do.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
 
@@ -55,7 +55,7 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 24, 1_000_000);
         out.set(JAVA_SHORT, BODY + 28, (short) maxPages);
         out.set(JAVA_INT, BODY + 32, moreCapabilities);
-        // max_stack_depth: the memory of a file is not a file of another FUSE mount.
+        // max_stack_depth is 1, because the memory behind a file is never itself a file of a stacked file system.
         out.set(JAVA_INT, BODY + 36, (moreCapabilities & KernelProtocol.PASSTHROUGH) != 0 ? 1 : 0);
     }
 
@@ -84,7 +84,10 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 8, flags);
     }
 
-    /** Writes {@code struct fuse_open_out} for a file whose memory the kernel uses under this backing number. */
+    /**
+     * Writes {@code struct fuse_open_out} for a file whose content is memory. {@code backing} is the kernel's number of this
+     * memory.
+     */
     void openMemory(int backing) {
         open(0, KernelProtocol.OPEN_PASSTHROUGH);
         out.set(JAVA_INT, BODY + 12, backing);
@@ -134,7 +137,7 @@ final class ReplyView {
      * Adds a {@code struct fuse_dirent}.
      *
      * @param next the offset of the next entry
-     * @param limitBytes the largest length of the body
+     * @param limitBytes the maximum length of the body
      * @return false if the entry does not fit into the body
      */
     boolean directoryEntry(long node, long next, FileTree.Type type, byte[] name, int limitBytes) {
@@ -158,7 +161,8 @@ final class ReplyView {
         int at = BODY + bodyBytes;
         out.asSlice(at, ATTR_BYTES).fill((byte) 0);
         bodyBytes += ATTR_BYTES;
-        // stat(2) shows the same number for all inodes of a file, because cp compares it before and after the open.
+        // stat(2) must show the same inode number for all instances of a file, because cp compares the number before and after
+        // the open.
         out.set(JAVA_LONG, at, Nodes.withoutInstance(node));
         out.set(JAVA_LONG, at + 8, attributes.sizeBytes());
         out.set(JAVA_LONG, at + 16, (attributes.sizeBytes() + 511) / 512);

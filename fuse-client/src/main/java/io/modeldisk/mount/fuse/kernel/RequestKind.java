@@ -4,15 +4,17 @@ import io.modeldisk.mount.fuse.FileTree;
 import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.MountedFile;
 
-/** The kinds of requests. A {@link Lane} limits the number of threads for each kind whose requests may wait. */
+/** The kinds of requests. For each kind whose requests can wait, a {@link Lane} limits the number of threads. */
 enum RequestKind {
     /** A request that never waits. */
     IMMEDIATE,
-    /** A request that opens a generated file or reads an extended attribute. It may wait for a response of a shard. */
+    /**
+     * A request that opens a generated file, or reads or changes an extended attribute. It can wait for a response of a shard.
+     */
     INQUIRY,
-    /** A request that opens a file with one version of the weights, which it reads from the shards. */
+    /** A request that opens a file with one version of the weights. The open reads the weights from the shards. */
     VERSION,
-    /** A request that moves data. It may wait for shards and for other learners. */
+    /** A request that moves data, or opens or closes a file with data. It can wait for shards and for other learners. */
     DATA;
 
     /** Returns the kind of a request for a file, or for a directory if {@code file} is null. */

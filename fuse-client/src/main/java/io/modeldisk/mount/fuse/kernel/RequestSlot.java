@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
 
 /**
- * The memory for one request at a time: header, data and reply, and the I/O vectors that point to them. The memory is allocated
- * once and reused. Only one thread at a time uses a slot. Any thread may call {@link #interrupt} and {@link #cancel}.
+ * The memory for one request at a time: its header, data and reply, and the I/O vectors that point to them. The memory is
+ * allocated once and reused. Only one thread at a time uses a slot, but any thread can call {@link #interrupt}, {@link #cancel}
+ * and {@link #abandon}.
  */
 final class RequestSlot extends DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
@@ -27,18 +28,18 @@ final class RequestSlot extends DataRequest {
     private final MemorySegment outVector;
     private final Cancellation cancellation = new Cancellation();
 
-    /** Ends the requests that were started. Set before the first request. */
+    /** Ends a request that was started. Set before the first request. */
     private BiConsumer<RequestSlot, Ending> ender;
     /** The descriptor from which the current request was read. */
     private int fd;
     private long receivedUnique;
     private long arrivedNs;
     private boolean replied;
-    /** True if the kernel did not wait for the reply to the current request any more. */
+    /** True if the kernel has refused the reply to the current request, because it no longer waited for one. */
     private boolean refused;
-    // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
+    // The number of the request in this slot while it can be interrupted, otherwise 0. Guarded by this.
     private long unique;
-    // True if the process has the reply EINTR although the request continues. Writes are guarded by this.
+    // True if the process has received EINTR although the request continues. Writes are guarded by this.
     private volatile boolean abandoned;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
@@ -55,13 +56,13 @@ final class RequestSlot extends DataRequest {
         part(outVector, 0, out.address(), ReplyView.HEADER_BYTES);
     }
 
-    /** Sets the function that ends the requests that were started. */
+    /** Sets the function that ends a request that was started. */
     void onEnd(BiConsumer<RequestSlot, Ending> endsStarted) {
         this.ender = endsStarted;
     }
 
     /**
-     * Reads the next request. The kernel accepts the reply only on the same descriptor.
+     * Reads the next request. The reply must be written to the same descriptor.
      *
      * @return the length of the request, or the negative error number
      */
@@ -90,7 +91,10 @@ final class RequestSlot extends DataRequest {
         arrivedNs = nowNs;
     }
 
-    /** The time at which the current request arrived, if it is of the kind {@link RequestKind#VERSION}. */
+    /**
+     * Returns the time at which the current request arrived. The time is only known for a request of the kind {@link
+     * RequestKind#VERSION}.
+     */
     long arrivedNs() {
         return arrivedNs;
     }
@@ -114,7 +118,7 @@ final class RequestSlot extends DataRequest {
         return replied;
     }
 
-    /** Returns whether the kernel did not wait for the reply any more, for example because the process has another one. */
+    /** Returns whether the kernel has refused the reply, for example because the process had already received EINTR. */
     boolean isRefused() {
         return refused;
     }
@@ -138,29 +142,32 @@ final class RequestSlot extends DataRequest {
     }
 
     /**
-     * Replies with EINTR to the request with this number, unless it has ended. The thread that serves the request continues, and
-     * the kernel refuses its reply. Any thread may call this method.
+     * Replies with EINTR to the request with this number, unless the request has ended or must not be abandoned any more. The
+     * thread that serves the request continues, and the kernel refuses its later reply. Any thread can call this method.
      */
     synchronized void abandon(long interruptedUnique) {
         if (unique != interruptedUnique || !cancellation.abandon()) {
             return;
         }
-        // Before the reply, so the next request of the process already waits for this one.
+        // Set before the reply is sent, because the next request of the process must already wait for this request.
         abandoned = true;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ReplyView.HEADER_BYTES, Long.BYTES);
             new ReplyView(out).header(unique, Errno.EINTR.number(), ReplyView.HEADER_BYTES);
-            // An error means that the process has another reply already, or has ended.
+            // An error is ignored: the process has already received a reply, or has exited.
             Descriptors.write(fd, out);
         }
     }
 
-    /** Returns whether the request in this slot changes the file of a node, and was {@linkplain #abandon abandoned}. */
+    /** Returns whether the request in this slot changes the file with this node, and was {@linkplain #abandon abandoned}. */
     boolean isAbandonedChange(long node) {
         return abandoned && request.isChange() && request.node() == node;
     }
 
-    /** Cancels the request with this number. Returns false if this slot has another request. Any thread may call this method. */
+    /**
+     * Cancels the request with this number. Returns false if this slot does not hold that request. Any thread can call this
+     * method.
+     */
     synchronized boolean interrupt(long interruptedUnique) {
         if (unique != interruptedUnique) {
             return false;
@@ -169,7 +176,7 @@ final class RequestSlot extends DataRequest {
         return true;
     }
 
-    /** Cancels the request in this slot, if there is one. Any thread may call this method. */
+    /** Cancels the request in this slot, if there is one. Any thread can call this method. */
     synchronized void cancel() {
         if (unique != 0) {
             cancellation.cancel();
@@ -194,7 +201,8 @@ final class RequestSlot extends DataRequest {
     }
 
     /**
-     * Tells the kernel that the cached pages of a node are outdated. Must be called before the reply to the request in this slot.
+     * Notifies the kernel that the cached pages of a node are outdated. Must be called before the reply to the request in this
+     * slot.
      */
     void notifyInvalid(long node) throws IOException {
         reply.invalid(node);
@@ -204,7 +212,10 @@ final class RequestSlot extends DataRequest {
         reply.reset();
     }
 
-    /** Replies to a parked request with an error. May be called only if the request in this slot needs no reply. */
+    /**
+     * Replies to a parked request with an error. Must be called only while the request in this slot needs no reply, because both
+     * use the same memory.
+     */
     void replyError(ParkedRequest parked, Errno errno) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);
         reply.header(parked.unique(), errno.number(), ReplyView.HEADER_BYTES);

@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A request in memory, as the kernel wrote it: {@code struct fuse_in_header} and the first fields of its body (linux/fuse.h). The
- * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so the data of a write starts on a page.
+ * A request in memory, in the format of the kernel: {@code struct fuse_in_header} and the first fields of the body
+ * (linux/fuse.h). The first {@value #HEAD_BYTES} bytes are stored in a separate segment, so the data of a write starts at a page.
  */
 record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
-    /** The length of the header and of the fields of a WRITE request, without its data. */
+    /** The length of a WRITE request without its data: the header and the fields of the body. */
     static final int HEAD_BYTES = 80;
 
     private static final int OPCODE = 4;
@@ -95,17 +95,17 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return Math.min(head.get(JAVA_INT, BODY + 16), DataRequest.MAX_REQUEST_BYTES);
     }
 
-    /** Returns the kernel's own number of the open file, from a POLL request. */
+    /** Returns the number that the kernel has assigned to the open file, from a POLL request. */
     long pollNumber() {
         return head.get(JAVA_LONG, BODY + 8);
     }
 
-    /** Returns whether a process waits for the events of a POLL request. */
+    /** Returns whether a process waits until the file of a POLL request has events. */
     boolean pollWaits() {
         return (head.get(JAVA_INT, BODY + 16) & KernelProtocol.POLL_WAITS) != 0;
     }
 
-    /** Returns the length of the range, from a FALLOCATE request. Its offset is that of {@link #offset}. */
+    /** Returns the length of the range, from a FALLOCATE request. {@link #offset} returns the start of the range. */
     long rangeBytes() {
         return head.get(JAVA_LONG, BODY + 16);
     }
@@ -115,7 +115,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_INT, BODY + 24);
     }
 
-    /** Returns whether this request changes a file, so its order among other changes of the file matters. */
+    /** Returns whether this request changes a file, so its order relative to other changes of the file matters. */
     boolean isChange() {
         return switch (opcode()) {
             case Opcode.WRITE, Opcode.FSYNC, Opcode.SETATTR, Opcode.SETXATTR -> true;
@@ -123,7 +123,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         };
     }
 
-    /** Returns whether a WRITE request has pages that a process has changed in a map. */
+    /** Returns whether a WRITE request contains pages that a process has changed in a map. */
     boolean isWriteBack() {
         return (head.get(JAVA_INT, BODY + 20) & KernelProtocol.WRITE_CACHE) != 0;
     }
@@ -149,7 +149,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
     }
 
     /**
-     * Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request. With size 0, the process requests only
+     * Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request. If the size is 0, the process requests only
      * the length of the value or of the list of names.
      */
     int roomBytes() {
@@ -173,7 +173,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
 
     /** Returns the name of the attribute, from a SETXATTR request. */
     String newAttributeName() {
-        // The name and a zero byte are before the value.
+        // The value is at the end of the request. The name and a zero byte precede it.
         return new String(bytes(BODY + 8, lengthBytes() - head.get(JAVA_INT, BODY) - 1), StandardCharsets.UTF_8);
     }
 

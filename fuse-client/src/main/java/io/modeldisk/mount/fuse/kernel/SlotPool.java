@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 
 /**
- * The slots of a session that hold no request. There are enough slots that a thread waits for a slot only if started requests
- * have all others. Thread-safe.
+ * The slots of a session that hold no request. A thread has to wait for a slot only if started requests occupy all slots.
+ * Thread-safe.
  */
 final class SlotPool {
     private final int size;
@@ -20,7 +20,7 @@ final class SlotPool {
     /**
      * Creates a pool of free slots.
      *
-     * @param whenComplete runs each time when all slots are in the pool again
+     * @param whenComplete is run each time when the last slot has returned to the pool
      */
     SlotPool(List<RequestSlot> slots, Runnable whenComplete) {
         this.size = slots.size();

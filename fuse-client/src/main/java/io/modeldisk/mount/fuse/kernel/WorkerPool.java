@@ -19,12 +19,12 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read and serve requests. When all threads wait, the reserve thread adds another thread, so attribute
- * requests and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops
- * when enough other threads read again.
+ * The threads that read and serve requests. If all threads are blocked, the reserve thread adds another thread, so attribute
+ * requests and interrupts are still served. The {@link Lanes} keep the last threads free for such requests. An added thread stops
+ * when enough other threads read requests again.
  *
- * <p>A thread that has started a request reads the next request into another slot, and lets the started requests hold back their
- * commands until no request waits. One message to a shard then carries several commands.
+ * <p>A thread that has started a request reads the next request into another slot. The started requests hold back their commands
+ * until no further request is available, so one message to a shard carries several commands.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
@@ -44,7 +44,7 @@ final class WorkerPool {
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
-    /** True if the threads end after their current request, because another process will read the next one. */
+    /** True if the threads must end after their current request, because another process will read the next request. */
     private volatile boolean stopping;
     // Used only by the reserve thread.
     private boolean loggedNoThread;
@@ -92,8 +92,9 @@ final class WorkerPool {
     }
 
     /**
-     * Returns the descriptor of one thread that the previous process has left: the requests that it has read from this descriptor
-     * can be answered only as long as the descriptor is open. If there is none, clones the device, and keeps the descriptor.
+     * Returns the descriptor from which one thread reads requests. If the previous process has left a descriptor of this name,
+     * returns it, because requests that were read from this descriptor can be answered only while it is open. Otherwise clones
+     * the device, and gives the descriptor to the service manager to keep.
      */
     private int device(String name, int flags, int other) throws IOException {
         int left = handover.take(name);
@@ -109,8 +110,8 @@ final class WorkerPool {
     }
 
     /**
-     * Opens the device for one thread, which replies to its requests without the locks of the other threads. Returns the
-     * descriptor, or {@code other} if this user has no permission to open the device.
+     * Opens the device for one thread. With its own descriptor, a thread replies to requests without contention for a lock with
+     * other threads. Returns the descriptor, or {@code other} if this user is not allowed to open the device.
      */
     private int cloneDevice(int flags, int other) throws IOException {
         int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC | flags);
@@ -136,9 +137,9 @@ final class WorkerPool {
     /**
      * Serves requests until the mount ends.
      *
-     * @param fd the descriptor on which this thread waits for requests
-     * @param triedFd the descriptor on which this thread reads a request if there is one; {@link #NONE} if there is no such
-     *     descriptor
+     * @param fd the blocking descriptor from which this thread reads requests
+     * @param triedFd the non-blocking descriptor from which this thread reads a request if one is available; {@link #NONE} if
+     *     there is no such descriptor
      */
     private void serve(RequestSlot first, int fd, int triedFd, boolean added) {
         RequestSlot slot = first;
@@ -164,7 +165,7 @@ final class WorkerPool {
         } finally {
             try {
                 if (holdsBack) {
-                    // The requests that this thread has started wait for it otherwise, until they are cancelled.
+                    // Without this flush, the requests that this thread has started would wait until they are cancelled.
                     dispatcher.flush();
                 }
             } finally {
@@ -184,7 +185,7 @@ final class WorkerPool {
 
     private long await(RequestSlot slot, int fd) {
         reading.incrementAndGet();
-        // Another thread first sets stopping, and then looks at the number of reading threads.
+        // The order matters: another thread sets stopping first, and then reads the number of reading threads.
         long length = stopping ? -Errno.EAGAIN.number() : slot.receive(fd);
         if (reading.decrementAndGet() == 0 && reserveSleeps) {
             LockSupport.unpark(reserve);
@@ -193,8 +194,8 @@ final class WorkerPool {
     }
 
     /**
-     * Serves a request. Catches all failures, because the kernel would wait for the replies of a stopped thread. Returns false if
-     * another thread ends the request, and then returns its slot to the pool.
+     * Serves a request. Catches every exception, because the kernel would wait forever for the reply of a thread that has
+     * stopped. Returns false if another thread will end the request and return its slot to the pool.
      */
     private boolean serveRequest(RequestSlot slot) {
         try {
@@ -206,7 +207,9 @@ final class WorkerPool {
         }
     }
 
-    /** Returns whether a read error closes the session. ENOENT, EINTR and EAGAIN only mean that no request was received. */
+    /**
+     * Returns whether a read error means the end of the session. ENOENT, EINTR and EAGAIN only mean that no request was received.
+     */
     private static boolean isEnd(long error) {
         if (error == -Errno.ENOENT.number() || error == -Errno.EINTR.number() || error == -Errno.EAGAIN.number()) {
             return false;
@@ -242,7 +245,7 @@ final class WorkerPool {
             }
             long before = received.get();
             sleep(clock, STUCK_NS);
-            // No thread reads now, and none has read a request since the last check, so all threads wait.
+            // No thread is reading, and no request was received since the last check, so all threads are blocked.
             if (reading.get() == 0 && received.get() == before && !unmounted && !stopping) {
                 try {
                     addThread();
@@ -267,8 +270,8 @@ final class WorkerPool {
     /**
      * Ends the threads after their current requests. No request is read after that. The descriptors stay open.
      *
-     * @param ask lets the kernel send any request, which wakes a thread that waits for one; may wait for the reply
-     * @param endNs the time at which this method returns at the latest
+     * @param ask makes the kernel send any request, which wakes a thread that waits for one; can block until the reply
+     * @param endNs the latest time at which this method returns
      */
     void stopReading(Runnable ask, long endNs) {
         stopping = true;
@@ -276,13 +279,17 @@ final class WorkerPool {
         askUntil(() -> reading.get() == 0, ask, clock, endNs);
     }
 
-    /** Makes one thread call {@code ask} again and again until the condition is true or the time has come. */
+    /**
+     * Starts a thread that calls {@code ask} repeatedly, and waits until the condition is true or the time {@code endNs} is
+     * reached.
+     */
     static void askUntil(BooleanSupplier condition, Runnable ask, NanoClock clock, long endNs) {
         BooleanSupplier isOver = () -> condition.getAsBoolean() || clock.nanoTime() - endNs >= 0;
         if (isOver.getAsBoolean()) {
             return;
         }
-        // In a thread of its own, because a call may wait: if all workers have ended meanwhile, only the next process replies.
+        // A separate thread makes the calls, because a call can block: if all workers have ended meanwhile, only the next process
+        // replies to it.
         ThreadName.WAKER.builder().start(() -> {
             while (!isOver.getAsBoolean()) {
                 ask.run();
@@ -293,7 +300,7 @@ final class WorkerPool {
         }
     }
 
-    /** Returns whether all threads have ended and all started requests too. */
+    /** Returns whether all threads and all started requests have ended. */
     synchronized boolean haveStopped() {
         return threads == 0 && slots.isComplete();
     }
@@ -317,7 +324,7 @@ final class WorkerPool {
         try {
             clock.sleep(durationNs, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            // No code interrupts these threads. An interrupt would only make the next check earlier.
+            // No code interrupts these threads. An interrupt would only cause the next check to be made earlier.
             LOG.debug("a thread was interrupted while it slept", e);
         }
     }

@@ -11,9 +11,9 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 
 /**
- * Mounts with libfuse 2 and jnr-fuse. It is slower than {@link KernelBinding}, but uses only the interface of libfuse, which is
- * the same for every kernel. Requests have at most 128 KiB, files cannot be mapped, and files that are memory are symbolic links.
- * No signal ends a system call that waits for the shards.
+ * Mounts with libfuse 2 and jnr-fuse. This binding is slower than {@link KernelBinding}, but depends only on the interface of
+ * libfuse, which is the same for every kernel. Requests have at most 128 KiB, files cannot be mapped, and files whose content is
+ * memory are symbolic links. A signal cannot end a system call that waits for the shards.
  */
 public final class JnrBinding implements FuseBinding {
     /** The file name of the library. */

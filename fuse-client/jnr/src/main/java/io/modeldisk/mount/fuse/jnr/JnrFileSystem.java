@@ -42,37 +42,42 @@ import ru.serce.jnrfuse.struct.Statvfs;
 import ru.serce.jnrfuse.struct.Timespec;
 
 /**
- * Translates each call of libfuse 2 into a call of a file or a handle, and the result or exception into a result of libfuse: 0 or
- * a number of bytes, or minus an error number. libfuse starts a thread for each request if no thread is free. Thread-safe.
+ * Translates each call of libfuse 2 into a call of a file or a handle, and the result or exception into a result for libfuse: 0,
+ * a number of bytes, or a negative error number. libfuse starts a thread for each request if no thread is free. Thread-safe.
  */
 final class JnrFileSystem extends FuseStubFS {
     /** The maximum length of a read or a write in libfuse 2. */
     static final int MAX_REQUEST_BYTES = 128 << 10;
 
-    /** The number of requests that the memory must hold in addition to the data requests. */
+    /** The number of requests for generated files that the memory must hold, in addition to the data requests. */
     static final int TEXT_REQUESTS = 2;
 
     /**
-     * flag_nullpath_ok and flag_nopath: libfuse passes no path for a call with a handle. Otherwise libfuse would hold a lock on
-     * the path while a read waits for the shards, and all calls would wait as soon as root tries to remove the file.
+     * flag_nullpath_ok and flag_nopath: libfuse passes no path for a call with a handle. Without these flags, libfuse would hold
+     * a lock on the path while a read waits for the shards. As soon as root tried to remove the file, all calls would then wait.
      */
     private static final int NO_PATHS = 1 | 1 << 1;
 
-    /** The offset of the flags in {@code struct fuse_operations}: after 38 pointers, of getattr to bmap. */
+    /** The offset of the flags in {@code struct fuse_operations}: they follow the 38 pointers from getattr to bmap. */
     private static final int FLAGS_OFFSET = 38 * Long.BYTES;
 
-    /** The number of bits of the node number in the number that libfuse keeps for an open file. */
+    /**
+     * The number of bits for the node number in the file handle that libfuse stores for an open file. The upper bits are the
+     * handle number.
+     */
     private static final int NODE_BITS = Nodes.BITS;
 
     private static final int ACCESS_MODE = 3;
     private static final int BLOCK_BYTES = 4096;
 
     /**
-     * The parts of fuse_main, which jnr-fuse has only as a whole. Between them, wake-ups must end. The interface is public
-     * because jnr-ffi implements it with another class loader.
+     * The parts of fuse_main, which jnr-fuse offers only as a whole. They are called separately, because wake-ups must end
+     * between serve and teardown. The interface is public because jnr-ffi implements it with another class loader.
      */
     public interface Session {
-        /** Mounts. Stores whether to use several threads. Returns the session, or null after a failure. */
+        /**
+         * Mounts, and stores in {@code threaded} whether to use several threads. Returns the session, or null after a failure.
+         */
         Pointer setup(int argumentCount, String[] arguments, FuseOperations operations, long operationsBytes,
             PointerByReference mountPoint, IntByReference threaded, Pointer userData);
 
@@ -83,7 +88,7 @@ final class JnrFileSystem extends FuseStubFS {
         void teardown(Pointer fuse, Pointer mountPoint);
     }
 
-    /** Reads or writes a file, in the memory of a request. */
+    /** Reads or writes a file with the memory of a request. */
     @FunctionalInterface
     private interface Transfer {
         /** Returns the result for libfuse. */
@@ -95,7 +100,7 @@ final class JnrFileSystem extends FuseStubFS {
     private final FailureLog failures;
     private final HandleTable handles = new HandleTable(null);
     private final BlockingQueue<JnrRequest> free;
-    /** Requests for generated files, which can be read while all other requests wait for the shards. */
+    /** The free requests for generated files. These files can be read even while all data requests wait for the shards. */
     private final BlockingQueue<JnrRequest> freeForTexts = new ArrayBlockingQueue<>(TEXT_REQUESTS);
     private final Set<Cancellation> inProgress = ConcurrentHashMap.newKeySet();
     private final Session session = LibraryLoader.create(Session.class).failImmediately()
@@ -105,7 +110,7 @@ final class JnrFileSystem extends FuseStubFS {
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private volatile boolean closing;
 
-    /** Creates a file system whose reads and writes use this memory. */
+    /** Creates a file system. {@code memory} is the memory for reads and writes. */
     JnrFileSystem(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, DataMemory memory) {
         Struct.getMemory(fuseOperations).putInt(FLAGS_OFFSET, NO_PATHS);
         this.clock = options.clock();
@@ -129,7 +134,8 @@ final class JnrFileSystem extends FuseStubFS {
             return 1;
         }
         int result = session.serve(fuse);
-        // Not in destroy, which libfuse calls only after it has freed the channel that a wake-up needs.
+        // The wake-ups end here and not in destroy(), because libfuse calls destroy() only after it has freed the channel that a
+        // wake-up needs.
         wakeups.close();
         session.teardown(fuse, mountPoint.getValue());
         return result;
@@ -147,12 +153,12 @@ final class JnrFileSystem extends FuseStubFS {
         inProgress.forEach(Cancellation::cancel);
     }
 
-    /** Releases all handles. Is called after the unmount. */
+    /** Releases all handles. This method is called after the unmount. */
     void releaseAll() {
         handles.releaseAll();
     }
 
-    /** Serves a request by {@code work}, which returns the result for libfuse. */
+    /** Serves a request with {@code work}, which returns the result for libfuse. */
     private int serve(Supplier<String> what, IoFunction<Cancellation, Integer> work) {
         Cancellation cancellation = new Cancellation();
         inProgress.add(cancellation);
@@ -162,7 +168,7 @@ final class JnrFileSystem extends FuseStubFS {
             }
             return work.apply(cancellation);
         } catch (Throwable e) {
-            // An exception must not reach libfuse, which would end the process.
+            // An exception that reached libfuse would end the process.
             return -failures.answerTo(what, e, cancellation.isCancelled()).number();
         } finally {
             inProgress.remove(cancellation);
@@ -340,7 +346,10 @@ final class JnrFileSystem extends FuseStubFS {
             cancellation -> put(tree.attributeNames(tree.node(path)), list, sizeBytes));
     }
 
-    /** Puts a text into a buffer, unless its size is 0. Returns the length of the text, or minus ERANGE. */
+    /**
+     * Copies a text into a buffer, unless the size of the buffer is 0. Returns the length of the text, or the negative error
+     * number ERANGE.
+     */
     private static int put(String text, Pointer buffer, long sizeBytes) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (sizeBytes > 0 && bytes.length > sizeBytes) {

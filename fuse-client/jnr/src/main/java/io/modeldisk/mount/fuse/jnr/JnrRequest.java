@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import jnr.ffi.Pointer;
 
 /**
- * A read or a write of libfuse 2. Copies its data between the buffer of libfuse and memory that datamovers can use. The object is
- * used again for later requests.
+ * A read or a write of libfuse 2. Copies the data between the buffer of libfuse and memory that datamovers can use. The object is
+ * reused for later requests.
  */
 final class JnrRequest extends DataRequest {
     private MemorySegment buffer = MemorySegment.NULL;

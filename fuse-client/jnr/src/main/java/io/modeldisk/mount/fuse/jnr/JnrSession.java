@@ -19,7 +19,7 @@ import jnr.posix.POSIXFactory;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** A session of libfuse 2, which has threads of its own. Owns the memory of the requests. Thread-safe. */
+/** A session of libfuse 2, which creates its own threads. Owns the memory of the requests. Thread-safe. */
 final class JnrSession extends FuseSession {
     private static final Logger LOG = LogManager.getLogger(JnrSession.class);
     private static final POSIX POSIX = POSIXFactory.getNativePOSIX();
@@ -91,7 +91,10 @@ final class JnrSession extends FuseSession {
         }
     }
 
-    /** Without direct_io, reads would return old weights from the page cache. Without big_writes, writes have 4 KiB. */
+    /**
+     * Returns the options of the mount. Without direct_io, reads would return old weights from the page cache. Without
+     * big_writes, each write request would have only 4 KiB.
+     */
     private String mountOptions() {
         int maxWriteBytes = options.wholeBlockWrites()
             ? JnrFileSystem.MAX_REQUEST_BYTES * 3 / 4

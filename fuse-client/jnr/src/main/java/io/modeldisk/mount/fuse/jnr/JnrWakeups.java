@@ -5,8 +5,8 @@ import ru.serce.jnrfuse.LibFuse;
 import ru.serce.jnrfuse.struct.FusePollhandle;
 
 /**
- * The wake-ups of poll(2) of libfuse 2, until the session ends. Then libfuse frees the channel that a wake-up needs.
- * Thread-safe.
+ * The wake-ups for poll(2) with libfuse 2. They must end before the session ends, because libfuse then frees the channel that a
+ * wake-up needs. Thread-safe.
  */
 final class JnrWakeups {
     private final LibFuse libFuse;
@@ -17,10 +17,10 @@ final class JnrWakeups {
         this.libFuse = libFuse;
     }
 
-    /** Returns a wake-up, which owns this object of libfuse. */
+    /** Returns a wake-up, which owns {@code waiting} and destroys it after use. */
     PollWakeup of(FusePollhandle waiting) {
         return new PollWakeup() {
-            // Guarded by the monitor of the outer object.
+            // Guarded by the monitor of the enclosing JnrWakeups.
             private boolean used;
 
             @Override
@@ -48,7 +48,7 @@ final class JnrWakeups {
         };
     }
 
-    /** Sends no wake-up any more. Must be called before libfuse frees the channel. */
+    /** Stops sending wake-ups. Must be called before libfuse frees the channel. */
     synchronized void close() {
         closed = true;
     }
