@@ -605,7 +605,7 @@ class RealMountTest(unittest.TestCase):
                 signal.setitimer(signal.ITIMER_REAL, 0.5)
                 self.train(net, learner)
             for _ in range(2):
-                with self.assertRaisesRegex(OSError, r"another one now.*or drop\(\) it"):
+                with self.assertRaisesRegex(OSError, r"gradient has changed.*or drop\(\) it"):
                     self.train(net, learner)
             learner.drop()
             self.train(net, learner)

@@ -95,7 +95,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
                 throw e;
             }
             LOG.warn(
-                "the mount has no model.safetensors, tensors and tensors.json, because the shard did not return the tensors: {}",
+                "the mount has no model.safetensors, tensors or tensors.json, because the shard did not return the tensors: {}",
                 e.getMessage());
             return List.of();
         }
@@ -189,8 +189,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     private void resumeAfterKill(MountedFile file) throws IOException {
         ShardException reason = new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, null,
-            "the process of the mount was killed, and the next process does not know which part of the gradient has counted; the "
-                + "gradient is discarded");
+            "the previous process of the mount was killed, so it is unknown which part of the gradient counts; the gradient is "
+                + "discarded");
         shards.join();
         exchange.resumeAfterKill(file != model, reason);
     }

@@ -68,11 +68,11 @@ final class MountUsers {
             ? Optional.of(directory + " is still mounted " + timeout.toMillis() + " ms after the unmount")
             : Optional.empty());
         await(timeout, clock, () -> holder().map(holder -> directory + " is unmounted, but " + holder
-            + ", so the mount continues there, with its learner; unmount it there too, or end that process"));
+            + ", so the mount and its learner continue there; unmount it there too, or end that process"));
         await(timeout, clock, () -> servers.stream().filter(MountUsers::isCommand).findFirst()
             .map(process -> directory + " is unmounted, but process " + process.getFileName()
                 + ", which served it, has not ended after " + timeout.toSeconds()
-                + " s: it may wait for a shard that does not respond; `kill -KILL " + process.getFileName()
+                + " s: it might be waiting for a shard that does not respond; `kill -KILL " + process.getFileName()
                 + "` ends it, and the shards remove its learner when the lease expires"));
     }
 

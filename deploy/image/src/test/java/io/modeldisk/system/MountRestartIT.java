@@ -180,7 +180,7 @@ final class MountRestartIT {
         assertThat(stale).as(learner.output()).isEqualTo(lossy ? RESTARTS / actions.length : 0);
         assertThat(other.output()).doesNotContain("stale");
         assertThat(manager.output()).contains("continues the mount of the previous process, which "
-            + (action.endsWith("kill") ? "was killed" : "has stopped in order"));
+            + (action.endsWith("kill") ? "was killed" : "exited normally"));
     }
 
     @Test
@@ -193,7 +193,7 @@ final class MountRestartIT {
         tell("restart");
         awaitReady(2);
         assertThat(manager.output()).containsPattern(
-            "cannot continue the mount of the previous process: its options were others: .* exchange=sync .* exchange=overlap");
+            "cannot continue the mount of the previous process: its options have changed from .* exchange=sync .* to .* exchange=overlap");
         assertThatThrownBy(open::read).isInstanceOf(IOException.class);
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
         // An orderly stop leaves the directory to the manager, which closes the descriptors.

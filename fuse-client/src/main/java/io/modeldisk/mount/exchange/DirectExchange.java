@@ -269,7 +269,7 @@ final class DirectExchange implements Exchange {
     @Override
     public Dropped drop(Cancellation cancellation) throws ErrnoException {
         throw new ErrnoException(Errno.EOPNOTSUPP,
-            "with the direct exchange, each write is a push of its own, so there is no"
+            "with the direct exchange, each write pushes its data at once, so there is no"
                 + " gradient to drop; repeat the write that failed, or mount with --exchange sync or overlap");
     }
 

@@ -285,9 +285,9 @@ final class OutgoingGradient {
         }
         if (isRemembered() && !holdsRemembered()) {
             throw new ErrnoException(Errno.EBUSY,
-                "the shards may have a part of the gradient of the fsync that failed, and the"
-                    + " gradient is another one now, so nothing was pushed; call fsync again with the same gradient, or give it"
-                    + " up with `" + DROP_COMMAND + "`");
+                "the shards might have received a part of the gradient of the fsync that failed, but the"
+                    + " gradient has changed since then, so nothing was pushed; call fsync again with the same gradient, or drop"
+                    + " it with `" + DROP_COMMAND + "`");
         }
     }
 

@@ -21,7 +21,7 @@ public enum Attribute {
     /** The delay of the last pull. */
     BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
     /** The time for which the last fsync blocked the learner. */
-    STALL("stall_ms", "ms", "Time that the learner waited in the last fsync."),
+    STALL("stall_ms", "ms", "Time for which the last fsync blocked the learner."),
     /** The number of times that shards went back. */
     ROLLBACKS("rollbacks", "", "Number of times that shards went back to earlier weights while the learner used the model."),
     /** The rank of the learner. */
@@ -37,14 +37,14 @@ public enum Attribute {
             + " Absent without a learner."),
     /** The learning rate. */
     LEARNING_RATE("lr", "",
-        "Learning rate of the round that the learner computes now, with the schedule of the aggregator. Without a learner: of"
-            + " a round that no learner has begun. `setfattr` changes the rate before the schedule, on all shards, from this"
-            + " round on. Absent if the aggregator has no learning rate."),
+        "Learning rate of the round that the learner computes now, with the schedule of the aggregator. Without a learner: of a"
+            + " round that no learner has begun. `setfattr` sets the base rate, to which the schedule is applied, on all"
+            + " shards, from this round on. Absent if the aggregator has no learning rate."),
     /** The request to drop a gradient. */
     DROP("drop", "",
         "Only for `setfattr`, on `model` or `mapped/control`, with any value: gives up the gradient of an fsync that has failed"
-            + " or was interrupted. What the shards have accepted of it counts, and the rest is left out, so the next"
-            + " gradient has the next round in all blocks.");
+            + " or was interrupted. The part that the shards have accepted counts, and the rest is left out, so the next"
+            + " gradient belongs to the next round in all blocks.");
 
     private final String attributeName;
     private final String unit;

@@ -25,20 +25,22 @@ public enum MountEntry {
             + " the learner's round. All values are null without a learner."),
     /** The version of the weights. */
     VERSION("version",
-        "The version of the model as text: the lowest number of updates among all blocks. poll(2) wakes when it differs from the"
-            + " last read of the same descriptor."),
+        "The version of the model as text: the lowest number of updates among all blocks. poll(2) returns when the version"
+            + " differs from the one that was last read through the same descriptor."),
     /** The weights of one version, in a file that names the tensors. */
     MODEL_SAFETENSORS("model.safetensors",
-        "The weights of the moment of the open in the safetensors format, read-only. The content does not change while the file"
-            + " is open. `__metadata__` has the model, the consistency mode, the round and the lowest and highest version."),
+        "The weights at the time of the open, in the safetensors format, read-only. The content does not change while the file"
+            + " is open. `__metadata__` contains the model, the consistency mode, the round, and the lowest and highest"
+            + " version."),
     /** The weights of one tensor, all of one version. */
     TENSOR("tensors/NAME.npy",
-        "A tensor at the moment of the open in the npy format, read-only, with the name of the tensor. A slash, a percent sign, a"
-            + " control character and a dot at the start are written as `%` and two hexadecimal digits."),
+        "A tensor at the time of the open, in the npy format, read-only. NAME is the name of the tensor. A slash, a percent"
+            + " sign, a control character and a dot at the start of the name are written as `%` and two hexadecimal digits."),
     /** The names of the tensors and their byte ranges in the model. */
     TENSORS("tensors.json",
-        "The names, types, shapes and places of the tensors in `model` and in the mapped buffers, in the form of a safetensors"
-            + " header: in the type of the mount (`--dtype`). Reads no weights, and never waits for learners."),
+        "The names, types, shapes and byte ranges of the tensors in `model` and in the mapped buffers, in the form of a"
+            + " safetensors header. Types and ranges are for the type of the mount (`--dtype`). A read of this file reads no"
+            + " weights and never waits for learners."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

@@ -63,7 +63,7 @@ public final class Handover implements AutoCloseable {
                 handover.refusal = e.getMessage();
             }
         } else if (!left.isEmpty()) {
-            handover.refusal = "its state is missing";
+            handover.refusal = "the state that it should have left is missing";
         }
         return handover;
     }
@@ -114,7 +114,7 @@ public final class Handover implements AutoCloseable {
         if (resumes) {
             refusal = state.identity().equals(identity) && state.imageBytes() >= imageBytes
                 ? obstacle
-                : "its options were others: " + state.identity().strip().replace('\n', ' ') + ", and now "
+                : "its options have changed from " + state.identity().strip().replace('\n', ' ') + " to "
                     + identity.strip().replace('\n', ' ');
             if (refusal != null) {
                 state.close();

@@ -138,8 +138,8 @@ public final class MountState implements AutoCloseable {
             || memory.byteSize() != IMAGES_OFFSET + 2 * (bytes + IMAGE_HEAD_BYTES)) {
             int version = bytes > 0 ? memory.get(JAVA_INT, LAYOUT) : 0;
             arena.close();
-            throw new IOException("another version of modeldisk has written its state (layout " + version
-                + ", but this process knows only layout " + VERSION + ")");
+            throw new IOException("another version of modeldisk has saved the state (layout " + version
+                + ", but this process can read only layout " + VERSION + ")");
         }
         return new MountState(arena, mapping, bytes);
     }

@@ -94,7 +94,7 @@ public record NamedTensor(String name, List<Long> shape, long begin, long end) {
         }
         if (begin < 0 || end > sizeBytes || end - begin != bytes) {
             throw new IOException(
-                "tensor '" + name + "' of shape " + shape + " does not fit its place, bytes " + begin + " to "
+                "tensor '" + name + "' of shape " + shape + " does not match its range, bytes " + begin + " to "
                     + end + " of the " + sizeBytes + " bytes of the model");
         }
     }

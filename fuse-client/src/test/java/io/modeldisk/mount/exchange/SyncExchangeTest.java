@@ -294,7 +294,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
         interruptFsync();
         model.pullsWait(false);
         write(BLOCK);
-        assertThatThrownBy(this::fsync).hasMessageContaining("another one now");
+        assertThatThrownBy(this::fsync).hasMessageContaining("gradient has changed");
         assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, BLOCK, 0, BLOCK));
         write(BLOCK);
         fsync();

@@ -415,7 +415,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         exchange = (BufferedExchange) ExchangeScheme.SYNC.create(model, TestSettings.defaults());
         exchange.resume(image);
         gradient(mapped, 3, 3);
-        assertThatThrownBy(this::fsync).hasMessageContaining("another one now");
+        assertThatThrownBy(this::fsync).hasMessageContaining("gradient has changed");
         gradient(mapped, 1, 1);
         fsync();
         assertWeights(1, 1);

@@ -118,7 +118,7 @@ class MountStateTest {
             SharedMemory.Mapping again = SharedMemory.adopt(duplicate(state.descriptor()), arena);
             again.segment().set(ValueLayout.JAVA_INT, 8, 4);
             assertThatThrownBy(() -> MountState.adopt(duplicate(state.descriptor())))
-                .hasMessageContaining("layout 4, but this process knows only layout 3");
+                .hasMessageContaining("layout 4, but this process can read only layout 3");
         }
     }
 }

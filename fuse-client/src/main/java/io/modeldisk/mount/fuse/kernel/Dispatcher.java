@@ -334,7 +334,7 @@ final class Dispatcher {
                 }
             }
         } catch (IOException e) {
-            failures.notSent("the message that maps are outdated", e);
+            failures.notSent("the notification that mapped pages are outdated", e);
         }
     }
 

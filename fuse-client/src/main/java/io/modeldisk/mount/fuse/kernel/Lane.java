@@ -152,7 +152,7 @@ final class Lane {
     private void logFull() {
         if (!loggedFull) {
             loggedFull = true;
-            LOG.warn("{} requests of kind '{}' are not complete, and the memory for waiting requests is full;"
+            LOG.warn("{} requests of kind '{}' are in progress or parked, and the memory for parked requests is full;"
                 + " further requests of this kind wait",
                 limit + parked.size(), name);
         }
