@@ -1,4 +1,4 @@
-"""Checks the error number of each operation that a mount does not allow, and the result of some that it does.
+"""Checks the error number of each operation that a mount does not allow, and the results of some operations that it allows.
 
 Usage: file_errors.py DIR
 
@@ -24,12 +24,12 @@ RENAME_NOREPLACE, RENAME_EXCHANGE, RENAME_WHITEOUT = 1, 2, 4
 LONGEST = "x" * 255
 PATH_MAX = 4096
 size = os.stat("model").st_size
-# The directory has no w bit, which counts for all users except root.
+# The directory has no write permission, so the kernel refuses all users except root.
 FIXED = errno.EPERM if os.geteuid() == 0 else errno.EACCES
 
 
 def fails(expected, call, *arguments, **options):
-    """Checks that a call fails with this error number, or with one of these numbers if the kernel or the binding decides."""
+    """Checks that a call fails with this error number, or with one of these numbers if the result depends on the kernel or the binding."""
     allowed = expected if isinstance(expected, tuple) else (expected,)
     try:
         call(*arguments, **options)
@@ -41,7 +41,7 @@ def fails(expected, call, *arguments, **options):
 
 
 def libc_call(name, *arguments):
-    """Calls a function of the C library that Python lacks."""
+    """Calls a function of the C library for which Python has no function."""
     result = getattr(libc, name)(*arguments)
     if result < 0:
         raise OSError(ctypes.get_errno(), name)
@@ -60,7 +60,7 @@ def at_address(name, fd, address, length, offset):
     return libc_call(name, fd, ctypes.c_void_p(address), ctypes.c_long(length), ctypes.c_long(offset))
 
 
-# Two pages, of which a process can use only the first one.
+# Two pages. The process can access only the first page.
 pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
 page = ctypes.addressof(ctypes.c_char.from_buffer(pages))
 libc_call("mprotect", ctypes.c_void_p(page + mmap.PAGESIZE), ctypes.c_long(mmap.PAGESIZE), 0)
@@ -117,7 +117,7 @@ for name in NAMES:
     fails(errno.ENOTTY, fcntl.ioctl, fd, 0x5401, bytes(64))
     fails(errno.EBADF, fallocate, fd, 0, 0, 1)
     assert os.pread(fd, 10, 1 << 62) == b""
-    # A read into memory that the process does not have moves the bytes before it, or fails.
+    # A read or write that reaches memory which the process cannot access moves only the bytes before this memory, or fails.
     fails(errno.EFAULT, at_address, "pread", fd, 8, mmap.PAGESIZE, 0)
     assert at_address("pread", fd, page, 2 * mmap.PAGESIZE, 0) == mmap.PAGESIZE
     assert at_address("pread", fd, page + 4000, mmap.PAGESIZE, 0) == 96
@@ -208,7 +208,7 @@ if os.path.isdir("mapped"):
     fails((errno.EISDIR, errno.EACCES), os.rename, "model", "mapped")
     fails((errno.EINVAL, errno.EACCES), os.rename, "mapped", "mapped/new")
     fails((errno.EPERM, errno.EACCES), os.link, "mapped", "new")
-    # The size of the memory is fixed, and it may be in use, so it is not cleared either.
+    # A buffer has a fixed size and might be in use, so O_TRUNC fails instead of clearing it.
     fails((errno.EPERM, errno.EACCES), os.open, "mapped/gradient.0", os.O_RDWR | os.O_TRUNC)
     fails((errno.EPERM, errno.EACCES), os.truncate, "mapped/gradient.0", 0)
 assert os.statvfs(".").f_namemax == 255

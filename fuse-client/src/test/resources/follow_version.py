@@ -1,4 +1,4 @@
-"""Follows DIR/version: follow_version.py DIR poll|select|epoll COUNT. Prints each version, and an error number at the end."""
+"""Follows DIR/version: follow_version.py DIR poll|select|epoll COUNT. Prints each version, or the error number if a read fails."""
 import os
 import select
 import sys
@@ -10,7 +10,7 @@ version = os.open(path, os.O_RDONLY)
 
 
 def events():
-    """Waits for events of the file. Returns their bits; 0 if none came in time."""
+    """Waits for events of the file. Returns their bits; 0 after a timeout."""
     if way == "poll":
         poll = select.poll()
         poll.register(version, select.POLLIN | select.POLLPRI)
@@ -26,7 +26,7 @@ def events():
 
 
 try:
-    # A descriptor that has read nothing has events at once.
+    # poll reports events at once for a descriptor through which nothing was read yet.
     assert events() & select.POLLIN
     print(os.pread(version, 100, 0).decode().strip(), flush=True)
     for _ in range(count):

@@ -2,7 +2,7 @@
 
 Usage: numpy_maps.py DIR MAPS
 
-All bytes of the weights are 5. MAPS is yes if the files can be mapped so that stores reach the file (MAP_SHARED).
+All bytes of the weights are 5. MAPS is yes if the files can be mapped such that stores reach the file (MAP_SHARED).
 """
 
 import errno
@@ -35,7 +35,7 @@ for name in ("model", "weights"):
     assert (private == 5).all()
     private[:] = 7
     assert all_bytes(name, 5), "stores into a private map do not reach the file"
-    # numpy extends a file that is shorter than the array.
+    # numpy tries to extend the file, because it is shorter than the array.
     fails(errno.ENOSPC, np.memmap, path, np.uint8, "r+", shape=size + 1)
     if not maps:
         for mode in ("r", "r+"):

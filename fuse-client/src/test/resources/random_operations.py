@@ -25,7 +25,7 @@ shared = mmap.mmap(fd, size) if maps else None
 
 
 def place():
-    """Returns the start and the length of a range that may reach past the end of the file."""
+    """Returns the start and the length of a range that can extend past the end of the file."""
     length = rng.choice((1, 7, 512, 4096, 4097, 20000, 262144, 700001))
     length = rng.randint(1, length) if rng.random() < 0.5 else length
     start = rng.randrange(size + 5000) if rng.random() < 0.7 else rng.randrange(size // 4096 + 1) * 4096

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The part of a service manager that keeps descriptors. */
+/** A service manager for tests, which only keeps descriptors. */
 final class DescriptorStore implements AutoCloseable {
     private final UnixSocket socket;
     private final String name = "@modeldisk-test-" + UUID.randomUUID();
@@ -28,7 +28,7 @@ final class DescriptorStore implements AutoCloseable {
         return new ServiceManager(name, Duration.ZERO);
     }
 
-    /** Waits until so many descriptors are kept, and returns them, by their names. */
+    /** Waits until this number of descriptors is kept. Returns the descriptors by their names. */
     Map<String, Integer> await(int count) {
         Await.await("the service manager keeps " + count + " descriptors: " + kept, () -> kept.size() == count);
         return Map.copyOf(kept);

@@ -27,7 +27,7 @@ public final class FakeRequest extends DataRequest implements AutoCloseable {
     /** Sets this number of bytes at the start of the memory to a value. */
     public FakeRequest with(int value, int lengthBytes) {
         memory().segment(0, lengthBytes).fill((byte) value);
-        // The memory of a real request has bytes of the previous request after the data.
+        // In the memory of a real request, bytes of the previous request follow the data.
         memory().segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
         return this;
     }

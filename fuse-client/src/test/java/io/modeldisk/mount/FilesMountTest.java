@@ -39,7 +39,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void tableOfMountsHasTheSourceAndTheType() throws Exception {
+    void mountTableShowsTheSourceAndTheTypeOfTheMount() throws Exception {
         assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"; df --output=source \"$DIR\"").lines())
             .satisfiesExactly(
                 line -> assertThat(line).startsWith(MountFixture.SOURCE + " on ")
@@ -49,7 +49,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void programsCopyNamedTensorsOfOneVersion() throws Exception {
+    void copyOfAFileWithNamedTensorsHasWeightsOfOneVersion() throws Exception {
         fixture.model.fill(5);
         fixture.shell.succeed("cp \"$DIR/model.safetensors\" a && cp \"$DIR/tensors/weights.npy\" b");
         fixture.shell.succeed("cmp a \"$DIR/model.safetensors\" && cmp b \"$DIR/tensors/weights.npy\"");
@@ -62,7 +62,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void namesOfTensorsAreReadWithoutTheirWeights() throws Exception {
+    void readOfTensorsJsonReadsNoWeights() throws Exception {
         fixture.model.versionsWait(true);
         assertThat(fixture.shell.succeed("cat \"$DIR/tensors.json\""))
             .isEqualTo("{\"weights\":{\"dtype\":\"F32\",\"shape\":[" + SIZE / Float.BYTES + "],\"data_offsets\":[0,"
@@ -171,7 +171,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void fileThatProcessesOnlyReadCannotBeOpenedForWriting() throws Exception {
+    void readOnlyFileCannotBeOpenedForWriting() throws Exception {
         for (String name : List.of("status.json", "version", "model.safetensors")) {
             assertThat(fixture.shell.run("echo > \"$DIR/" + name + "\"").output()).contains("Permission denied");
         }
@@ -194,7 +194,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void mountContinuesToServeAfterAnUnexpectedExceptionInARead() throws Exception {
+    void mountServesRequestsAfterAnUnexpectedExceptionInARead() throws Exception {
         fixture.model.pullBreaks(true);
         for (int i = 0; i < 10; i++) {
             assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");

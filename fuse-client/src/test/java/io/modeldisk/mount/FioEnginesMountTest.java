@@ -29,13 +29,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("every-binding")
 @Timeout(120)
 final class FioEnginesMountTest {
-    /** Engines that write and read with system calls. */
+    /** The engines that read and write with system calls. */
     private static final List<String> MOVING = List.of("sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio",
         "libaio", "io_uring", "splice");
     private static final int PART_BYTES = 1 << 20;
     private static final int SIZE = 16 * PART_BYTES + 20;
 
-    /** The error of a change of the directory. The kernel itself refuses users other than root. */
+    /**
+     * The error number of a change of the directory. For users other than root, the kernel itself refuses the change with EACCES.
+     */
     private static final int REFUSED = (Processes.effectiveUserId() == 0 ? Errno.EPERM : Errno.EACCES).number();
 
     @AutoClose
@@ -57,7 +59,7 @@ final class FioEnginesMountTest {
         return new String(builder.start().getInputStream().readAllBytes());
     }
 
-    /** Adds a job with an engine, if this fio has it. It must end with this error number, or 0. */
+    /** Adds a job for an engine, if this fio supports the engine. The job must end with this error number; 0 means success. */
     private void job(String engine, int error, Path file, String... options) {
         if (installed.contains(engine)) {
             command.addAll(List.of("--name=" + engine, "--ioengine=" + engine, "--filename=" + file,
@@ -70,7 +72,7 @@ final class FioEnginesMountTest {
 
     private void assertJobsEndAsExpected() throws Exception {
         Path folder = Files.createDirectory(fixture.base.resolve("fio"));
-        // fio writes a file, because it would wait if its output filled the pipe.
+        // The output of fio goes to a file, because fio would block on a full pipe.
         Path output = folder.resolve("output");
         Process fio = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
             .redirectOutput(output.toFile()).start();
@@ -81,7 +83,7 @@ final class FioEnginesMountTest {
         for (JsonNode job : new ObjectMapper().readTree(text.substring(text.indexOf("{\n"))).get("jobs")) {
             errors.put(job.get("jobname").asText(), job.get("error").asInt());
         }
-        // Containers and administrators may forbid io_uring.
+        // Containers and administrators can forbid io_uring, so EPERM and ENOSYS of its job are ignored.
         errors.computeIfPresent("io_uring",
             (engine, error) -> error == Errno.EPERM.number() || error == Errno.ENOSYS.number()
                 ? expected.get(engine)
@@ -96,7 +98,8 @@ final class FioEnginesMountTest {
         Path weights = fixture.dir.resolve("weights");
         String[] options = {"--rw=randwrite", "--verify=crc32c", "--verify_fatal=1", "--direct=" + direct};
         boolean maps = MountFixture.mapsFiles();
-        // This job gets the first part of the file, because the engine of fio 3.33 ignores the option --offset.
+        // The mmap job is added first and gets the first part of the file, because this engine of fio 3.33 ignores the option
+        // --offset.
         job("mmap", maps ? 0 : Errno.ENODEV.number(), weights, options);
         MOVING.forEach(engine -> job(engine, 0, weights, options));
         job("filecreate", 0, weights, "--rw=read");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class LearnerImageTest {
     @Test
-    void imageIsReadAsItWasWritten() throws Exception {
+    void decodedImageEqualsTheEncodedImage() throws Exception {
         try (MemoryModel model = new MemoryModel(1 << 20);
             Exchange exchange = ExchangeScheme.OVERLAP.create(model, TestSettings.defaults())) {
             LearnerImage image = new LearnerImage(7, SessionsImage.NONE, exchange.image());

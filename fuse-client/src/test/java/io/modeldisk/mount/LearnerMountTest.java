@@ -81,14 +81,14 @@ final class LearnerMountTest {
     }
 
     @Test
-    void operationsThatHaveNoMeaningFailWithTheirErrnoAndEndNothing() throws Exception {
+    void unsupportedOperationsFailWithTheirErrnoAndTheMountContinues() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("python3 '" + MountFixture.resource("file_errors.py") + "' \"$DIR\"");
         fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
     }
 
     @Test
-    void callThatIsRefusedHasItsReasonInTheStatus() throws Exception {
+    void statusShowsTheReasonOfARefusedCall() throws Exception {
         fixture.launch("direct");
         fixture.shell.succeed("""
             python3 - <<'P'

@@ -16,11 +16,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Makes another mount of this process continue a mount, while programs use its files. */
+/**
+ * Tests the handover of a mount while programs use its files. A second mount of this process plays the part of the next process.
+ */
 @Tag("mount")
 @Timeout(120)
 final class LeaveMountTest {
-    /** The descriptors of a mount without buffers. */
+    /** The number of descriptors that the service manager keeps for a mount without buffers. */
     private static final int OWN = 8;
 
     private static final String PYTHON = """
@@ -82,7 +84,7 @@ final class LeaveMountTest {
     }
 
     @Test
-    void gradientThatIsWrittenBeforeIsPushedAfterwards() throws Exception {
+    void gradientWrittenBeforeAHandoverIsPushedAfterIt() throws Exception {
         launch("overlap", FuseBinding.named("kernel"), Map.of());
         Process learner = python("""
             f = file('model', os.O_RDWR)
@@ -102,7 +104,7 @@ final class LeaveMountTest {
     }
 
     @Test
-    void processThatPollsTheVersionIsWoken() throws Exception {
+    void handoverWakesAProcessThatPollsTheVersion() throws Exception {
         launch("direct", FuseBinding.named("kernel"), Map.of());
         Process follower = python("""
             f = file('version', os.O_RDONLY)

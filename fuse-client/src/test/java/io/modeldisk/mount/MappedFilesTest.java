@@ -33,7 +33,7 @@ final class MappedFilesTest {
     }
 
     @Test
-    void mapsOfAllKindsShowTheWeights() throws Exception {
+    void mapOfEveryKindShowsTheWeights() throws Exception {
         run("""
             for name in ('model', 'weights'):
                 for mode, access in (('rb', mmap.ACCESS_READ), ('rb', mmap.ACCESS_COPY), ('r+b', mmap.ACCESS_WRITE)):
@@ -74,7 +74,7 @@ final class MappedFilesTest {
     }
 
     @Test
-    void storesIntoAMapOfTheModelAreNoGradient() throws Exception {
+    void storesIntoAMapOfTheModelAreNotPushed() throws Exception {
         run("""
             with open(folder + '/model', 'r+b') as f:
                 m = mmap.mmap(f.fileno(), 0)

@@ -53,7 +53,10 @@ final class MappedMountTest {
         print(size, *seen)
         """;
 
-    /** The form of the buffers in the mount: files if the kernel can, or links. The binding {@code jnr} knows only links. */
+    /**
+     * How the mount shows the buffers: as files (FUSE passthrough) or as symbolic links. The binding {@code jnr} supports only
+     * links.
+     */
     @Parameter
     private String way;
     @AutoClose
@@ -77,7 +80,8 @@ final class MappedMountTest {
     void learnerTrainsWithTheBuffersThatItMaps(String exchange) throws Exception {
         mount(exchange);
         boolean overlap = exchange.equals("overlap");
-        // Before iteration n, the weights have the gradients 1 to n; with overlap, 1 to n - 1.
+        // At the start of iteration n, counted from 0, the weights contain the gradients of iterations 0 to n - 1; with overlap,
+        // only 0 to n - 2.
         assertThat(learn(overlap ? 2 : 1, 5)).isEqualTo(SIZE + (overlap ? " 0 0 1 3 6" : " 0 1 3 6 10"));
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 15);
         assertThat(learn(overlap ? 2 : 1, 2)).as("the next learner begins with set 0")
@@ -175,7 +179,7 @@ final class MappedMountTest {
     }
 
     @Test
-    void openOfControlFailsIfTheWeightsCannotBePulledAndTheLearnerLeaves() throws Exception {
+    void learnerLeavesIfTheWeightsCannotBePulledAtTheOpenOfControl() throws Exception {
         mount("sync");
         fixture.model.pullBreaks(true);
         assertThat(fixture.shell.run("exec 5<>\"$DIR/mapped/control\"").output()).contains("Input/output error");
@@ -185,7 +189,7 @@ final class MappedMountTest {
     }
 
     @Test
-    void controlHasNoDataToWrite() throws Exception {
+    void writeToControlFailsWithEinval() throws Exception {
         mount("sync");
         assertThat(fixture.shell.run("echo x > \"$DIR/mapped/control\"").output()).contains("Invalid argument");
         assertThat(fixture.shell.succeed("cat \"$DIR/mapped/control\"")).startsWith("{\"set\":0,\"iteration\":");

@@ -40,7 +40,10 @@ import java.util.function.BooleanSupplier;
 public final class MemoryModel implements RemoteModel {
     /** The pushes in their order, each as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
-    /** The ranges that are absent, in their order, each as {@code offset+length}, and with "counted" if it counts a gradient. */
+    /**
+     * The ranges that were marked as absent, in order, each as {@code offset+length}. The word "counted" follows if the call
+     * counts a gradient.
+     */
     public final List<String> absents = new CopyOnWriteArrayList<>();
     /** The calls of join, leave and synchronize, in their order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
@@ -56,7 +59,7 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicLong writtenBytes = new AtomicLong();
     /** The number of versions that were read. */
     public final AtomicInteger versionReads = new AtomicInteger();
-    /** The start of the wait for the version that was read last. */
+    /** The parameter {@code sinceNs} of the last call of {@link #readVersion}. */
     public volatile long versionSinceNs;
     /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
@@ -65,7 +68,7 @@ public final class MemoryModel implements RemoteModel {
     /** The number of reads of the counters. */
     public final AtomicInteger counterReads = new AtomicInteger();
 
-    /** The number of rounds that {@link #goBack} takes back. */
+    /** The number of rounds that are lost by {@link #goBack}. */
     public static final long ROUNDS_BACK = 3;
 
     private final Queue<Runnable> heldBack = new ConcurrentLinkedQueue<>();
@@ -80,7 +83,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile long history = 1;
     private final AtomicReference<Runnable> beforeVersion = new AtomicReference<>(() -> {});
     private volatile IOException versionFailure;
-    /** True if the process only follows the model. Set before the model is mounted. */
+    /** True if the mount only follows the model. Must be set before the model is mounted. */
     boolean follows;
     private volatile boolean pushesWait;
     private volatile boolean pushesHang;
@@ -155,7 +158,7 @@ public final class MemoryModel implements RemoteModel {
         wake.wake();
     }
 
-    /** Makes a shard go back: all pushes and pulls fail until {@link #goOn}. */
+    /** Makes a shard go back to earlier weights: all pushes and pulls fail until {@link #goOn} is called. */
     public void goBack() {
         wentBack = true;
     }
@@ -288,7 +291,7 @@ public final class MemoryModel implements RemoteModel {
         calls.add("count");
     }
 
-    /** Holds the call back until {@link #flush}, if there is a completion. */
+    /** Runs the call at once if {@code completion} is null. Otherwise holds it back until {@link #flush}. */
     private boolean start(Call call, Completion completion) throws IOException {
         if (completion == null) {
             call.run();
@@ -382,12 +385,12 @@ public final class MemoryModel implements RemoteModel {
         return tensors.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sets whether the version that was read last is the newest. */
+    /** Sets the result of {@link #isNewest}. */
     public void versionIsNewest(boolean value) {
         versionIsNewest = value;
     }
 
-    /** Makes the questions for the newest version fail, or not if null. */
+    /** Makes calls of {@link #isNewest} fail with this kind of exception. Null makes them succeed again. */
     public void lookFailure(ShardException.Kind kind) {
         lookFailure = kind;
     }
@@ -429,7 +432,6 @@ public final class MemoryModel implements RemoteModel {
         return 1 + pushes.stream().filter(push -> push.startsWith("0+")).count();
     }
 
-    /** Returns part 1 of 3 parts, with epoch 2. Adds the round to {@link #askedRounds}. */
     @Override
     public float learningRate(long round) {
         return learningRate;
@@ -441,6 +443,7 @@ public final class MemoryModel implements RemoteModel {
         calls.add("lr " + rate + " from round " + fromRound);
     }
 
+    /** Returns part 1 of 3 parts, with epoch 2. Adds the round to {@link #askedRounds}. */
     @Override
     public Partition partition(long round, Cancellation cancellation) throws IOException {
         if (statusFails) {
@@ -487,7 +490,7 @@ public final class MemoryModel implements RemoteModel {
         return answer;
     }
 
-    /** Runs an action once, when the next answer to a request for the version is on its way. */
+    /** Runs an action once, between the moment at which {@link #awaitVersion} determines its next result and its return. */
     public void beforeNextVersion(Runnable action) {
         beforeVersion.set(action);
     }
@@ -504,7 +507,7 @@ public final class MemoryModel implements RemoteModel {
         }
     }
 
-    /** Makes requests for the version fail; null to let them succeed again. */
+    /** Makes requests for the version fail. Null makes them succeed again. */
     public void failVersion(IOException failure) {
         versionFailure = failure;
         wake.wake();

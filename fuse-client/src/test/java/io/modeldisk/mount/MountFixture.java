@@ -19,7 +19,7 @@ final class MountFixture {
     /** A source with the characters that separate and escape options of libfuse. */
     static final String SOURCE = "modeldisk://a:1,b:2/m\\";
 
-    /** The binding of the mounts. The module of the binding {@code jnr} runs tests of this module with it. */
+    /** The binding that the tests use. The module of the binding {@code jnr} runs tests of this module with that binding. */
     static final String BINDING = System.getProperty("mount.binding", FuseBinding.DEFAULT);
 
     final MemoryModel model;
@@ -38,7 +38,7 @@ final class MountFixture {
         model = new MemoryModel(sizeBytes);
         try {
             base = Files.createTempDirectory("modeldisk mount").toRealPath();
-            // Other users may enter this directory, so only the mount can refuse them.
+            // Other users are allowed to enter this directory, so only the mount itself can refuse them.
             Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
             dir = Files.createDirectory(base.resolve("m"));
         } catch (IOException e) {
@@ -60,14 +60,16 @@ final class MountFixture {
         return this;
     }
 
-    /** Returns whether files that are not memory can be mapped: with Linux 6.6 or later, and not with libfuse 2. */
+    /**
+     * Returns whether files whose content is not memory can be mapped, which needs Linux 6.6 and does not work with libfuse 2.
+     */
     static boolean mapsFiles() {
         String[] release = System.getProperty("os.version").split("[.-]");
         return BINDING.equals(FuseBinding.DEFAULT)
             && Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]) >= 606;
     }
 
-    /** Returns the path of a program among the resources of the tests. */
+    /** Returns the path of a Python program in the test resources. */
     static Path resource(String name) {
         return Path.of(System.getProperty("project.root"), "fuse-client/src/test/resources", name);
     }

@@ -16,7 +16,7 @@ final class MountTableTest {
         assertThat(table.at(Path.of("/b"))).isEmpty();
         assertThat(table.placesOf("0:5")).containsExactly("/a");
         assertThat(table.placesOf("0:6")).isEmpty();
-        assertThat(table.placesOf("8:1")).as("not of modeldisk").isEmpty();
+        assertThat(table.placesOf("8:1")).as("a mount of another file system").isEmpty();
     }
 
     @Test

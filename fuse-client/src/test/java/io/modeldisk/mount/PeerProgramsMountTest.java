@@ -68,7 +68,7 @@ final class PeerProgramsMountTest {
     }
 
     @Test
-    void openWithTruncationSetsAllWeightsToZeroBeforeItsFileIsClosed() throws Exception {
+    void openWithTruncationSetsAllWeightsToZeroAtTheClose() throws Exception {
         succeed(": >m/weights");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.weight(SIZE - 1)).isZero();
@@ -99,7 +99,7 @@ final class PeerProgramsMountTest {
     @ValueSource(strings = {"bs=1M", "bs=4096 oflag=direct,nonblock iflag=fullblock", "bs=700001", "ibs=300 obs=999",
         "bs=64k oflag=dsync conv=fdatasync", "bs=1M conv=fsync"})
     void ddCopiesWeightsInBothDirections(String options) throws Exception {
-        // A file of whole blocks, because direct I/O of dd needs them.
+        // The file is cut to whole blocks, because dd with direct I/O can only copy whole blocks.
         succeed("truncate -s 1M data && dd if=data of=m/weights " + options + " && cmp -n 1048576 data m/weights");
         succeed("dd if=m/weights of=copy " + options.replace("oflag", "conv=notrunc oflag")
             + " && cmp copy m/weights");
@@ -123,12 +123,12 @@ final class PeerProgramsMountTest {
         requireRsync();
         succeed("rsync -t m/weights copy && cp -p m/weights copy2");
         fixture.model.fill(6);
-        // rsync compares whole seconds, and the kernel remembers times for a second.
+        // The wait is needed because rsync compares whole seconds, and the kernel caches times for a second.
         succeed("sleep 2; rsync -t m/weights copy && cmp copy m/weights && cp -u m/weights copy2 && cmp copy2 m/model");
     }
 
     @Test
-    void truncationThatHasFailedClearsNoWeightsLater() throws Exception {
+    void failedTruncationClearsNoWeightsLater() throws Exception {
         Process holder = fixture.shell.start("exec 3<\"$DIR/weights\" && echo x && exec sleep 60");
         assertThat(holder.getInputStream().read()).isEqualTo('x');
         fixture.model.writesFail(true);
@@ -151,7 +151,7 @@ final class PeerProgramsMountTest {
         for (String options : new String[]{"", "--temp-dir=/tmp"}) {
             Shell.Result result = fixture.shell.run("cd \"$DIR/..\" && rsync " + options + " data m/weights");
             assertThat(result.status()).isNotZero();
-            // The kernel itself refuses users other than root.
+            // For users other than root, the kernel itself refuses the replacement.
             assertThat(result.output()).containsAnyOf("Operation not permitted", "Permission denied");
         }
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 5);
@@ -160,7 +160,7 @@ final class PeerProgramsMountTest {
     }
 
     @Test
-    void rsyncOfAnotherSizeFails() throws Exception {
+    void rsyncOfAFileWithAnotherSizeFails() throws Exception {
         requireRsync();
         Shell.Result longer = fixture.shell.run("cd \"$DIR/..\" && echo >>data && rsync --inplace data m/weights");
         assertThat(longer.status()).isNotZero();
@@ -177,7 +177,7 @@ final class PeerProgramsMountTest {
     }
 
     @Test
-    void mountAnswersAfterProgramsWereKilledAtAnyMoment() throws Exception {
+    void mountRespondsAfterProgramsWereKilledAtRandomMoments() throws Exception {
         succeed("""
             for i in $(seq 10); do
               for command in 'cp data m/weights' 'dd if=/dev/null of=m/weights' 'dd if=data of=m/model bs=999 conv=fsync' \

@@ -23,7 +23,7 @@ final class RandomOperationsMountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"weights", "model"})
-    void fileHasTheContentThatTheOperationsGiveIt(String file) throws Exception {
+    void resultsOfRandomOperationsEqualThoseOnACopyInMemory(String file) throws Exception {
         fixture = new MountFixture(SIZE).launch("sync");
         boolean maps = MountFixture.mapsFiles();
         fixture.shell.succeed("python3 '" + MountFixture.resource("random_operations.py") + "' \"$DIR/" + file + "\" "

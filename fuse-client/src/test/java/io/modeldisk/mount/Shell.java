@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Runs shell commands on a mount. Each command has a time limit, 60 s if a test gives none. */
+/** Runs shell commands on a mount. Each command has a time limit, by default 60 s. */
 final class Shell {
     private static final int BOUND_S = 60;
 
@@ -40,7 +40,7 @@ final class Shell {
     Process start(String command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true);
         builder.environment().put("DIR", directory.toString());
-        // The process runs outside of the mount, because a mount cannot be unmounted while it is a working directory.
+        // The process runs outside the mount, because a directory cannot be unmounted while it is a working directory.
         return builder.directory(Path.of("/").toFile()).start();
     }
 

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests that signals interrupt the requests of processes. Only with the binding {@code kernel}: libfuse 2 cannot do this. */
+/**
+ * Tests that signals interrupt the requests of processes. Runs only with the binding {@code kernel}, because {@code jnr} does not
+ * support interrupts.
+ */
 @Tag("mount")
 @Timeout(120)
 final class SignalMountTest {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that signals end system calls while the shards are silent and no call to them returns, not even a cancelled one. */
+/**
+ * Tests that a signal ends a system call although the shards do not respond and no request to them returns, not even a cancelled
+ * one.
+ */
 @Tag("mount")
 @Timeout(120)
 final class SilentMountTest {
@@ -49,7 +52,7 @@ final class SilentMountTest {
 
     private static void begin(Process program) throws IOException {
         assertThat(program.getInputStream().read()).isEqualTo('f');
-        // A closed input is the line.
+        // The program takes the end of its input for the line.
         program.getOutputStream().close();
     }
 
@@ -76,7 +79,7 @@ final class SilentMountTest {
         direct  | pass                            | os.getxattr(D, 'user.modeldisk.version')
         direct  | f=os.open(D+'/model', os.O_RDWR) | os.getxattr(D, 'user.modeldisk.rank')
         """)
-    void killedProgramEndsWhileTheShardsAreSilent(String exchange, String first, String then) throws Exception {
+    void killedProgramExitsWhileTheShardsDoNotRespond(String exchange, String first, String then) throws Exception {
         launch(exchange);
         Process program = program(first, then);
         await("the program has made its first calls", () -> program.getInputStream().available() > 0);
@@ -87,14 +90,14 @@ final class SilentMountTest {
         assertThat(Shell.end(program).status()).isEqualTo(KILLED);
         assertThat(shards.waiting()).as("calls that wait for the shards").isPositive();
         shards.silent(false);
-        // Nothing is left of the calls: another learner can join as soon as they have ended.
+        // The interrupted calls leave nothing behind, so another learner can join as soon as they have ended.
         await("another learner trains", () -> fixture.shell
             .run("dd if=/dev/zero of=\"$DIR/model\" bs=1M count=8 conv=notrunc,fsync status=none").status() == 0);
         fixture.shell.succeed("cat \"$DIR/version\" \"$DIR/status.json\" \"$DIR/model.safetensors\" >/dev/null");
     }
 
     @Test
-    void learnerOfAnInterruptedOpenLeaves() throws Exception {
+    void learnerLeavesAfterItsOpenWasInterrupted() throws Exception {
         launch("sync");
         shards.silent(true);
         Process program = program("pass", "os.open(D+'/model', os.O_RDWR)");
@@ -107,7 +110,7 @@ final class SilentMountTest {
     }
 
     @Test
-    void writeAfterAnInterruptedWriteBeginsWhenThatHasEnded() throws Exception {
+    void writeWaitsUntilAnEarlierInterruptedWriteHasEnded() throws Exception {
         launch("sync");
         Process program = program("""
             f=os.open(D+'/weights', os.O_RDWR)
@@ -126,7 +129,7 @@ final class SilentMountTest {
         fixture.shell.succeed("ls \"$DIR\"");
         shards.silent(false);
         assertThat(Shell.end(program).status()).isZero();
-        // The second write did not wait for the shards, because it began when they spoke again.
+        // Only the first write waited for the shards: the second write began after the shards responded again.
         assertThat(shards.calls).isEqualTo(List.of("begin write", "end write"));
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 2);
     }

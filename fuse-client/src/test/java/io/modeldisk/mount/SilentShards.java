@@ -11,12 +11,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A model whose shards can be silent: calls that need a shard wait, also after a cancellation, until the shards speak again. */
+/**
+ * A model whose shards can stop responding. Calls that need a shard then wait until the shards respond again, even if the call is
+ * cancelled.
+ */
 final class SilentShards {
     private static final Set<String> LOCAL = Set.of("facts", "dtype", "trainBytes", "allocate", "adopt", "flush",
         "goOn", "nextRound", "learnerImage", "resumeLearner", "close");
 
-    /** The calls that have waited, in order, each as {@code begin NAME} and {@code end NAME}. */
+    /** The calls that had to wait, in order. Each call adds {@code begin NAME} and {@code end NAME}. */
     final List<String> calls = new CopyOnWriteArrayList<>();
     final RemoteModel model;
     private final ReentrantLock lock = new ReentrantLock();

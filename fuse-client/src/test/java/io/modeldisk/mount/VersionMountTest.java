@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests a mount that follows a model, through the kernel. */
+/** Tests, with programs that use the files, a mount that only follows a model. */
 @Tag("mount")
 @Tag("every-binding")
 @Timeout(120)
@@ -48,7 +48,7 @@ final class VersionMountTest {
         for (int version : new int[]{7, 8, 12, 3}) {
             assertThat(lines.readLine()).isEqualTo(Integer.toString(version));
             int next = version == 7 ? 8 : version == 8 ? 12 : 3;
-            // The last version is of another history, as after a restart from a checkpoint.
+            // The last version is lower and belongs to another history, as after a restart from a checkpoint.
             await("the process waits for another version", () -> fixture.model.waiting.get() > 0
                 || !process.isAlive());
             fixture.model.version(next, next == 3 ? 2 : 1);
@@ -57,7 +57,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void allProcessesAreWoken() throws Exception {
+    void newVersionWakesAllWaitingProcesses() throws Exception {
         Process[] processes = new Process[6];
         for (int i = 0; i < processes.length; i++) {
             processes[i] = follow(i % 2 == 0 ? "poll" : "epoll", 1);
@@ -71,7 +71,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void processIsWokenWhenTheModelHasChangedItsShape() throws Exception {
+    void changedModelWakesAProcessWithAnError() throws Exception {
         Process process = follow("poll", 1);
         assertThat(process.inputReader().readLine()).isEqualTo("7");
         fixture.model.failVersion(new ShardException(ShardException.Kind.MODEL_CHANGED, new ShardId(0, "h"), "size"));
@@ -88,7 +88,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void otherFilesAreAlwaysReady() throws Exception {
+    void pollOfAnyOtherFileReturnsAtOnce() throws Exception {
         assertThat(fixture.shell.succeed("""
             python3 -c 'import os, select
             for name in ("model", "weights", "status.json"):
@@ -99,7 +99,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void unmountEndsWhileProcessesWait() throws Exception {
+    void unmountSucceedsWhileAProcessWaits() throws Exception {
         Process process = follow("poll", 1);
         assertThat(process.inputReader().readLine()).isEqualTo("7");
         fixture.mount.close();
@@ -108,7 +108,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void filesCanBeReadAndNotChanged() throws Exception {
+    void followerCanReadButNotChangeFiles() throws Exception {
         fixture.model.fill(5);
         assertThat(fixture.shell.succeed(
             "cd \"$DIR\" && stat -c '%n %A %s' model status.json version weights; ls | grep -E 'part|trace|mapped' || true")
@@ -133,7 +133,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void filesCannotBeChangedAfterRootHasMadeTheMountWritable() throws Exception {
+    void followerCannotChangeFilesAfterRootHasMadeTheMountWritable() throws Exception {
         fixture.shell.succeed("mount -i -o remount,rw \"$DIR\"");
         for (String file : new String[]{"model", "weights"}) {
             assertThat(fixture.shell.run(": >> \"$DIR/" + file + "\"").output()).contains("Read-only file system");
@@ -148,14 +148,14 @@ final class VersionMountTest {
     }
 
     @Test
-    void statusShowsTheFollower() throws Exception {
+    void statusShowsThatTheMountFollows() throws Exception {
         JsonNode mount = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\"")).path("mount");
         assertThat(mount.path("follower").asBoolean()).isTrue();
         assertThat(mount.path("training").asBoolean()).isFalse();
     }
 
     @Test
-    void otherSchemesThanDirectAreRefused() {
+    void followerWithAnotherSchemeThanDirectIsRefused() {
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("overlap")))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("exchange=overlap is for learners: a read-only mount needs exchange=direct, because it has no"

@@ -132,7 +132,7 @@ final class CancellableLockTest {
         }
     }
 
-    /** Releases the lock only while the other reader has it too, or waits for it. */
+    /** Locks and unlocks in a loop. Unlocks only while the other reader also holds the lock, or waits for it. */
     private void overlap(Supplier<Thread> other, AtomicInteger inside, AtomicBoolean ended) {
         while (!ended.get()) {
             try {

@@ -15,7 +15,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 
 /**
- * An exchange with a model in memory, both of which a test opens.
+ * An exchange and its model in memory. Each test creates both, and this class closes them.
  *
  * @param <E> the class of the exchange
  */

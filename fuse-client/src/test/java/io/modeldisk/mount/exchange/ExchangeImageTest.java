@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ExchangeImageTest {
-    private static final String CONSTANT = "given to the constructor, and the same in each process of a mount";
+    private static final String CONSTANT = "passed to the constructor, and the same in each process of a mount";
 
     @AutoClose
     private final MemoryModel model = new MemoryModel(1 << 20);
 
-    /** Returns the image of an exchange with two sets, which has all values. */
+    /** Returns an image in which every list and array has elements: that of an exchange with two sets and a learner. */
     private ExchangeImage image() throws Exception {
         try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model,
             TestSettings.defaults())) {
@@ -32,7 +32,7 @@ class ExchangeImageTest {
     }
 
     @Test
-    void nextProcessOfAMountHasEachValueOfTheImage() throws Exception {
+    void nextProcessTakesOverEachValueOfTheImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
             try (BufferedExchange next = (BufferedExchange) ExchangeScheme.OVERLAP.create(model,
                 TestSettings.defaults())) {
@@ -43,7 +43,7 @@ class ExchangeImageTest {
     }
 
     @Test
-    void eachValueIsWrittenAndRead() throws Exception {
+    void decodedImageHasEachValueOfTheEncodedImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             image.write(new DataOutputStream(bytes));
@@ -52,7 +52,7 @@ class ExchangeImageTest {
     }
 
     @Test
-    void nextProcessOfADirectMountHasItsRoundAndWhatTheNextFsyncEnds() throws Exception {
+    void nextProcessOfADirectMountTakesOverTheRoundAndThePendingFsync() throws Exception {
         ExchangeImage.Learner learner = new ExchangeImage.Learner(true, false, 1, 7, true, false, Dropped.NOTHING,
             true);
         Exchange next = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
@@ -61,38 +61,41 @@ class ExchangeImageTest {
             Map.of(".learner.round", "7", ".learner.unfinished", "true", ".learner.rollback", "true"));
     }
 
-    /** A field that is new in one of these classes needs a value in the image, or a reason here. */
+    /**
+     * If a field is added to one of these classes, it must be added to the image, or this test must name a reason for its
+     * absence.
+     */
     @Test
-    void eachFieldIsInTheImageOrHasAReasonWhyNot() {
+    void eachFieldIsInTheImageOrHasAReasonForItsAbsence() {
         Images.fieldsOf(BufferedExchange.class).imaged("learner", "sets")
             .notImaged(CONSTANT, "model", "bytes", "onRollback", "milestones")
-            .notImaged("statistics begin anew", "counters", "scheduler", "times")
+            .notImaged("statistics start again in the next process", "counters", "scheduler", "times")
             .notImaged("no exchange is in progress when an image is taken", "background", "foreground", "previous")
             .notImaged("has no state", "discarded", "turn")
             .check();
         Images.fieldsOf(LearnerState.class).imagedAs(ExchangeImage.Learner.class)
-            .notImaged("only for the fsync that an interrupted one has left in this process", "pushing")
+            .notImaged("needed only after an interrupted fsync, whose exchange ends with this process", "pushing")
             .check();
         Images.fieldsOf(BufferSets.class).imaged("active", "other")
             .notImaged(CONSTANT, "bytes", "buffers")
-            .notImaged("only for an exchange that an interrupted request has left in this process", "touched")
+            .notImaged("needed only after an interrupted request, whose exchange ends with this process", "touched")
             .notImaged("no request is in progress", "lock")
             .check();
         Images.fieldsOf(BufferSet.class).imagedAs(ExchangeImage.Set.class)
             .notImaged(CONSTANT, "number", "bytes", "buffers")
             .notImaged("no exchange of the next process uses the set yet", "lent", "abandoned")
             .notImaged("the next process assumes that other processes use the buffers", "used")
-            .notImaged("the age of the weights begins anew, because the clock is that of the process", "pulledAtNs")
+            .notImaged("the age of the weights starts at 0 again, because each process has its own clock", "pulledAtNs")
             .check();
         Images.fieldsOf(OutgoingGradient.class).imagedAs(ExchangeImage.Gradient.class)
             .notImaged(CONSTANT, "buffer", "bytes")
             .notImaged("the next process searches the gradient again", "judged", "leftOut", "countsLeftOut")
-            .notImaged("the next process takes all other blocks for old", "old")
+            .notImaged("the next process marks all other blocks as old", "old")
             .check();
         Images.fieldsOf(DirtyBlocks.class).imaged("bits").check();
         Images.fieldsOf(DirectExchange.class).imaged("pushed", "round", "rollback")
             .notImaged(CONSTANT, "model", "sizeBytes", "clock", "onRollback")
-            .notImaged("statistics begin anew", "counters")
+            .notImaged("statistics start again in the next process", "counters")
             .notImaged("no call is in progress", "free")
             .check();
     }

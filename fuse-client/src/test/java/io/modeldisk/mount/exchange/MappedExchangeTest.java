@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the exchanges with a learner that maps the buffers. */
+/** Tests the exchange schemes sync and overlap with a learner that maps the buffers. */
 @Timeout(60)
 class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     private static final int SIZE = 1 << 20;
@@ -60,7 +60,8 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
             iterate();
         }
         exchange.flush(Cancellation.NONE);
-        // The gradient that finds the rollback is discarded. With overlap, this may be the next one, and the one before it too.
+        // The gradient whose push or pull fails because of the rollback is discarded. With overlap, the failure can appear one
+        // iteration later. Two gradients are then discarded.
         assertThat(model.weight(0)).isBetween((byte) (40 + 5 - sets), (byte) 44);
         assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
     }
@@ -90,7 +91,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
         assertThat(model.weight(0)).isEqualTo((byte) 43);
     }
 
-    /** Returns a cancellation that is cancelled when the learner continues after a rollback. From then on, pulls wait. */
+    /** Returns a cancellation that is cancelled when the learner continues after a rollback. Pulls wait from that moment on. */
     private Cancellation interruptedPullAfterTheRollback() {
         Cancellation interrupted = new Cancellation();
         model.whenGoingOn(() -> {
@@ -127,7 +128,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @CsvSource({"sync, fail", "sync, continue", "overlap, fail", "overlap, continue"})
-    void dropAfterAnFsyncThatWasInterruptedAfterARollbackEndsIt(String scheme, String onRollback) throws IOException {
+    void dropEndsTheRollbackThatAnInterruptedFsyncHasFound(String scheme, String onRollback) throws IOException {
         open(scheme, onRollback);
         openMapped();
         iterate();
@@ -186,7 +187,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(strings = {"fail", "continue"})
-    void gradientOfWeightsThatCouldNotBePulledIsDiscardedWithAnError(String onRollback) throws IOException {
+    void gradientIsDiscardedWithAnErrorIfItsWeightsCouldNotBePulled(String onRollback) throws IOException {
         open("sync", onRollback);
         openMapped();
         iterate();
@@ -203,7 +204,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void learnerThatCouldNotPullItsFirstWeightsIsNoLearner() throws IOException {
+    void mountHasNoLearnerAfterTheFirstPullOfALearnerFailed() throws IOException {
         open("overlap", "fail");
         model.pullBreaks(true);
         assertThatThrownBy(this::openMapped).isInstanceOf(IOException.class);

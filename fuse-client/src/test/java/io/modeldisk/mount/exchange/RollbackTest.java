@@ -11,7 +11,7 @@ import java.io.IOException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A shard goes back to earlier weights while a learner uses each exchange scheme. */
+/** Tests each exchange scheme with a shard that goes back to earlier weights while a learner trains. */
 class RollbackTest extends ExchangeFixture<Exchange> {
     private static final int SIZE = 1 << 20;
     private static final int OLD = 50;
@@ -44,7 +44,7 @@ class RollbackTest extends ExchangeFixture<Exchange> {
         exchange.flush(Cancellation.NONE);
     }
 
-    /** With overlap, the fsync after the failed exchange finds the failure, so two gradients are discarded. */
+    /** With overlap, a failed exchange is found only by the next fsync, so two gradients are discarded. */
     @ParameterizedTest
     @CsvSource({"direct, fail, 3", "direct, continue, 3", "sync, fail, 3", "sync, continue, 3", "overlap, fail, 2",
         "overlap, continue, 2"})
@@ -54,7 +54,7 @@ class RollbackTest extends ExchangeFixture<Exchange> {
         iterate(3);
         assertThat(model.weight(0)).isEqualTo((byte) (OLD + 3));
         if (scheme.equals("overlap")) {
-            // Otherwise the pull could fail, and only the gradient of the fsync that finds the failure would be discarded.
+            // Without this wait, the pull could fail, and then only one gradient would be discarded.
             await("the weights were pulled at the open and after each fsync",
                 () -> exchange.counters().pulledBytes.sum() == 4L * SIZE);
         }
@@ -84,7 +84,7 @@ class RollbackTest extends ExchangeFixture<Exchange> {
 
     @ParameterizedTest
     @CsvSource({"direct", "sync", "overlap"})
-    void rollbackIsReportedByTheRepetitionOfAnInterruptedFsync(String scheme) throws IOException {
+    void repeatedFsyncReportsTheRollbackAfterAnInterrupt(String scheme) throws IOException {
         open(scheme, "fail");
         iterate(2);
         model.fill(CHECKPOINT);

@@ -89,7 +89,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
     }
 
     @Test
-    void fsyncAfterAnInterruptedReadPushesWhatWasWrittenBefore() throws Exception {
+    void fsyncAfterAnInterruptedReadPushesTheGradientWrittenBeforeTheRead() throws Exception {
         exchange.read(0, 1, request);
         model.failPullAfter(0);
         assertThatThrownBy(this::fsync).isInstanceOf(IOException.class);

@@ -5,7 +5,7 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.time.NanoClock;
 import java.time.Instant;
 
-/** The settings of an exchange in a test that needs no other ones. */
+/** Default settings of an exchange, for tests that do not depend on them. */
 public final class TestSettings {
     private TestSettings() {}
 

@@ -19,7 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that a gradient counts whole or not at all, whatever becomes of an fsync. */
+/**
+ * Tests that a round never contains blocks of two gradients, and that a gradient with a NaN is pushed in no part, even if an
+ * fsync fails, is interrupted or is repeated.
+ */
 @Timeout(60)
 class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     private static final int SIZE = 2 << 20;
@@ -37,7 +40,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         exchange.awaitWeights(Cancellation.NONE);
     }
 
-    /** Writes a gradient whose bytes are all {@code value}, except for those of one value in its last logical block. */
+    /** Writes a gradient whose bytes are all {@code value}, except for four bytes near the end, which are {@code last}. */
     private void gradient(boolean mapped, int value, int last) throws IOException {
         int at = SIZE - 8;
         if (mapped) {
@@ -66,7 +69,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         assertThat(dropped.acceptedBytes() + dropped.leftOutBytes()).isEqualTo(SIZE);
     }
 
-    /** Waits until the shards have the gradient of the last fsync. */
+    /** Waits until the shards have received the gradient of the last fsync. */
     private void awaitPushed() throws IOException {
         exchange.flush(Cancellation.NONE);
     }
@@ -79,7 +82,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void refusedGradientFailsOneFsyncAndTheNextOneCounts(boolean mapped) throws IOException {
+    void refusedGradientFailsOneFsyncAndTheNextGradientCounts(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, NAN);
         assertThatThrownBy(this::fsync).isInstanceOf(NonFiniteGradientException.class)
@@ -95,7 +98,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void withOverlapTheFsyncAfterARefusedGradientFailsAndKeepsItsOwnGradient(boolean mapped) throws IOException {
+    void overlapFsyncAfterARefusedGradientFailsAndKeepsItsOwnGradient(boolean mapped) throws IOException {
         open("overlap", "refuse", mapped);
         gradient(mapped, 1, NAN);
         fsync();
@@ -113,7 +116,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void closeReportsARefusedGradientAndSoDoesTheNextFsync() throws IOException {
+    void closeAndTheNextFsyncReportARefusedGradient() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();
@@ -160,7 +163,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void failedFsyncIsRepeatedOnlyWithItsOwnGradient(boolean mapped) throws IOException {
+    void failedFsyncCanBeRepeatedOnlyWithTheSameGradient(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
@@ -179,7 +182,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void fsyncThatFailedInItsPullIsRepeatedWithoutAnotherPush(boolean mapped) throws IOException {
+    void fsyncRepeatedAfterAFailedPullPushesNothing(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPullAfter(0);
@@ -191,7 +194,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void interruptedFsyncIsRepeatedOnlyWithItsOwnGradient(boolean mapped) throws IOException {
+    void interruptedFsyncCanBeRepeatedOnlyWithTheSameGradient(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.pushesWait(true);
@@ -228,7 +231,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void withOverlapADropGivesUpTheFailedGradientAndTheUnpushedOne(boolean mapped) throws IOException {
+    void overlapDropGivesUpTheFailedGradientAndTheNextGradient(boolean mapped) throws IOException {
         open("overlap", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
@@ -263,7 +266,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void withOverlapADropEndsTheRepetitionOfAFailedPush() throws IOException {
+    void overlapDropStopsTheRepetitionOfAFailedPush() throws IOException {
         open("overlap", "refuse", true);
         gradient(true, 1, 1);
         model.failPushAfter(1);
@@ -281,7 +284,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @CsvSource({"sync, false", "sync, true", "overlap, false", "overlap, true"})
-    void dropThatIsRepeatedReportsWhatTheFirstOneHasFound(String scheme, boolean mapped) throws IOException {
+    void repeatedDropReportsTheSameAsTheFirstDrop(String scheme, boolean mapped) throws IOException {
         open(scheme, "refuse", mapped);
         beginAGradientThatFails(scheme, mapped);
         Dropped dropped = exchange.drop(Cancellation.NONE);
@@ -296,7 +299,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void dropThatIsRepeatedAfterAFailedPullPullsOnceMoreAndReportsTheSame() throws IOException {
+    void dropRepeatedAfterAFailedPullReportsTheWholeGradient() throws IOException {
         open("sync", "refuse", true);
         beginAGradientThatFails("sync", true);
         model.failPullAfter(0);
@@ -309,7 +312,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         assertThat(model.pulls).as("pulls after a drop that has changed nothing").hasValue(pulls);
     }
 
-    /** Pushes a part of a gradient, so the last fsync fails. */
+    /** Calls fsync such that only a part of a gradient is pushed and the last fsync fails. */
     private void beginAGradientThatFails(String scheme, boolean mapped) throws IOException {
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
@@ -322,7 +325,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(strings = {"sync", "overlap"})
-    void dropThatCannotStopThePushFailsWithEbusyAndIsRepeated(String scheme) throws IOException {
+    void dropFailsWithEbusyIfThePushCannotBeStopped(String scheme) throws IOException {
         open(scheme, "refuse", true);
         beginAGradientThatFails(scheme, true);
         model.pushesHang(true);
@@ -337,7 +340,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(strings = {"sync", "overlap"})
-    void failedFsyncAndDropDiscardTheStateThatAKilledProcessWouldLeave(String scheme) throws IOException {
+    void failedFsyncAndDropDeleteTheSavedState(String scheme) throws IOException {
         open(scheme, "refuse", true);
         boolean[] saved = new boolean[1];
         exchange.onMilestone(request -> saved[0] = request != null);
@@ -359,7 +362,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void withOverlapADropDiscardsAFailedGradientOfWhichNothingWasSent() throws IOException {
+    void overlapDropDiscardsARefusedGradient() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();
@@ -373,7 +376,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void dropWithoutAFailureDiscardsWhatWasWrittenAndSendsNothing() throws IOException {
+    void dropWithoutAFailedFsyncDiscardsTheGradientAndSendsNothing() throws IOException {
         open("sync", "refuse", false);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, 0, 0, BLOCK));
@@ -404,7 +407,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void nextProcessOfAMountRecognizesTheGradientThatAnFsyncHasBegun(boolean mapped) throws IOException {
+    void nextProcessRefusesAnotherGradientAfterAFailedFsync(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
         gradient(mapped, 1, 1);
         model.failPushAfter(1);

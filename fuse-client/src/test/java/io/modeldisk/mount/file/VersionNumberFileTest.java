@@ -42,7 +42,7 @@ class VersionNumberFileTest {
         request.close();
     }
 
-    /** Counts the calls of a wake-up. */
+    /** A wake-up that counts its calls. */
     private static final class Waiter implements PollWakeup {
         private final AtomicInteger wakes = new AtomicInteger();
         private final AtomicInteger discards = new AtomicInteger();
@@ -68,7 +68,7 @@ class VersionNumberFileTest {
         return new String(request.answer, StandardCharsets.UTF_8);
     }
 
-    /** Reads the version, and waits for another one. */
+    /** Reads the version through the handle, and starts to wait for another version. */
     private Waiter waitForAChange() throws IOException {
         read(0);
         Waiter waiter = new Waiter();
@@ -77,7 +77,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void readReturnsTheVersionOfTheMomentAsALine() throws IOException {
+    void readReturnsTheCurrentVersionAsALine() throws IOException {
         assertThat(read(0)).isEqualTo("7\n");
         model.version(12, 1);
         assertThat(read(2)).isEmpty();
@@ -115,7 +115,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void callsThatDoNotWaitSeeAChangeToo() throws IOException {
+    void pollWithoutAWaitReportsAChange() throws IOException {
         read(0);
         assertThat(handle.poll(null)).isZero();
         model.version(8, 1);
@@ -123,7 +123,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void newWaitReplacesTheOldOne() throws IOException {
+    void newWaitReplacesAnEarlierWait() throws IOException {
         read(0);
         Waiter old = new Waiter();
         Waiter waiter = new Waiter();
@@ -136,7 +136,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void callThatDoesNotWaitLeavesTheWaitOfAnotherThread() throws IOException {
+    void pollWithoutAWaitKeepsTheWaitOfAnotherThread() throws IOException {
         Waiter waiter = waitForAChange();
         handle.poll(null);
         assertThat(waiter.discards).hasValue(0);
@@ -152,7 +152,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void lowerVersionOfAnotherHistoryWakes() throws IOException {
+    void lowerVersionOfAnotherHistoryWakesAProcess() throws IOException {
         Waiter waiter = waitForAChange();
         model.version(3, 2);
         waiter.awaitWake();
@@ -160,7 +160,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void sameVersionOfAnotherHistoryWakesWhenTheShardsAreAskedAgain() throws Exception {
+    void sameVersionOfAnotherHistoryWakesAProcessAtTheNextRead() throws Exception {
         read(0);
         model.version(7, 2);
         FileHandle other = open();
@@ -171,7 +171,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void lowerVersionOfTheSameHistoryWakes() throws IOException {
+    void lowerVersionOfTheSameHistoryWakesAProcess() throws IOException {
         Waiter waiter = waitForAChange();
         // A shard was killed before the record of its last update was durable.
         model.version(6, 1);
@@ -211,7 +211,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void callsThatDoNotWaitSeeAChangeAfterTheThreadHasFailed() throws IOException {
+    void pollWithoutAWaitReportsAChangeAfterTheThreadHasFailed() throws IOException {
         read(0);
         AtomicInteger wakes = new AtomicInteger();
         handle.poll(new PollWakeup() {
@@ -248,7 +248,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void modelThatHasChangedItsShapeWakesWithAnError() throws Exception {
+    void changedModelWakesAProcessWithAnError() throws Exception {
         Waiter waiter = waitForAChange();
         model.failVersion(new ShardException(ShardException.Kind.MODEL_CHANGED, new ShardId(0, "h"), "other size"));
         waiter.awaitWake();
@@ -258,7 +258,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void shardsAreNotAskedWhenNobodyPolls() throws Exception {
+    void noRequestIsSentWhileNoProcessPolls() throws Exception {
         read(0);
         int calls = model.versionCalls.get();
         model.version(8, 1);

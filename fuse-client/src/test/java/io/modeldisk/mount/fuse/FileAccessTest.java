@@ -16,7 +16,7 @@ final class FileAccessTest {
     }
 
     @Test
-    void onlyTheOwnerMayReadAndWriteByDefault() {
+    void onlyTheOwnerCanReadAndWriteByDefault() {
         assertThat(OWN.isShared(MOUNTER)).isFalse();
         assertThat(OWN.fileBits(true)).isEqualTo(0600);
         assertThat(OWN.fileBits(false)).isEqualTo(0400);

@@ -6,14 +6,14 @@ import org.junit.jupiter.api.Test;
 
 class FuseBindingTest {
     @Test
-    void bindingWithoutItsLibrariesIsRefusedWithTheirFolder() {
+    void errorForABindingWithoutLibrariesNamesTheirFolder() {
         assertThatThrownBy(() -> FuseBinding.named("jnr")).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("binding=jnr needs libraries that are not on the class path")
             .hasMessageContaining("lib/jnr");
     }
 
     @Test
-    void unknownBindingIsRefusedWithTheKnownNames() {
+    void errorForAnUnknownBindingListsTheValidNames() {
         assertThatThrownBy(() -> FuseBinding.named("fuse3")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("binding=fuse3 must be one of kernel, jnr");
     }

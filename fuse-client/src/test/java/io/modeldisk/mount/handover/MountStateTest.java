@@ -42,7 +42,7 @@ class MountStateTest {
         return found;
     }
 
-    /** Maps the state a second time, as another process does. */
+    /** Maps the state a second time, as the next process does. */
     private MountState adopted() throws IOException {
         return MountState.adopt(duplicate(state.descriptor()));
     }
@@ -70,7 +70,7 @@ class MountStateTest {
     }
 
     @Test
-    void imageThatIsNotCompleteLeavesTheOneBefore() {
+    void incompleteImageLeavesThePreviousImage() {
         save(1);
         save(2);
         state.beginImage().putLong(3);

@@ -53,7 +53,8 @@ final class PullSchedulerTest {
     void pullCompletesJustBeforeASteadyComputationEnds() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
-        // The age of the weights is the duration of the pull, plus a margin of 0.5 ms, plus a part that decreases to 0.
+        // The age of the weights is the duration of the pull, plus a margin of 0.5 ms, plus the mean deviations, which decrease
+        // to 0.
         assertThat(learner.meanAgeNs(WARM)).isBetween(5.5 * MS, 5.6 * MS);
         assertThat(atOnce(COMPUTATION, PULL).meanAgeNs(WARM)).isEqualTo(22.0 * MS);
     }

@@ -18,7 +18,7 @@ class NamedTensorTest {
     }
 
     @Test
-    void tensorsAreInTheOrderOfTheirData() throws IOException {
+    void parsedTensorsAreInTheOrderOfTheirData() throws IOException {
         assertThat(
             parse("{'b':{'dtype':'F32','shape':[2,2],'data_offsets':[8,24]},'a':{'shape':[2],'data_offsets':[0,8]},"
                 + "'none':{'shape':[0,9223372036854775807],'data_offsets':[8,8]}}"))
@@ -47,7 +47,7 @@ class NamedTensorTest {
     }
 
     @Test
-    void jsonHasTheTypeAndThePlacesOfTheTensorsInTheBuffersOfAMount() throws IOException {
+    void jsonHasTheTypesAndByteRangesOfTheTensorsInTheBuffers() throws IOException {
         List<NamedTensor> tensors = parse(
             "{'a':{'shape':[2],'data_offsets':[0,8]},'b':{'shape':[4],'data_offsets':[8,24]}}");
         assertThat(NamedTensor.parse(NamedTensor.toJson(tensors, ValueType.FLOAT32), 24)).isEqualTo(tensors);

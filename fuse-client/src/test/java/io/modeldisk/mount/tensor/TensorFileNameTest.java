@@ -11,7 +11,7 @@ class TensorFileNameTest {
     @ParameterizedTest
     @CsvSource({"layer.0.weight, layer.0.weight.npy", "a/b, a%2Fb.npy", "a%2Fb, a%252Fb.npy", "'', %.npy", "., %2E.npy",
         ".., %2E..npy", ".hidden, %2Ehidden.npy", "Gewicht ä, Gewicht ä.npy"})
-    void nameIsKeptExceptForCharactersThatFilesCannotHave(String tensor, String file) {
+    void nameIsKeptExceptForCharactersThatFileNamesCannotContain(String tensor, String file) {
         assertThat(TensorFileName.of(tensor)).isEqualTo(file);
     }
 

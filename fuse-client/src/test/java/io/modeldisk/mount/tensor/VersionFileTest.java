@@ -101,7 +101,7 @@ class VersionFileTest {
             expected[at] = model.weight(BEGIN + at);
         }
         assertThat(Arrays.copyOfRange(content, content.length - expected.length, content.length)).isEqualTo(expected);
-        assertThat(memories.usedBytes()).as("only the blocks of the tensor").isEqualTo(3 << 18);
+        assertThat(memories.usedBytes()).as("memory of only the blocks that contain the tensor").isEqualTo(3 << 18);
         handle.release();
     }
 
@@ -131,11 +131,11 @@ class VersionFileTest {
         second.release();
         assertThat(memories.usedBytes()).isZero();
         open("model.safetensors").release();
-        assertThat(model.versionReads).as("reads").hasValue(2);
+        assertThat(model.versionReads).as("reads of the weights").hasValue(2);
     }
 
     @Test
-    void openReadsAgainWhenAShardThatHadAnEarlierVersionDoesNotRespond() throws IOException {
+    void openReadsTheWeightsAgainWhenAShardDoesNotRespond() throws IOException {
         FileHandle first = open("model.safetensors");
         for (ShardException.Kind kind : List.of(ShardException.Kind.PATH_LOST, ShardException.Kind.BUSY)) {
             model.lookFailure(kind);
@@ -152,7 +152,7 @@ class VersionFileTest {
     }
 
     @Test
-    void openInodeThatIsOpenedAgainHasTheSameVersion() throws IOException {
+    void secondOpenOfAnOpenInodeReturnsTheSameVersion() throws IOException {
         MountedFile file = file("model.safetensors");
         model.versionIsNewest(false);
         FileHandle first = file.open(false, 7, 0, new Cancellation());
@@ -172,7 +172,7 @@ class VersionFileTest {
     }
 
     @Test
-    void tooManyVersionsAreRefused() throws IOException {
+    void openFailsWithEmfileWhenTooManyVersionsAreOpen() throws IOException {
         model.versionIsNewest(false);
         List<FileHandle> open = new ArrayList<>();
         assertThatThrownBy(() -> {

@@ -2,11 +2,11 @@ package io.modeldisk.mount.fuse.kernel;
 
 import io.modeldisk.mount.fuse.FuseBinding;
 
-/** Creates bindings for tests. */
+/** Creates bindings that do not use all features of the kernel, for tests. */
 public final class LinkBinding {
     private LinkBinding() {}
 
-    /** Returns a binding that shows the files that are memory as symbolic links, as for users other than root. */
+    /** Returns a binding that shows files whose content is memory as symbolic links, as for users other than root. */
     public static FuseBinding create() {
         return new KernelBinding(false, true);
     }

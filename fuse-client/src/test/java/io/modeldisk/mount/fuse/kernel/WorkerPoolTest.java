@@ -41,7 +41,7 @@ final class WorkerPoolTest {
     }
 
     @Test
-    void questionThatGetsNoAnswerOccupiesOneThreadOnly() throws Exception {
+    void askUntilUsesOnlyOneThreadForABlockedCall() throws Exception {
         AtomicInteger checks = new AtomicInteger();
         AtomicBoolean ended = new AtomicBoolean();
         long endNs = clock.nanoTime() + Duration.ofDays(1).toNanos();
@@ -59,7 +59,7 @@ final class WorkerPoolTest {
     }
 
     @Test
-    void questionIsAskedAgainUntilTheConditionIsTrue() throws Exception {
+    void askUntilRepeatsTheCallUntilTheConditionIsTrue() throws Exception {
         answered.countDown();
         AtomicBoolean ended = new AtomicBoolean();
         CompletableFuture<Void> asking = askUntil(ended, Duration.ofDays(1));
@@ -70,7 +70,7 @@ final class WorkerPoolTest {
     }
 
     @Test
-    void waitForAnAnswerEndsInTime() throws Exception {
+    void askUntilReturnsAtItsDeadline() throws Exception {
         CompletableFuture<Void> asking = askUntil(new AtomicBoolean(), Duration.ofSeconds(1));
         await("the question was asked", () -> asked.get() == 1);
         clock.advance(Duration.ofSeconds(1));
