@@ -80,7 +80,7 @@ public final class ModelMount implements AutoCloseable {
             : "the mount was removed, or the service manager keeps too few descriptors (FileDescriptorStoreMax=)");
         if (refusal != null) {
             LOG.error(
-                "this process cannot continue the mount of the previous process: {}; it mounts {} anew, and processes that "
+                "this process cannot continue the mount of the previous process: {}; it mounts {} again, and processes that "
                     + "have files open get ENOTCONN",
                 refusal, mountPoint.path());
             if (mounted) {

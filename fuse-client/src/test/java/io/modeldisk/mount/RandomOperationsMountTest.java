@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs random operations on the files of a mount, and compares each result with a copy of the file in memory. The property
+ * Runs random operations on the files of a mount, and compares each result with a copy of the file in memory. The system property
  * {@code mount.operations} is the number of operations on each file.
  */
 @Tag("mount")

@@ -220,7 +220,7 @@ final class BackgroundExchange implements AutoCloseable {
     /**
      * Cancels the pull and waits for the push. If the push has not completed within the timeout, cancels the push too.
      *
-     * @return whether the exchange has ended; if not, the exchange may still use the memory of its buffer sets
+     * @return whether the exchange has ended; if not, the exchange might still use the memory of its buffer sets
      */
     boolean end(long pushTimeoutNs) {
         cancelPull();

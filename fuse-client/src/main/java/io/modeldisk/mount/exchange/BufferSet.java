@@ -21,7 +21,8 @@ import org.apache.logging.log4j.Logger;
  * </pre>
  *
  * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example because the last push
- * failed. In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set may call its methods.
+ * failed. In the state NONE, the weights are empty or a mixture of two pulls. Only the owner of the set is allowed to call its
+ * methods.
  */
 final class BufferSet implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BufferSet.class);
@@ -103,7 +104,7 @@ final class BufferSet implements AutoCloseable {
         return ofGradient ? gradient : weights;
     }
 
-    /** Lends the set to an exchange. May be called only when no read or write is in progress. */
+    /** Lends the set to an exchange. Must be called only when no read or write is in progress. */
     void lend() {
         if (lent) {
             throw new IllegalStateException("the buffer set already belongs to an exchange");
@@ -135,7 +136,7 @@ final class BufferSet implements AutoCloseable {
         return lent;
     }
 
-    /** Returns whether the weights may be read: they are from one pull, and no exchange changes them. */
+    /** Returns whether the weights can be read: they are from a single pull, and no exchange is changing them. */
     boolean isReadable() {
         return !lent && state != Weights.NONE;
     }

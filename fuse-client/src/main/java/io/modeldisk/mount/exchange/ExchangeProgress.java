@@ -6,7 +6,7 @@ import java.util.Arrays;
  * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. If the shards
  * check gradients, all pieces are searched for NaN and infinity before the first piece is pushed, because a gradient with such a
  * value must not be pushed in part. The weights of a piece are pulled only after the gradient of this piece was pushed, so the
- * weights are the same as if the whole push had completed before the pull. Later pieces may be pushed while an earlier piece is
+ * weights are the same as if the whole push had completed before the pull. Later pieces can be pushed while an earlier piece is
  * pulled.
  *
  * <pre>
@@ -172,7 +172,7 @@ final class ExchangeProgress {
         return pushedBytes;
     }
 
-    /** Records that the pull may begin. */
+    /** Records that the pull is allowed to begin. */
     void pullIsDue() {
         if (pull == Pull.WAITING) {
             pull = Pull.BEGINNING;

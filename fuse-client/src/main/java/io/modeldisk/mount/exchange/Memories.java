@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies ranges of {@link DataMemory} and sets ranges to zero. A range may lie in several slabs. Allocates no memory for a range
- * within one slab.
+ * Copies ranges of {@link DataMemory} and sets ranges to zero. A range can extend over several slabs. Allocates no memory for a
+ * range within one slab.
  */
 public final class Memories {
     private Memories() {}

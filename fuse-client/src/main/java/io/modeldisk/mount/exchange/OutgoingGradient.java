@@ -164,7 +164,7 @@ final class OutgoingGradient {
 
     /**
      * Pushes the blocks of a range that were written and not yet pushed, or marks them as absent if the gradient is left out. The
-     * buffer keeps the gradient until {@link #end}. Several threads may push different ranges at the same time.
+     * buffer keeps the gradient until {@link #end}. Several threads can push different ranges at the same time.
      *
      * @return the number of bytes that were pushed
      */

@@ -53,7 +53,7 @@ final class Pacing {
         };
     }
 
-    /** Returns whether a pull may begin before the push has ended. If so, the push is divided into smaller pieces. */
+    /** Returns whether a pull can begin before the push has ended. If so, the push is divided into smaller pieces. */
     boolean mayPullBesidePush() {
         return overlaps && switch (policy) {
             case BESIDE_PUSH -> true;

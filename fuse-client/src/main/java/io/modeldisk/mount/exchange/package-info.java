@@ -14,8 +14,9 @@
  * an exchange. Workers acquire neither of the first two locks.
  * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of
  * the scheduler or of the trace acquires no other lock.
- * </ol> To wake a waiting thread, the cancellation of a request acquires the internal lock of a {@code CancellableLock} or the
- * lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread is allowed to register with the cancellation while it
- * holds one of these two locks.
+ * </ol>
+ * To wake a waiting thread, the cancellation of a request acquires the internal lock of a {@code CancellableLock} or the lock of
+ * {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread is allowed to register with the cancellation while it holds
+ * one of these two locks.
  */
 package io.modeldisk.mount.exchange;

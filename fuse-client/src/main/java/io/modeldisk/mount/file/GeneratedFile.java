@@ -39,7 +39,7 @@ public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) 
     }
 
     private final class Handle implements FileHandle {
-        /** The text; null until the first read if the previous process of the mount has opened the file. */
+        /** The text. If the file was opened when the previous process served the mount, null until the first read. */
         private volatile byte[] content;
 
         Handle(byte[] content) {

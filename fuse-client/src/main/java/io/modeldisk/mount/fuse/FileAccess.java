@@ -14,7 +14,7 @@ import io.modeldisk.platform.text.PlainText;
  * @param allowOther whether the last digit of the mode applies; if false, only the owner and the group have access
  */
 public record FileAccess(int userId, int groupId, int mode, boolean allowOther) {
-    /** The default mode: only the owner may read and write. */
+    /** The default mode: only the owner can read and write. */
     public static final int DEFAULT_MODE = 0600;
 
     private static final int READ_BITS = 0444;
@@ -36,7 +36,7 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
             throw new IllegalArgumentException("mode=" + Integer.toOctalString(mode)
                 + ((mode & OWNER_READS) == 0
                     ? " must include the owner's read bit (0400)"
-                    : " may have only read and write bits (0400 to 0666)"));
+                    : " can have only read and write bits (0400 to 0666)"));
         }
     }
 

@@ -239,7 +239,7 @@ class VersionNumberFileTest {
         Waiter waiter = waitForAChange();
         model.failVersion(new ShardException(ShardException.Kind.PATH_LOST, new ShardId(0, "h"), "gone"));
         int calls = model.versionCalls.get();
-        await("the shards are asked again", () -> model.versionCalls.get() > calls + 2);
+        await("requests are sent to the shards again", () -> model.versionCalls.get() > calls + 2);
         assertThat(waiter.wakes).hasValue(0);
         assertThatThrownBy(() -> read(0)).hasMessage("gone");
         model.version(8, 1);

@@ -55,7 +55,7 @@ final class Lane {
      * Admits the request in this slot, or parks it if the limit is reached. After a request was parked, the caller must call
      * {@link #next} once. Otherwise, if all other requests completed just before, no thread would serve the parked request.
      *
-     * @return whether the request may be served now
+     * @return whether the request can be served now
      */
     boolean enter(RequestSlot slot) {
         return acquire() || !park(slot);

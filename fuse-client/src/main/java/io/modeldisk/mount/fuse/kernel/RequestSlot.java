@@ -188,7 +188,7 @@ final class RequestSlot extends DataRequest {
         return cancellation;
     }
 
-    /** Replies with success and the body, which may be empty. */
+    /** Replies with success and the body, which can be empty. */
     void replyBody() throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES + reply.bodyBytes());
         send(0, ReplyView.HEADER_BYTES + reply.bodyBytes(), 1);

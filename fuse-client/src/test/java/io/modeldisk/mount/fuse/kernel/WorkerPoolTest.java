@@ -49,7 +49,7 @@ final class WorkerPoolTest {
             checks.incrementAndGet();
             return ended.get();
         }, this::ask, clock, endNs));
-        await("the question was asked", () -> asked.get() == 1);
+        await("the call was made", () -> asked.get() == 1);
         advanceTo(checks, checks.get() + 20);
         assertThat(asked).hasValue(1);
         ended.set(true);
@@ -63,7 +63,7 @@ final class WorkerPoolTest {
         answered.countDown();
         AtomicBoolean ended = new AtomicBoolean();
         CompletableFuture<Void> asking = askUntil(ended, Duration.ofDays(1));
-        await("the question was asked three times", () -> asked.get() >= 3);
+        await("the call was made three times", () -> asked.get() >= 3);
         ended.set(true);
         clock.advance(Duration.ofMillis(5));
         asking.get(10, TimeUnit.SECONDS);
@@ -72,7 +72,7 @@ final class WorkerPoolTest {
     @Test
     void askUntilReturnsAtItsDeadline() throws Exception {
         CompletableFuture<Void> asking = askUntil(new AtomicBoolean(), Duration.ofSeconds(1));
-        await("the question was asked", () -> asked.get() == 1);
+        await("the call was made", () -> asked.get() == 1);
         clock.advance(Duration.ofSeconds(1));
         asking.get(10, TimeUnit.SECONDS);
         answered.countDown();
