@@ -247,8 +247,8 @@ public final class BufferedExchange implements Exchange {
         // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
         // round after the pushed round.
         learner.round = model.nextRound() + (learner.pushing ? 1 : 0);
-        // This call is before the start of the exchange, because the scheduler predicts the end of this computation during the
-        // exchange.
+        // This call must precede the start of the exchange, because during the exchange, the scheduler predicts the end of this
+        // computation.
         times.computationBegins(learner.learning);
         milestone(cancellation);
         background.start(job);

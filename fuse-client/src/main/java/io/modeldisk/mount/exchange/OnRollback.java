@@ -6,7 +6,7 @@ import java.io.IOException;
 
 /**
  * Determines what happens after a gradient was discarded because a shard has gone back to earlier weights, or has forgotten the
- * learner in the middle of the gradient. With each value, the reason and the number of lost rounds are logged.
+ * learner in the middle of the gradient. In all cases, the reason and the number of lost rounds are logged.
  */
 public enum OnRollback {
     /** The next fsync fails once: with EIO if a shard has gone back, with ESTALE if a shard has forgotten the learner. */

@@ -153,7 +153,7 @@ public final class VersionWatch implements AutoCloseable {
                 publish(before, model.awaitVersion(before == null ? AwaitCommand.NONE : before.version(), closing));
                 pauseMs = FIRST_PAUSE_MS;
             } catch (IOException | RuntimeException | Error e) {
-                // Errors are caught too: without this thread, the processes would wait forever.
+                // Errors are caught too, because this thread must continue: without it, the processes would wait forever.
                 failed(e);
                 pauseMs = pause(pauseMs);
             }

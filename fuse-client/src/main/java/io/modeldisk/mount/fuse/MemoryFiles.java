@@ -49,7 +49,8 @@ public final class MemoryFiles {
     }
 
     /**
-     * Checks whether the kernel can access memory directly, and returns an object that uses this if possible.
+     * Checks whether the kernel can access memory directly. Returns an object that uses this access if it is available, and
+     * symbolic links if not.
      *
      * @param device the descriptor of a session for which the kernel has offered passthrough in INIT
      */

@@ -7,7 +7,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * The name of the file of a tensor. Different tensors have different file names:
+ * The name of the file of a tensor. These rules ensure that different tensors have different file names:
  *
  * <ul>
  * <li>a slash, a percent sign, a control character, and a dot at the start are written as a percent sign and two hexadecimal

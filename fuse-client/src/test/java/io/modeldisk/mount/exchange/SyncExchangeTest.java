@@ -38,7 +38,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
     }
 
     @Test
-    void readersContinueAndMemoryIsFreedAfterALearnerLeftDuringAPushThatHangs() throws Exception {
+    void hangingPushOfALearnerThatLeftBlocksNoReaderAndLeaksNoMemory() throws Exception {
         ManualClock clock = new ManualClock();
         List<DataMemory> allocated = new CopyOnWriteArrayList<>();
         try (Exchange hanging = ExchangeScheme.SYNC.create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,

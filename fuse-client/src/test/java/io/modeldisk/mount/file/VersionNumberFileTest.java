@@ -86,7 +86,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void handleThatHasReadNothingIsReady() {
+    void handleIsReadyBeforeItsFirstRead() {
         assertThat(handle.poll(new Waiter())).isEqualTo(CHANGED);
         assertThat(model.versionCalls).hasValue(0);
     }

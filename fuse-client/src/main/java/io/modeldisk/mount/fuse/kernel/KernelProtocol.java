@@ -70,7 +70,7 @@ final class KernelProtocol {
     /** FATTR_SIZE: a SETATTR request with this bit is a truncation. */
     static final int SIZE_ATTRIBUTE = 1 << 3;
 
-    /** FATTR_FH: a SETATTR request with this bit has a file handle, as for ftruncate(2). */
+    /** FATTR_FH: a SETATTR request with this bit contains a file handle, as for ftruncate(2). */
     static final int HANDLE_ATTRIBUTE = 1 << 6;
 
     /** FATTR_MODE, FATTR_UID and FATTR_GID: a SETATTR request with these bits changes the mode or the owner. */
