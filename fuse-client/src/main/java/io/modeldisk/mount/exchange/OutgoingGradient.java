@@ -139,7 +139,9 @@ final class OutgoingGradient {
         return true;
     }
 
-    /** Returns whether {@link #judge} has decided if {@link #push} sends the gradient or marks it as absent. */
+    /**
+     * Returns whether {@link #judge} was called, which decides whether {@link #push} sends the gradient or marks it as absent.
+     */
     boolean isJudged() {
         return judged;
     }

@@ -19,7 +19,7 @@ record FixedSize(String name, long bytes) {
     int writable(long offset, int lengthBytes) throws ErrnoException {
         int within = readable(offset, lengthBytes);
         if (within == 0 && lengthBytes > 0) {
-            // Without the offset, so the log counts equal failures instead of repeating them.
+            // The message does not contain the offset, so FailureLog can count such failures instead of logging each one.
             throw new ErrnoException(Errno.ENOSPC,
                 "the write starts at or after the end of file " + name + ", which has " + bytes + " bytes");
         }

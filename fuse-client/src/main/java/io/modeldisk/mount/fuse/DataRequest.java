@@ -5,9 +5,9 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only one thread at a time is allowed
- * to use this object, and only until the request has completed. This is the thread that serves the request or, if the request was
- * started ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
+ * A read or a write in progress, with its memory, its cancellation, and a method to reply to a read. Only one thread at a time is
+ * allowed to use this object, and only until the request has completed. This is the thread that serves the request or, if the
+ * request was started ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
  */
 public abstract class DataRequest {
     /** The action that ends a request that was started. */

@@ -29,8 +29,8 @@ public record FuseOptions(String source, int dataRequests, FileAccess access, bo
     public static final int WORKER_THREADS = 3;
 
     /**
-     * The default of the maximum number of data requests. It is above the kernel's limit of 24 background requests, so
-     * asynchronous I/O cannot occupy all threads.
+     * The default maximum number of data requests. It is above the kernel's limit of 24 background requests, so asynchronous I/O
+     * cannot occupy all threads.
      */
     public static final int DEFAULT_DATA_REQUESTS = 32;
 

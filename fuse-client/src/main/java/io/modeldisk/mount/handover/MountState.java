@@ -16,7 +16,7 @@ import java.util.zip.CRC32C;
  * The state of a mount in shared memory, which another process adopts. It has this layout, in the byte order of the machine:
  *
  * <pre>
- *        0  magic, layout version, bytes of an image, 1 if the process has stopped in order, words
+ *        0  magic, layout version, bytes of an image, 1 if the process exited normally, words
  *      256  files whose memory the kernel uses: node (0 if free), the kernel's number of the memory, open handles
  *      512  identity
  *     4096  open files: node + 1 (0 if free), 1 if writable, number in poll(2), number of the request that has opened it

@@ -71,8 +71,8 @@ final class Dispatcher {
     }
 
     /**
-     * Sets this object to end the started requests of these slots, and to return the slots to the pool. Must be called before the
-     * first request.
+     * Registers this object to end the started requests of these slots, and to return the slots to the pool. Must be called
+     * before the first request.
      */
     void endStarted(List<RequestSlot> all, SlotPool pool) {
         slots = pool;
@@ -324,7 +324,7 @@ final class Dispatcher {
         slot.replyBody();
     }
 
-    /** Tells the kernel to discard the cached pages of all files with weights, so maps show the current weights. */
+    /** Makes the kernel discard the cached pages of all files with weights, so maps show the current weights. */
     private void invalidateMaps(RequestSlot slot) {
         try {
             for (int i = 0; mapsFiles && i < nodes.fileCount(); i++) {

@@ -38,7 +38,7 @@ final class KernelProtocol {
     /** FUSE_WRITE_CACHE: a WRITE request with this flag contains changed pages of a map. */
     static final int WRITE_CACHE = 1;
 
-    /** FUSE_NOTIFY_POLL: a message to the kernel that the events of an open file have possibly changed. */
+    /** FUSE_NOTIFY_POLL: a message to the kernel that the events of an open file might have changed. */
     static final int NOTIFY_POLL = 1;
 
     /** FUSE_POLL_SCHEDULE_NOTIFY: a process waits until the file of a POLL request has events. */
