@@ -53,7 +53,7 @@ final class FilesMountTest {
         fixture.model.fill(5);
         fixture.shell.succeed("cp \"$DIR/model.safetensors\" a && cp \"$DIR/tensors/weights.npy\" b");
         fixture.shell.succeed("cmp a \"$DIR/model.safetensors\" && cmp b \"$DIR/tensors/weights.npy\"");
-        fixture.model.versionIsNewest(false);
+        fixture.model.versionIsNewest = false;
         assertThat(fixture.shell.succeed("exec 3< \"$DIR/tensors/weights.npy\"; head -c 128 <&3 > /dev/null; tail -c 2"
             + " \"$DIR/tensors/weights.npy\" | od -An -tx1; cat /proc/self/fd/3 | cmp - b && echo same"))
             .contains("05 05")
@@ -110,27 +110,20 @@ final class FilesMountTest {
 
     @Test
     void directExchangeAcceptsAllBytesOfAWriteFromUnalignedMemory() throws Exception {
-        fixture.shell.succeed("python3 - <<'P'\n"
-            + "import os\n"
-            + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
-            + "for n in [1<<20, 8<<20]:\n"
+        fixture.shell.learn("for n in [1<<20, 8<<20]:\n"
             + "  assert os.pwrite(f, b'\\1'*n, 0)==n\n"
             + "  memory=memoryview(bytearray(b'\\1'*(n+64)))\n"
-            + "  for shift in [1, 16, 48]: assert os.pwrite(f, memory[shift:shift+n], 0)==n\n"
-            + "P");
+            + "  for shift in [1, 16, 48]: assert os.pwrite(f, memory[shift:shift+n], 0)==n\n");
         assertThat(fixture.model.weight((1 << 20) - 1)).isEqualTo((byte) 8);
         assertThat(fixture.model.weight((8 << 20) - 1)).isEqualTo((byte) 4);
     }
 
     @Test
     void directExchangeSplitsAWriteFromScatteredMemoryBetweenLogicalBlocks() throws Exception {
-        fixture.shell.succeed("python3 - <<'P'\n"
-            + "import os\n"
-            + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*1000; at=0\n"
+        fixture.shell.learn("size=1024*1000; at=0\n"
             + "while at<size:\n"
             + "  left=size-at; parts=[b'\\1'*1000]*(left//1000)+[b'\\1'*(left%1000)]\n"
-            + "  written=os.pwritev(f, parts[:1024], at); assert written>0 and written%4096==0, written; at+=written\n"
-            + "P");
+            + "  written=os.pwritev(f, parts[:1024], at); assert written>0 and written%4096==0, written; at+=written\n");
         assertThat(fixture.model.pushes).hasSizeGreaterThan(1).doesNotHaveDuplicates();
         assertThat(fixture.model.weight(1024 * 1000 - 1)).isEqualTo((byte) 1);
     }
@@ -188,18 +181,18 @@ final class FilesMountTest {
 
     @Test
     void statusReportsTheErrorOfAShardThatDoesNotRespond() throws Exception {
-        fixture.model.statusFails(true);
+        fixture.model.statusFails = true;
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
         assertThat(status.at("/shards/error").asText()).isEqualTo("shard 0 does not respond");
     }
 
     @Test
     void mountServesRequestsAfterAnUnexpectedExceptionInARead() throws Exception {
-        fixture.model.pullBreaks(true);
+        fixture.model.pullBreaks = true;
         for (int i = 0; i < 10; i++) {
             assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");
         }
-        fixture.model.pullBreaks(false);
+        fixture.model.pullBreaks = false;
         fixture.shell.succeed("head -c 10 \"$DIR/model\" >/dev/null");
     }
 }

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 final class LearnerMountTest {
     private static final int SIZE = 8 << 20;
-    private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
     @AutoClose
     private final MountFixture fixture = new MountFixture(SIZE);
@@ -24,13 +23,11 @@ final class LearnerMountTest {
     @Test
     void pythonLearnerTrainsWithTheSyncExchange() throws Exception {
         fixture.launch("sync");
-        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
-            + "for i in range(5):\n"
+        fixture.shell.learn("for i in range(5):\n"
             + "  assert os.pread(f, 8<<20, 0)==bytes([i])*(8<<20)\n"
             + "  assert os.pwrite(f, b'\\1'*(8<<20), 0)==8<<20\n"
             + "  assert os.pread(f, 1, 0)==bytes([i])\n"
-            + "  os.fsync(f)\n"
-            + "P");
+            + "  os.fsync(f)\n");
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 5);
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("\"iterations\" : 5");
     }
@@ -47,10 +44,9 @@ final class LearnerMountTest {
         fixture.launch("sync");
         String nobody = "{\"rank\":null,\"of\":null,\"epoch\":null,\"round\":null}\n";
         assertThat(fixture.shell.succeed("cat \"$DIR/partition\"")).isEqualTo(nobody);
-        assertThat(fixture.shell.succeed("python3 - <<'P'\n" + OPEN
-            + "def show(): print(open(os.environ['DIR']+'/partition').read(), end='')\n"
-            + "show(); os.pwrite(f, b'\\1'*4096, 0); show(); os.fsync(f); show()\n"
-            + "P")).isEqualTo("{\"rank\":1,\"of\":3,\"epoch\":2,\"round\":1}\n".repeat(2)
+        assertThat(fixture.shell.learn("def show(): print(open(os.environ['DIR']+'/partition').read(), end='')\n"
+            + "show(); os.pwrite(f, b'\\1'*4096, 0); show(); os.fsync(f); show()\n"))
+            .isEqualTo("{\"rank\":1,\"of\":3,\"epoch\":2,\"round\":1}\n".repeat(2)
                 + "{\"rank\":1,\"of\":3,\"epoch\":2,\"round\":2}\n");
         await("the learner has left", () -> fixture.model.calls.contains("leave"));
         assertThat(fixture.shell.succeed("cat \"$DIR/partition\"")).isEqualTo(nobody);
@@ -60,7 +56,7 @@ final class LearnerMountTest {
     @Test
     void openOfFilePartitionFailsWithEioWhenShardZeroDoesNotRespond() throws Exception {
         fixture.launch("sync");
-        fixture.model.statusFails(true);
+        fixture.model.statusFails = true;
         assertThat(
             fixture.shell.run("exec 5<>\"$DIR/model\"; cat \"$DIR/partition\"; cat \"$DIR/status.json\"").output())
             .contains("Input/output error", "\"lastError\" : \"shard 0 does not respond\"");
@@ -70,12 +66,12 @@ final class LearnerMountTest {
     @Test
     void newLearnerJoinsAfterAnotherLearnerWasKilled() throws Exception {
         fixture.launch("sync");
-        Process learner = fixture.shell.start("exec python3 -c \"" + OPEN.replace("\n", ";")
+        Process learner = fixture.shell.start("exec python3 -c \"" + Shell.OPEN.replace("\n", ";")
             + "os.pwrite(f, b'\\1'*10, 0); print('x', flush=True); signal.pause()\"");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         learner.destroyForcibly();
         await("the killed learner has left", () -> fixture.model.calls.contains("leave"));
-        fixture.shell.succeed("python3 -c \"" + OPEN.replace("\n", ";") + "os.fsync(f)\"");
+        fixture.shell.succeed("python3 -c \"" + Shell.OPEN.replace("\n", ";") + "os.fsync(f)\"");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.calls).startsWith("join", "leave", "join");
     }
@@ -138,9 +134,9 @@ final class LearnerMountTest {
     @Test
     void openForWritingFailsWhenTheJoinFails() throws Exception {
         fixture.launch("sync");
-        fixture.model.joinFails(true);
+        fixture.model.joinFails = true;
         assertThat(fixture.shell.run(": >> \"$DIR/model\"").output()).contains("Input/output error");
-        fixture.model.joinFails(false);
+        fixture.model.joinFails = false;
         fixture.shell.succeed(": >> \"$DIR/model\"");
     }
 

@@ -8,8 +8,7 @@ import io.modeldisk.mount.fuse.kernel.LinkBinding;
 import io.modeldisk.mount.handover.Handover;
 import java.io.IOException;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,20 +34,13 @@ final class LeaveMountTest {
         %s"
         """;
 
-    private MountFixture fixture;
-    private DescriptorStore store;
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(8 << 20);
+    @AutoClose
+    private final DescriptorStore store;
 
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(8 << 20);
+    LeaveMountTest() throws IOException {
         store = new DescriptorStore();
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.model.release();
-        fixture.close();
-        store.close();
     }
 
     private void launch(String exchange, FuseBinding binding, Map<String, Integer> left) throws IOException {

@@ -4,7 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,21 +29,14 @@ final class ManyRequestsMountTest {
     private static final String WRITE = "assert os.pwrite(f, bytes([1+i%7])*(4096*(1+i%3)), i*16384)==4096*(1+i%3)";
     private static final String READ = "assert os.pread(f, 4096, i*16384)==bytes(4096)";
 
-    private MountFixture fixture;
+    @AutoClose
+    private final MountFixture fixture = new MountFixture(8 << 20);
 
     @BeforeEach
     void mount() throws IOException {
-        fixture = new MountFixture(8 << 20);
         MountContext context = fixture.context("direct");
         context.dataRequests = SERVED;
         fixture.mount = ModelMount.launch(context);
-    }
-
-    @AfterEach
-    void unmount() throws Exception {
-        fixture.model.pushesWait(false);
-        fixture.model.pullsWait(false);
-        fixture.close();
     }
 
     private Process startRequests(String request) throws Exception {

@@ -181,10 +181,10 @@ final class MappedMountTest {
     @Test
     void learnerLeavesIfTheWeightsCannotBePulledAtTheOpenOfControl() throws Exception {
         mount("sync");
-        fixture.model.pullBreaks(true);
+        fixture.model.pullBreaks = true;
         assertThat(fixture.shell.run("exec 5<>\"$DIR/mapped/control\"").output()).contains("Input/output error");
         await("the learner has left", () -> fixture.model.calls.contains("leave"));
-        fixture.model.pullBreaks(false);
+        fixture.model.pullBreaks = false;
         learn(1, 1);
     }
 

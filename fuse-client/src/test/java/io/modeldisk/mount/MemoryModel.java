@@ -68,6 +68,25 @@ public final class MemoryModel implements RemoteModel {
     /** The number of reads of the counters. */
     public final AtomicInteger counterReads = new AtomicInteger();
 
+    /** True if the mount only follows the model. Must be set before the model is mounted. */
+    public boolean follows;
+    /** True while reads of the status and of the counters fail. */
+    public volatile boolean statusFails;
+    /** True while writes of weights fail. */
+    public volatile boolean writesFail;
+    /** True while a join fails. */
+    public volatile boolean joinFails;
+    /** True while pulls throw an unexpected exception. */
+    public volatile boolean pullBreaks;
+    /** The result of {@link #isNewest}. */
+    public volatile boolean versionIsNewest = true;
+    /** The kind of exception with which calls of {@link #isNewest} fail. Null makes them succeed. */
+    public volatile ShardException.Kind lookFailure;
+    /** The names of the tensors, as JSON. */
+    public volatile String tensors;
+    /** An action that runs in each call of {@link #goOn}. */
+    public volatile Runnable whenGoingOn = () -> {};
+
     /** The number of rounds that are lost by {@link #goBack}. */
     public static final long ROUNDS_BACK = 3;
 
@@ -83,26 +102,16 @@ public final class MemoryModel implements RemoteModel {
     private volatile long history = 1;
     private final AtomicReference<Runnable> beforeVersion = new AtomicReference<>(() -> {});
     private volatile IOException versionFailure;
-    /** True if the mount only follows the model. Must be set before the model is mounted. */
-    boolean follows;
     private volatile boolean pushesWait;
     private volatile boolean pushesHang;
-    private volatile Runnable whenGoingOn = () -> {};
     private volatile boolean pullsWait;
     private volatile boolean synchronizeWaits;
-    private volatile boolean statusFails;
-    private volatile boolean writesFail;
-    private volatile boolean joinFails;
-    private volatile boolean pullBreaks;
     private volatile boolean released;
     private volatile boolean wentBack;
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
     private volatile float learningRate = 0.5f;
-    private volatile boolean versionIsNewest = true;
-    private volatile ShardException.Kind lookFailure;
     private volatile boolean versionsWait;
-    private volatile String tensors;
 
     /** Creates a model whose weights are zero. */
     public MemoryModel(long sizeBytes) {
@@ -158,8 +167,9 @@ public final class MemoryModel implements RemoteModel {
         wake.wake();
     }
 
-    /** Makes a shard go back to earlier weights: all pushes and pulls fail until {@link #goOn} is called. */
-    public void goBack() {
+    /** Makes a shard go back to earlier weights with this value: all pushes and pulls fail until {@link #goOn} is called. */
+    public void goBack(int weights) {
+        fill(weights);
         wentBack = true;
     }
 
@@ -167,11 +177,6 @@ public final class MemoryModel implements RemoteModel {
         if (wentBack) {
             throw new ShardException(ShardException.Kind.WENT_BACK, new ShardId(0, "test"), "shard 0 has gone back");
         }
-    }
-
-    /** Runs an action in each later call of {@link #goOn}. */
-    public void whenGoingOn(Runnable action) {
-        whenGoingOn = action;
     }
 
     /** Sets whether pushes hang: a push waits until the value is set to false, and cannot be cancelled. */
@@ -186,26 +191,6 @@ public final class MemoryModel implements RemoteModel {
         long rounds = wentBack ? ROUNDS_BACK : 0;
         wentBack = false;
         return rounds;
-    }
-
-    /** Sets whether reads of the status and of the counters fail. */
-    public void statusFails(boolean value) {
-        statusFails = value;
-    }
-
-    /** Sets whether writes of weights fail. */
-    public void writesFail(boolean value) {
-        writesFail = value;
-    }
-
-    /** Sets whether a join fails. */
-    public void joinFails(boolean value) {
-        joinFails = value;
-    }
-
-    /** Sets whether pulls throw an unexpected exception. */
-    public void pullBreaks(boolean value) {
-        pullBreaks = value;
     }
 
     /** Returns a byte of the weights. */
@@ -385,25 +370,10 @@ public final class MemoryModel implements RemoteModel {
         return tensors.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sets the result of {@link #isNewest}. */
-    public void versionIsNewest(boolean value) {
-        versionIsNewest = value;
-    }
-
-    /** Makes calls of {@link #isNewest} fail with this kind of exception. Null makes them succeed again. */
-    public void lookFailure(ShardException.Kind kind) {
-        lookFailure = kind;
-    }
-
     /** Sets whether reads of a version wait. */
     public void versionsWait(boolean value) {
         versionsWait = value;
         wake.wake();
-    }
-
-    /** Sets the names of the tensors, as JSON. */
-    public void tensors(String json) {
-        tensors = json;
     }
 
     @Override
@@ -497,14 +467,9 @@ public final class MemoryModel implements RemoteModel {
 
     /** Sets the version, and the number of the update history. */
     public void version(long value, long ofHistory) {
-        lock.lock();
-        try {
-            version = value;
-            history = ofHistory;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        history = ofHistory;
+        version = value;
+        wake.wake();
     }
 
     /** Makes requests for the version fail. Null makes them succeed again. */

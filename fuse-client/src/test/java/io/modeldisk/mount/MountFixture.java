@@ -83,6 +83,7 @@ final class MountFixture {
     }
 
     void close() throws IOException, InterruptedException {
+        model.release();
         if (mount != null) {
             mount.close();
         }

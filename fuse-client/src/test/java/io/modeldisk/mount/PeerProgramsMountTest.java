@@ -131,14 +131,14 @@ final class PeerProgramsMountTest {
     void failedTruncationClearsNoWeightsLater() throws Exception {
         Process holder = fixture.shell.start("exec 3<\"$DIR/weights\" && echo x && exec sleep 60");
         assertThat(holder.getInputStream().read()).isEqualTo('x');
-        fixture.model.writesFail(true);
+        fixture.model.writesFail = true;
         assertThat(
             fixture.shell.run("python3 -c \"import os; os.close(os.open('$DIR/weights', os.O_RDWR | os.O_TRUNC))\"")
                 .output())
             .contains("Input/output error");
         // The kernel sends the release of the file after the close.
         await("the close and the release have failed", () -> fixture.model.failedWrites.get() == 2);
-        fixture.model.writesFail(false);
+        fixture.model.writesFail = false;
         succeed("sync m/weights && cat m/weights >/dev/null");
         holder.destroy();
         holder.waitFor();

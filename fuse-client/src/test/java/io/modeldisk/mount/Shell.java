@@ -9,6 +9,9 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs shell commands on a mount. Each command has a time limit, by default 60 s. */
 final class Shell {
+    /** The start of the Python program of a learner. It opens the file model as descriptor f. */
+    static final String OPEN = "import errno, os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
+
     private static final int BOUND_S = 60;
 
     private final Path directory;
@@ -35,6 +38,11 @@ final class Shell {
         Result result = end(start(command), boundS);
         assertThat(result.status()).as(command + "\n" + result.output()).isZero();
         return result.output();
+    }
+
+    /** Runs a Python program that must succeed. The program starts with {@link #OPEN}. Returns its output. */
+    String learn(String program) throws IOException, InterruptedException {
+        return succeed("python3 - <<'P'\n" + OPEN + program + "P");
     }
 
     Process start(String command) throws IOException {

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("mount")
 @Timeout(120)
 final class SignalMountTest {
-    private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
 
     @AutoClose
     private final MountFixture fixture = new MountFixture(8 << 20);
@@ -36,7 +35,7 @@ final class SignalMountTest {
     void fsyncRepeatedAfterASignalPushesTheGradientOnce() throws Exception {
         fixture.launch("sync");
         fixture.model.synchronizeWaits(true);
-        Process learner = fixture.shell.start("exec python3 -u -c \"" + OPEN.replace("\n", ";")
+        Process learner = fixture.shell.start("exec python3 -u -c \"" + Shell.OPEN.replace("\n", ";")
             + "exec('def h(*a): raise InterruptedError'); signal.signal(signal.SIGINT, h); os.pwrite(f, b'\\1'*10, 0)\n"
             + "try: os.fsync(f)\nexcept InterruptedError: print('interrupted')\n"
             + "sys.stdin.read(1); os.fsync(f)\"");

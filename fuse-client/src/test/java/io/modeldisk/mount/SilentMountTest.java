@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,14 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class SilentMountTest {
     private static final int KILLED = 128 + 9;
 
-    private MountFixture fixture;
-    private SilentShards shards;
-
-    @BeforeEach
-    void make() throws IOException {
-        fixture = new MountFixture(8 << 20);
-        shards = new SilentShards(fixture.model);
-    }
+    private final MountFixture fixture = new MountFixture(8 << 20);
+    private final SilentShards shards = new SilentShards(fixture.model);
 
     @AfterEach
     void unmount() throws Exception {
@@ -39,8 +32,8 @@ final class SilentMountTest {
     }
 
     private void launch(String exchange) throws IOException {
-        fixture.model.tensors("""
-            {"bias":{"dtype":"F32","shape":[2097152],"data_offsets":[0,8388608]}}""");
+        fixture.model.tensors = """
+            {"bias":{"dtype":"F32","shape":[2097152],"data_offsets":[0,8388608]}}""";
         fixture.mount = ModelMount.launch(fixture.context(exchange).remoteModel(shards.model));
     }
 
@@ -54,6 +47,17 @@ final class SilentMountTest {
         assertThat(program.getInputStream().read()).isEqualTo('f');
         // The program takes the end of its input for the line.
         program.getOutputStream().close();
+    }
+
+    /** Kills a program while its call waits for the shards. The shards respond again after the program has exited. */
+    private void killWhileTheShardsAreSilent(Process program) throws Exception {
+        shards.silent(true);
+        begin(program);
+        shards.awaitWaiting();
+        program.toHandle().destroyForcibly();
+        assertThat(Shell.end(program).status()).isEqualTo(KILLED);
+        assertThat(shards.waiting).as("calls that wait for the shards").hasPositiveValue();
+        shards.silent(false);
     }
 
     @ParameterizedTest
@@ -83,13 +87,7 @@ final class SilentMountTest {
         launch(exchange);
         Process program = program(first, then);
         await("the program has made its first calls", () -> program.getInputStream().available() > 0);
-        shards.silent(true);
-        begin(program);
-        shards.awaitWaiting();
-        program.toHandle().destroyForcibly();
-        assertThat(Shell.end(program).status()).isEqualTo(KILLED);
-        assertThat(shards.waiting()).as("calls that wait for the shards").isPositive();
-        shards.silent(false);
+        killWhileTheShardsAreSilent(program);
         // The interrupted calls leave nothing behind, so another learner can join as soon as they have ended.
         await("another learner trains", () -> fixture.shell
             .run("dd if=/dev/zero of=\"$DIR/model\" bs=1M count=8 conv=notrunc,fsync status=none").status() == 0);
@@ -99,13 +97,7 @@ final class SilentMountTest {
     @Test
     void learnerLeavesAfterItsOpenWasInterrupted() throws Exception {
         launch("sync");
-        shards.silent(true);
-        Process program = program("pass", "os.open(D+'/model', os.O_RDWR)");
-        begin(program);
-        shards.awaitWaiting();
-        program.toHandle().destroyForcibly();
-        assertThat(Shell.end(program).status()).isEqualTo(KILLED);
-        shards.silent(false);
+        killWhileTheShardsAreSilent(program("pass", "os.open(D+'/model', os.O_RDWR)"));
         await("the learner leaves", () -> fixture.model.calls.contains("leave"));
     }
 

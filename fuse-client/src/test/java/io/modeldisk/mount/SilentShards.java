@@ -2,14 +2,15 @@ package io.modeldisk.mount;
 
 import static io.modeldisk.test.Await.await;
 
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.striping.RemoteModel;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A model whose shards can stop responding. Calls that need a shard then wait until the shards respond again, even if the call is
@@ -22,10 +23,11 @@ final class SilentShards {
     /** The calls that had to wait, in order. Each call adds {@code begin NAME} and {@code end NAME}. */
     final List<String> calls = new CopyOnWriteArrayList<>();
     final RemoteModel model;
-    private final ReentrantLock lock = new ReentrantLock();
+    /** The number of calls that wait. */
+    final AtomicInteger waiting = new AtomicInteger();
+    private final ScopedLock lock = new ScopedLock();
     private final Condition changed = lock.newCondition();
     private boolean silent;
-    private int waiting;
 
     SilentShards(RemoteModel shards) {
         model = (RemoteModel) Proxy.newProxyInstance(RemoteModel.class.getClassLoader(),
@@ -44,44 +46,28 @@ final class SilentShards {
     }
 
     private boolean waits(String name) {
-        lock.lock();
-        try {
-            boolean waits = silent;
-            if (waits) {
-                calls.add("begin " + name);
-                waiting++;
+        try (ScopedLock.Held _ = lock.hold()) {
+            if (!silent) {
+                return false;
             }
+            calls.add("begin " + name);
+            waiting.incrementAndGet();
             while (silent) {
                 changed.awaitUninterruptibly();
             }
-            waiting -= waits ? 1 : 0;
-            return waits;
-        } finally {
-            lock.unlock();
+            waiting.decrementAndGet();
+            return true;
         }
     }
 
     void silent(boolean value) {
-        lock.lock();
-        try {
+        try (ScopedLock.Held _ = lock.hold()) {
             silent = value;
             changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns the number of calls that wait. */
-    int waiting() {
-        lock.lock();
-        try {
-            return waiting;
-        } finally {
-            lock.unlock();
         }
     }
 
     void awaitWaiting() throws Exception {
-        await("a call waits for the shards", () -> waiting() > 0);
+        await("a call waits for the shards", () -> waiting.get() > 0);
     }
 }

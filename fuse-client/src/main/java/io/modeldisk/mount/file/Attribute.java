@@ -23,7 +23,8 @@ public enum Attribute {
     /** The time for which the last fsync blocked the learner. */
     STALL("stall_ms", "ms", "Time for which the last fsync blocked the learner."),
     /** The number of times that shards went back. */
-    ROLLBACKS("rollbacks", "", "Number of times that shards went back to earlier weights while the learner used the model."),
+    ROLLBACKS("rollbacks", "",
+        "Number of times that shards went back to earlier weights while the learner used the model."),
     /** The rank of the learner. */
     RANK("rank", "",
         "Part of the training data that belongs to the learner in its current iteration, as a number from 0."

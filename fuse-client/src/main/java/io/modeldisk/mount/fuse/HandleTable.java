@@ -68,7 +68,8 @@ public final class HandleTable {
         handles = copy;
         if (state != null && !state.opened(free, node, writable, request) && !loggedFull) {
             loggedFull = true;
-            LOG.warn("more than {} files are open: all files beyond this number fail with EIO after a restart of this process",
+            LOG.warn(
+                "more than {} files are open: all files beyond this number fail with EIO after a restart of this process",
                 MountState.FILES);
         }
         return free;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.function.IoFunction;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -20,42 +21,27 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 final class CancellableLockTest {
     private final CancellableLock lock = new CancellableLock();
     private final List<Thread> threads = new ArrayList<>();
 
-    private interface Locking {
-        CancellableLock.Held lock(CancellableLock lock) throws IOException;
-    }
-
-    /** The two ways to lock exclusively. */
-    enum Exclusive implements Locking {
-        CANCELLABLE {
-            @Override
-            public CancellableLock.Held lock(CancellableLock lock) throws IOException {
-                return lock.exclusive(Cancellation.NONE);
-            }
-        },
-        UNINTERRUPTIBLE {
-            @Override
-            public CancellableLock.Held lock(CancellableLock lock) {
-                return lock.exclusive();
-            }
-        }
+    /** Starts to lock exclusively, in one of the two ways. */
+    private CompletableFuture<CancellableLock.Held> startExclusive(boolean cancellable) {
+        return start(each -> cancellable ? each.exclusive(Cancellation.NONE) : each.exclusive());
     }
 
     private CompletableFuture<CancellableLock.Held> start(boolean exclusive, Cancellation cancellation) {
         return start(each -> exclusive ? each.exclusive(cancellation) : each.shared(cancellation));
     }
 
-    private CompletableFuture<CancellableLock.Held> start(Locking way) {
+    private CompletableFuture<CancellableLock.Held> start(IoFunction<CancellableLock, CancellableLock.Held> way) {
         CompletableFuture<CancellableLock.Held> locked = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().daemon().start(() -> {
             try {
-                locked.complete(way.lock(lock));
+                locked.complete(way.apply(lock));
             } catch (IOException e) {
                 locked.completeExceptionally(e);
             }
@@ -96,10 +82,10 @@ final class CancellableLockTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess(Exclusive way) throws Exception {
+    @ValueSource(booleans = {true, false})
+    void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess(boolean cancellable) throws Exception {
         CancellableLock.Held shared = lock.shared(Cancellation.NONE);
-        CompletableFuture<CancellableLock.Held> alone = start(way);
+        CompletableFuture<CancellableLock.Held> alone = startExclusive(cancellable);
         awaitAllWaiting();
         CompletableFuture<CancellableLock.Held> later = start(false, Cancellation.NONE);
         awaitAllWaiting();
@@ -111,8 +97,8 @@ final class CancellableLockTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void exclusiveAccessIsGrantedWhileReadersOverlap(Exclusive way) throws Exception {
+    @ValueSource(booleans = {true, false})
+    void exclusiveAccessIsGrantedWhileReadersOverlap(boolean cancellable) throws Exception {
         AtomicBoolean ended = new AtomicBoolean();
         AtomicInteger inside = new AtomicInteger();
         List<Thread> readers = new ArrayList<>();
@@ -123,7 +109,7 @@ final class CancellableLockTest {
         readers.forEach(Thread::start);
         try {
             await("both readers have the lock", () -> inside.get() == 2);
-            get(start(way)).close();
+            get(startExclusive(cancellable)).close();
         } finally {
             ended.set(true);
         }
@@ -154,7 +140,7 @@ final class CancellableLockTest {
     @Test
     void uninterruptibleWaitForExclusiveAccessContinuesAfterAnInterrupt() throws Exception {
         CancellableLock.Held shared = lock.shared(Cancellation.NONE);
-        CompletableFuture<CancellableLock.Held> alone = start(Exclusive.UNINTERRUPTIBLE);
+        CompletableFuture<CancellableLock.Held> alone = startExclusive(false);
         awaitAllWaiting();
         threads.getFirst().interrupt();
         shared.close();

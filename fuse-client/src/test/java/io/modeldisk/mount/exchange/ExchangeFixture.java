@@ -10,6 +10,8 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.test.Await;
 import java.io.IOException;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
@@ -48,6 +50,12 @@ abstract class ExchangeFixture<E extends Exchange> {
     /** Writes a block of ones into the gradient. */
     void write(long offset) throws IOException {
         exchange.write(offset, BLOCK, request.with(1, BLOCK));
+    }
+
+    /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
+    void awaitPulls(int count) {
+        Await.await(count + " pulls",
+            () -> exchange.counters().pulledBytes.sum() == count * LogicalBlock.up(model.trainBytes()));
     }
 
     void fsync() throws IOException {

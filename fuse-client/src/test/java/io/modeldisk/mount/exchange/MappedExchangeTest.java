@@ -35,7 +35,8 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
         fsync();
     }
 
-    private void openMapped() throws IOException {
+    private void openMapped(String scheme, String onRollback) throws IOException {
+        open(scheme, onRollback);
         exchange.prepareMapped(Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
     }
@@ -47,15 +48,13 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     @ParameterizedTest
     @CsvSource({"sync, 1", "overlap, 2"})
     void learnerThatContinuesAfterARollbackUsesTheSetsInTurn(String scheme, int sets) throws IOException {
-        open(scheme, "continue");
-        openMapped();
+        openMapped(scheme, "continue");
         for (int n = 0; n < 8; n++) {
             assertThat(exchange.activeSet()).as("after %d iterations", n).isEqualTo(n % sets);
             assertThat(exchange.iterations()).isEqualTo(n);
             if (n == 3) {
                 exchange.flush(Cancellation.NONE);
-                model.fill(40);
-                model.goBack();
+                model.goBack(40);
             }
             iterate();
         }
@@ -69,8 +68,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     @ParameterizedTest
     @CsvSource({"sync, 1", "overlap, 2"})
     void dropThatFindsARollbackKeepsTheSetAndTheIteration(String scheme, int sets) throws IOException {
-        open(scheme, "continue");
-        openMapped();
+        openMapped(scheme, "continue");
         iterate();
         exchange.flush(Cancellation.NONE);
         model.failPushAfter(0);
@@ -78,8 +76,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
             iterate();
             iterate();
         }).hasMessageContaining("does not respond");
-        model.fill(40);
-        model.goBack();
+        model.goBack(40);
         exchange.drop(Cancellation.NONE);
         assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
         for (int n = sets; n < sets + 3; n++) {
@@ -94,21 +91,19 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     /** Returns a cancellation that is cancelled when the learner continues after a rollback. Pulls wait from that moment on. */
     private Cancellation interruptedPullAfterTheRollback() {
         Cancellation interrupted = new Cancellation();
-        model.whenGoingOn(() -> {
+        model.whenGoingOn = () -> {
             model.pullsWait(true);
             interrupted.cancel();
-        });
+        };
         return interrupted;
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"fail", "continue"})
     void fsyncThatIsInterruptedAfterARollbackPushesNoDiscardedGradient(String onRollback) throws IOException {
-        open("sync", onRollback);
-        openMapped();
+        openMapped("sync", onRollback);
         iterate();
-        model.fill(40);
-        model.goBack();
+        model.goBack(40);
         Cancellation interrupted = interruptedPullAfterTheRollback();
         exchange.buffer(0, true, Cancellation.NONE).slab(0).fill((byte) 1);
         assertThatThrownBy(() -> exchange.synchronize(interrupted)).isInstanceOf(CancelledException.class);
@@ -129,12 +124,10 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     @ParameterizedTest
     @CsvSource({"sync, fail", "sync, continue", "overlap, fail", "overlap, continue"})
     void dropEndsTheRollbackThatAnInterruptedFsyncHasFound(String scheme, String onRollback) throws IOException {
-        open(scheme, onRollback);
-        openMapped();
+        openMapped(scheme, onRollback);
         iterate();
         exchange.flush(Cancellation.NONE);
-        model.fill(40);
-        model.goBack();
+        model.goBack(40);
         Cancellation interrupted = interruptedPullAfterTheRollback();
         assertThatThrownBy(() -> {
             exchange.synchronize(interrupted);
@@ -153,11 +146,9 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
 
     @Test
     void fsyncThatIsInterruptedDuringThePullOfMissedWeightsDiscardsTheGradient() throws IOException {
-        open("sync", "continue");
-        openMapped();
+        openMapped("sync", "continue");
         iterate();
-        model.fill(40);
-        model.goBack();
+        model.goBack(40);
         model.failPullAfter(0);
         assertThatThrownBy(this::iterate).isInstanceOf(IOException.class);
         model.pullsWait(true);
@@ -188,11 +179,9 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     @ParameterizedTest
     @ValueSource(strings = {"fail", "continue"})
     void gradientIsDiscardedWithAnErrorIfItsWeightsCouldNotBePulled(String onRollback) throws IOException {
-        open("sync", onRollback);
-        openMapped();
+        openMapped("sync", onRollback);
         iterate();
-        model.fill(40);
-        model.goBack();
+        model.goBack(40);
         model.failPullAfter(0);
         assertThatThrownBy(this::iterate).isInstanceOf(IOException.class);
         int before = model.pushes.size();
@@ -205,12 +194,11 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
 
     @Test
     void mountHasNoLearnerAfterTheFirstPullOfALearnerFailed() throws IOException {
-        open("overlap", "fail");
-        model.pullBreaks(true);
-        assertThatThrownBy(this::openMapped).isInstanceOf(IOException.class);
+        model.pullBreaks = true;
+        assertThatThrownBy(() -> openMapped("overlap", "fail")).isInstanceOf(IOException.class);
         exchange.abandon();
         assertThat(exchange.round()).isZero();
-        model.pullBreaks(false);
+        model.pullBreaks = false;
         model.fill(9);
         exchange.refresh(Cancellation.NONE);
         assertThat(weight(exchange.activeSet())).isEqualTo((byte) 9);

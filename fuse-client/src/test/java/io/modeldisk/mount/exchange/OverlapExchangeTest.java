@@ -68,11 +68,6 @@ final class OverlapExchangeTest extends ExchangeFixture<Exchange> {
         assertThat(exchange.round()).isEqualTo(3);
     }
 
-    /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
-    private void awaitPulls(int count) {
-        await(count + " pulls", () -> exchange.counters().pulledBytes.sum() == count * LogicalBlock.up(SIZE));
-    }
-
     @ParameterizedTest
     @EnumSource(PullPolicy.class)
     void weightsLackOnlyTheGradientOfThePreviousIteration(PullPolicy policy) throws IOException {

@@ -1,6 +1,5 @@
 package io.modeldisk.mount.exchange;
 
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.MemoryModel;
@@ -55,11 +54,9 @@ class RollbackTest extends ExchangeFixture<Exchange> {
         assertThat(model.weight(0)).isEqualTo((byte) (OLD + 3));
         if (scheme.equals("overlap")) {
             // Without this wait, the pull could fail, and then only one gradient would be discarded.
-            await("the weights were pulled at the open and after each fsync",
-                () -> exchange.counters().pulledBytes.sum() == 4L * SIZE);
+            awaitPulls(4);
         }
-        model.fill(CHECKPOINT);
-        model.goBack();
+        model.goBack(CHECKPOINT);
         iterate(4);
         assertThat(failures).isEqualTo(onRollback.equals("fail") ? 1 : 0);
         assertThat(model.weight(0)).isEqualTo((byte) (CHECKPOINT + pushed));
@@ -72,8 +69,7 @@ class RollbackTest extends ExchangeFixture<Exchange> {
     void readAfterTheFailedFsyncReturnsTheWeightsOfTheShards(String scheme, int fsyncs) throws IOException {
         open(scheme, "fail");
         iterate(2);
-        model.fill(CHECKPOINT);
-        model.goBack();
+        model.goBack(CHECKPOINT);
         write(0);
         for (int i = 0; i < fsyncs; i++) {
             fsyncAndCountFailures();
@@ -87,10 +83,9 @@ class RollbackTest extends ExchangeFixture<Exchange> {
     void repeatedFsyncReportsTheRollbackAfterAnInterrupt(String scheme) throws IOException {
         open(scheme, "fail");
         iterate(2);
-        model.fill(CHECKPOINT);
-        model.goBack();
+        model.goBack(CHECKPOINT);
         Cancellation interrupted = new Cancellation();
-        model.whenGoingOn(interrupted::cancel);
+        model.whenGoingOn = interrupted::cancel;
         write(0);
         IOException failure = null;
         // With overlap, the second fsync finds the failure.
@@ -115,13 +110,12 @@ class RollbackTest extends ExchangeFixture<Exchange> {
     void shardThatGoesBackAgainDuringThePullIsReportedByTheNextFsync(String scheme) throws IOException {
         open(scheme, "fail");
         iterate(2);
-        model.goBack();
+        model.goBack(OLD);
         write(0);
         fsyncAndCountFailures();
         fsyncAndCountFailures();
         assertThat(failures).isEqualTo(1);
-        model.fill(CHECKPOINT);
-        model.goBack();
+        model.goBack(CHECKPOINT);
         write(0);
         fsyncAndCountFailures();
         fsyncAndCountFailures();

@@ -9,8 +9,8 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.function.IoConsumer;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
@@ -198,31 +198,18 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
         assertThat(read(0)).isEqualTo(5);
     }
 
-    /** Waits until this number of pulls has completed: one for the open and one for each fsync. */
-    private void awaitPulls(int count) {
-        Await.await(count + " pulls", () -> exchange.counters().pulledBytes.sum() == count * LogicalBlock.up(SIZE));
-    }
-
     @Test
     void firstReadWaitsForThePullThatTheOpenStarted() throws Exception {
         exchange.abandon();
         model.pullsWait(true);
         exchange.prepare(true, Cancellation.NONE);
         model.fill(6);
-        CompletableFuture<Void> read = CompletableFuture.runAsync(() -> readFirstByte());
+        CompletableFuture<Void> read = start(Cancellation.NONE, cancellation -> read(0));
         Await.await("the pull waits", () -> model.waiting.get() == 1);
         assertThat(read).isNotDone();
         model.pullsWait(false);
         read.get(10, TimeUnit.SECONDS);
         assertThat(request.answer).containsExactly(6);
-    }
-
-    private void readFirstByte() {
-        try {
-            exchange.read(0, 1, request);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     @Test
@@ -240,8 +227,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
         assertThat(model.pushes).containsExactly("0+4096");
         assertThat(model.pulls).hasValue(2);
         assertThat(exchange.counters().iterations.sum()).isEqualTo(1);
-        readFirstByte();
-        assertThat(request.answer).containsExactly(6);
+        assertThat(read(0)).isEqualTo(6);
     }
 
     @Test
@@ -252,19 +238,16 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
         model.pulls.set(0);
         exchange.prepare(false, Cancellation.NONE);
         for (int interrupts = 1; interrupts <= 4; interrupts++) {
-            interruptAfter20Ms(clock, cancellation -> {
-                FakeRequest reader = new FakeRequest(cancellation);
-                exchange.read(0, 1, reader);
-            });
+            interruptAfter20Ms(clock, cancellation -> exchange.read(0, 1, new FakeRequest(cancellation)));
         }
-        CompletableFuture<Void> last = CompletableFuture.runAsync(() -> readFirstByte());
+        CompletableFuture<Void> last = start(Cancellation.NONE, cancellation -> read(0));
         clock.advance(Duration.ofMillis(20));
         last.get(10, TimeUnit.SECONDS);
         assertThat(model.pulls).hasValue(1);
     }
 
     /** Starts a call that waits for the shards, interrupts it after 20 ms, and checks that it fails. */
-    private void interruptAfter20Ms(ManualClock clock, Request request) throws Exception {
+    private void interruptAfter20Ms(ManualClock clock, IoConsumer<Cancellation> request) throws Exception {
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = start(cancellation, request);
         Await.await("the pull waits", () -> model.waiting.get() == 1);
@@ -273,18 +256,14 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
         assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasMessageContaining("interrupted");
     }
 
-    private static CompletableFuture<Void> start(Cancellation cancellation, Request request) {
+    private static CompletableFuture<Void> start(Cancellation cancellation, IoConsumer<Cancellation> request) {
         return CompletableFuture.runAsync(() -> {
             try {
-                request.run(cancellation);
+                request.accept(cancellation);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         });
-    }
-
-    private interface Request {
-        void run(Cancellation cancellation) throws IOException;
     }
 
     @Test

@@ -165,9 +165,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     @ValueSource(booleans = {false, true})
     void failedFsyncCanBeRepeatedOnlyWithTheSameGradient(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
-        gradient(mapped, 1, 1);
-        model.failPushAfter(1);
-        failFsync();
+        beginAGradientThatFails("sync", mapped);
         gradient(mapped, 1, 2);
         for (int i = 0; i < 2; i++) {
             assertBusy(this::fsync);
@@ -215,9 +213,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     @ValueSource(booleans = {false, true})
     void droppedGradientCountsWhereItWasAcceptedAndIsAbsentElsewhere(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
-        gradient(mapped, 1, 1);
-        model.failPushAfter(1);
-        failFsync();
+        beginAGradientThatFails("sync", mapped);
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertThat(dropped.acceptedBytes()).isPositive();
         assertWhole(dropped);
@@ -233,11 +229,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     @ValueSource(booleans = {false, true})
     void overlapDropGivesUpTheFailedGradientAndTheNextGradient(boolean mapped) throws IOException {
         open("overlap", "refuse", mapped);
-        gradient(mapped, 1, 1);
-        model.failPushAfter(1);
-        fsync();
-        gradient(mapped, 2, 2);
-        failFsync();
+        beginAGradientThatFails("overlap", mapped);
         Dropped dropped = exchange.drop(Cancellation.NONE);
         assertWhole(dropped);
         assertThat(dropped.discardedBytes()).isEqualTo(SIZE);
@@ -268,11 +260,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     @Test
     void overlapDropStopsTheRepetitionOfAFailedPush() throws IOException {
         open("overlap", "refuse", true);
-        gradient(true, 1, 1);
-        model.failPushAfter(1);
-        fsync();
-        gradient(true, 2, 2);
-        failFsync();
+        beginAGradientThatFails("overlap", true);
         model.pushesWait(true);
         interruptFsync();
         Await.await("the repetition waits", () -> model.waiting.get() > 0);
@@ -409,9 +397,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     @ValueSource(booleans = {false, true})
     void nextProcessRefusesAnotherGradientAfterAFailedFsync(boolean mapped) throws IOException {
         open("sync", "refuse", mapped);
-        gradient(mapped, 1, 1);
-        model.failPushAfter(1);
-        failFsync();
+        beginAGradientThatFails("sync", mapped);
         assertThat(exchange.freeze()).isTrue();
         ExchangeImage image = exchange.image();
         BufferedExchange before = exchange;

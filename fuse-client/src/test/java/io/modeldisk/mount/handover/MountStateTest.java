@@ -16,14 +16,10 @@ import org.junit.jupiter.api.Test;
 
 class MountStateTest {
     @AutoClose
-    private final MountState state = create();
+    private final MountState state;
 
-    private static MountState create() {
-        try {
-            return MountState.create("learner=l\nmodel=m\n", 100);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
+    MountStateTest() throws IOException {
+        state = MountState.create("learner=l\nmodel=m\n", 100);
     }
 
     private void save(long... values) {

@@ -31,6 +31,12 @@ class FileHeadTest {
         return new ObjectMapper().readTree(Arrays.copyOfRange(head, 8, head.length));
     }
 
+    /** Returns the metadata of a model with the consistency mode asp. */
+    private static JsonNode metadata(Map<String, String> initial) throws IOException {
+        List<NamedTensor> tensors = List.of(new NamedTensor("a", List.of(10L), 0, 40));
+        return json(FileHead.safetensors(facts("asp"), tensors, initial).of(ASP)).path("__metadata__");
+    }
+
     @Test
     void safetensorsHeadHasTensorsAndVersionInAConstantNumberOfPages() throws IOException {
         FileHead head = FileHead.safetensors(facts("bsp"), List.of(new NamedTensor("a", List.of(), 0, 4),
@@ -52,10 +58,7 @@ class FileHeadTest {
 
     @Test
     void safetensorsHeadHasTheSpanOfVersionsIfTheModeHasNoRounds() throws IOException {
-        JsonNode metadata = json(
-            FileHead.safetensors(facts("asp"), List.of(new NamedTensor("a", List.of(10L), 0, 40)), Map.of())
-                .of(ASP))
-            .path("__metadata__");
+        JsonNode metadata = metadata(Map.of());
         assertThat(metadata.path("modeldisk.version.min").asText()).isEqualTo("3");
         assertThat(metadata.path("modeldisk.version.max").asText()).isEqualTo("1234567");
         assertThat(metadata.has("modeldisk.round")).isFalse();
@@ -63,10 +66,7 @@ class FileHeadTest {
 
     @Test
     void safetensorsHeadHasTheMetadataOfTheInitialWeightsButNoneOfAnEarlierVersion() throws IOException {
-        Map<String, String> initial = Map.of("format", "np", "license", "MIT", "modeldisk.round", "7");
-        JsonNode metadata = json(
-            FileHead.safetensors(facts("asp"), List.of(new NamedTensor("a", List.of(10L), 0, 40)), initial).of(ASP))
-            .path("__metadata__");
+        JsonNode metadata = metadata(Map.of("format", "np", "license", "MIT", "modeldisk.round", "7"));
         assertThat(metadata.path("format").asText()).isEqualTo("np");
         assertThat(metadata.path("license").asText()).isEqualTo("MIT");
         assertThat(metadata.has("modeldisk.round")).isFalse();

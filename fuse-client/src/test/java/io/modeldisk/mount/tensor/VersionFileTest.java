@@ -35,22 +35,19 @@ class VersionFileTest {
     private final MemoryModel model = new MemoryModel(SIZE);
     private final VersionMemory memories = new VersionMemory(model);
     private final FakeRequest request = new FakeRequest();
-    private final List<MountedFile> files = files();
+    private final List<MountedFile> files;
     private long lastInstance;
 
-    private List<MountedFile> files() {
-        try {
-            return VersionFile.of(model, NamedTensor.parse(TENSORS.getBytes(StandardCharsets.UTF_8), SIZE), Map.of(),
-                memories);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
+    VersionFileTest() throws IOException {
+        files = VersionFile.of(model, NamedTensor.parse(TENSORS.getBytes(StandardCharsets.UTF_8), SIZE), Map.of(),
+            memories);
     }
 
     @AfterEach
     void close() {
         model.close();
         request.close();
+        assertThat(memories.usedBytes()).as("memory after the last handle was released").isZero();
     }
 
     private MountedFile file(String name) {
@@ -86,7 +83,6 @@ class VersionFileTest {
             assertThat(content(handle)).as(each.name()).hasSize((int) each.sizeBytes());
             handle.release();
         }
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
@@ -110,14 +106,13 @@ class VersionFileTest {
         FileHandle first = open("model.safetensors");
         byte[] before = content(first);
         model.fill(5);
-        model.versionIsNewest(false);
+        model.versionIsNewest = false;
         FileHandle second = open("model.safetensors");
         assertThat(content(first)).isEqualTo(before);
         assertThat(content(second)).isNotEqualTo(before).endsWith(5, 5);
         assertThat(model.versionReads).hasValue(2);
         first.release();
         second.release();
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
@@ -138,23 +133,22 @@ class VersionFileTest {
     void openReadsTheWeightsAgainWhenAShardDoesNotRespond() throws IOException {
         FileHandle first = open("model.safetensors");
         for (ShardException.Kind kind : List.of(ShardException.Kind.PATH_LOST, ShardException.Kind.BUSY)) {
-            model.lookFailure(kind);
+            model.lookFailure = kind;
             open("model.safetensors").release();
         }
         assertThat(model.versionReads).hasValue(3);
-        model.lookFailure(null);
+        model.lookFailure = null;
         FileHandle last = open("model.safetensors");
-        model.lookFailure(ShardException.Kind.ACCESS_DENIED);
+        model.lookFailure = ShardException.Kind.ACCESS_DENIED;
         assertThatThrownBy(() -> open("model.safetensors")).isInstanceOf(ShardException.class);
         first.release();
         last.release();
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
     void secondOpenOfAnOpenInodeReturnsTheSameVersion() throws IOException {
         MountedFile file = file("model.safetensors");
-        model.versionIsNewest(false);
+        model.versionIsNewest = false;
         FileHandle first = file.open(false, 7, 0, new Cancellation());
         FileHandle newer = file.open(false, 8, 0, new Cancellation());
         FileHandle again = file.open(false, 7, 0, new Cancellation());
@@ -168,12 +162,11 @@ class VersionFileTest {
         assertThat(model.versionReads).hasValue(3);
         anew.release();
         newer.release();
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
     void openFailsWithEmfileWhenTooManyVersionsAreOpen() throws IOException {
-        model.versionIsNewest(false);
+        model.versionIsNewest = false;
         List<FileHandle> open = new ArrayList<>();
         assertThatThrownBy(() -> {
             while (open.size() < 1000) {
@@ -187,7 +180,6 @@ class VersionFileTest {
         for (FileHandle each : open) {
             each.release();
         }
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test
@@ -197,7 +189,6 @@ class VersionFileTest {
         model.versionsWait(true);
         assertThatThrownBy(() -> file("model.safetensors").open(false, 1, 0, cancelled))
             .isInstanceOf(IOException.class);
-        assertThat(memories.usedBytes()).isZero();
     }
 
     @Test

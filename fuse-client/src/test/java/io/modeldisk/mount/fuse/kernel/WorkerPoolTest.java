@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,29 +29,25 @@ final class WorkerPoolTest {
         }
     }
 
-    private CompletableFuture<Void> askUntil(AtomicBoolean condition, Duration limit) {
+    private CompletableFuture<Void> askUntil(BooleanSupplier condition, Duration limit) {
         long endNs = clock.nanoTime() + limit.toNanos();
-        return CompletableFuture.runAsync(() -> WorkerPool.askUntil(condition::get, this::ask, clock, endNs));
-    }
-
-    private void advanceTo(AtomicInteger checks, int count) {
-        await("the condition was checked", () -> {
-            clock.advance(Duration.ofMillis(5));
-            return checks.get() >= count;
-        });
+        return CompletableFuture.runAsync(() -> WorkerPool.askUntil(condition, this::ask, clock, endNs));
     }
 
     @Test
     void askUntilUsesOnlyOneThreadForABlockedCall() throws Exception {
         AtomicInteger checks = new AtomicInteger();
         AtomicBoolean ended = new AtomicBoolean();
-        long endNs = clock.nanoTime() + Duration.ofDays(1).toNanos();
-        CompletableFuture<Void> asking = CompletableFuture.runAsync(() -> WorkerPool.askUntil(() -> {
+        CompletableFuture<Void> asking = askUntil(() -> {
             checks.incrementAndGet();
             return ended.get();
-        }, this::ask, clock, endNs));
+        }, Duration.ofDays(1));
         await("the call was made", () -> asked.get() == 1);
-        advanceTo(checks, checks.get() + 20);
+        int before = checks.get();
+        await("the condition was checked", () -> {
+            clock.advance(Duration.ofMillis(5));
+            return checks.get() >= before + 20;
+        });
         assertThat(asked).hasValue(1);
         ended.set(true);
         clock.advance(Duration.ofMillis(5));
@@ -62,7 +59,7 @@ final class WorkerPoolTest {
     void askUntilRepeatsTheCallUntilTheConditionIsTrue() throws Exception {
         answered.countDown();
         AtomicBoolean ended = new AtomicBoolean();
-        CompletableFuture<Void> asking = askUntil(ended, Duration.ofDays(1));
+        CompletableFuture<Void> asking = askUntil(ended::get, Duration.ofDays(1));
         await("the call was made three times", () -> asked.get() >= 3);
         ended.set(true);
         clock.advance(Duration.ofMillis(5));
@@ -71,7 +68,7 @@ final class WorkerPoolTest {
 
     @Test
     void askUntilReturnsAtItsDeadline() throws Exception {
-        CompletableFuture<Void> asking = askUntil(new AtomicBoolean(), Duration.ofSeconds(1));
+        CompletableFuture<Void> asking = askUntil(() -> false, Duration.ofSeconds(1));
         await("the call was made", () -> asked.get() == 1);
         clock.advance(Duration.ofSeconds(1));
         asking.get(10, TimeUnit.SECONDS);
