@@ -193,7 +193,8 @@ final class MountRestartIT {
         tell("restart");
         awaitReady(2);
         assertThat(manager.output()).containsPattern(
-            "cannot continue the mount of the previous process: its options have changed from .* exchange=sync .* to .* exchange=overlap");
+            "cannot continue the mount of the previous process: its options have changed from .* exchange=sync .*"
+                + " to .* exchange=overlap");
         assertThatThrownBy(open::read).isInstanceOf(IOException.class);
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
         // An orderly stop leaves the directory to the manager, which closes the descriptors.
