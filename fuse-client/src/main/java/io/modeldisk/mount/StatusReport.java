@@ -36,7 +36,10 @@ final class StatusReport {
         this.use = use;
     }
 
-    /** Sets the text that describes how processes access files whose content is memory; see {@link FuseSession#memoryFiles}. */
+    /**
+     * Sets the text that describes how processes access files whose content is memory; see {@link
+     * io.modeldisk.mount.fuse.FuseSession#memoryFiles}.
+     */
     void memoryFiles(String way) {
         memoryFiles = way;
     }
