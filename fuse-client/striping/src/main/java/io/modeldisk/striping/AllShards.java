@@ -13,7 +13,7 @@ import java.util.concurrent.FutureTask;
 final class AllShards {
     private AllShards() {}
 
-    /** Runs an action at every shard; see {@link #call}. */
+    /** Runs an action for every shard, for all shards at the same time; see {@link #call}. */
     static void run(List<ShardClient> shards, IoConsumer<ShardClient> action) throws IOException {
         call(shards, shard -> {
             action.accept(shard);
@@ -61,8 +61,8 @@ final class AllShards {
     }
 
     /**
-     * Waits until a call has returned. If the thread is interrupted during the wait, this method sets the interrupt status again
-     * before the method returns.
+     * Waits until a call has returned. An interrupt does not end the wait; the interrupt status is set again before this method
+     * returns.
      */
     private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;

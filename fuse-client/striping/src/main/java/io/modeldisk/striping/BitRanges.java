@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * A set of bits with operations on ranges. Several threads may set bits at the same time. No thread may set bits while another
- * one clears bits of the same word. Allocates nothing after construction.
+ * A set of bits with operations on ranges. Several threads can set bits at the same time, but no thread is allowed to set bits
+ * while another thread clears bits of the same word of 64 bits. Allocates nothing after construction.
  */
 public final class BitRanges {
     private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -14,7 +14,7 @@ public final class BitRanges {
     private final long[] words;
     private final long size;
 
-    /** Creates a set of this number of bits, all clear. */
+    /** Creates a set of {@code size} bits, which are all clear. */
     public BitRanges(long size) {
         this.size = size;
         this.words = new long[Math.toIntExact((size + Long.SIZE - 1) / Long.SIZE)];
@@ -98,7 +98,7 @@ public final class BitRanges {
         return Arrays.stream(words).map(Long::bitCount).sum();
     }
 
-    /** Sets the bits that another set of the same size has, except those that {@code without} has, which may be null. */
+    /** Sets the bits that are set in {@code other} but not in {@code without}, which can be null. All sets have the same size. */
     public void add(BitRanges other, BitRanges without) {
         for (long i = 0; i < size; i += Long.SIZE) {
             long added = without == null ? other.word(i) : other.word(i) & ~without.word(i);
@@ -106,19 +106,19 @@ public final class BitRanges {
         }
     }
 
-    /** Clears the bits that another set of the same size has. */
+    /** Clears the bits that are set in {@code other}, which has the same size. */
     public void remove(BitRanges other) {
         for (long i = 0; i < size; i += Long.SIZE) {
             WORDS.setRelease(words, (int) (i >>> 6), word(i) & ~other.word(i));
         }
     }
 
-    /** Returns the bits, in words of 64 bits. */
+    /** Returns a copy of the bits, in words of 64 bits. */
     public long[] words() {
         return words.clone();
     }
 
-    /** Takes over bits that {@link #words} of a set of the same size has returned. */
+    /** Replaces all bits by {@code other}, which {@link #words} of a set of the same size has returned. */
     public void copy(long[] other) {
         System.arraycopy(other, 0, words, 0, words.length);
         VarHandle.releaseFence();

@@ -18,14 +18,14 @@ import java.util.concurrent.ExecutionException;
 
 /**
  * Runs commands without bulk data on LUN 0, such as INQUIRY, JOIN and SYNCHRONIZE CACHE, and waits until they complete. The
- * session's command timeout limits the wait. One command with parameter data runs at a time, because the data arrives in the same
- * part of the memory; others wait. Thread-safe.
+ * session's command timeout limits the wait. Only one command with parameter data runs at a time, because the data of all these
+ * commands arrives in the same part of the memory. Further commands with parameter data wait. Thread-safe.
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;
     /**
-     * The maximum number of times that a command is sent again after a unit attention or an abort by another initiator, which may
-     * reset the unit again and again.
+     * The maximum number of times that a command is sent again after a unit attention or TASK ABORTED. Without this limit,
+     * another initiator that resets the unit again and again would prevent the end of the command.
      */
     static final int MAX_ATTENTIONS = 100;
 
@@ -40,7 +40,7 @@ final class ControlCommands {
     // Guarded by {@code lock}.
     private boolean closed;
 
-    /** Creates commands whose parameter data arrives at this offset of the memory, in its first slab. */
+    /** Creates an object whose commands receive their parameter data at {@code offset} in the first slab of the memory. */
     ControlCommands(DataMemory memory, int offset) {
         this.memory = memory;
         this.offset = offset;
@@ -50,10 +50,10 @@ final class ControlCommands {
      * Runs a command. Sends the command again if the shard responds with a unit attention or with TASK ABORTED.
      *
      * @param bytes the maximum number of bytes of parameter data; a shard of an older version returns fewer
-     * @return the parameter data, with zeros for bytes that the shard has not returned; null if the shard is BUSY
+     * @return the parameter data, with zeros for bytes that the shard has not returned; null if the shard responds BUSY
      * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
      *     before it repeats the call
-     * @throws CancelledException if the call was cancelled; this method has then aborted the command if it was already sent
+     * @throws CancelledException if the call was cancelled; a command that was already sent has then been aborted
      */
     byte[] run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
         if (bytes == 0) {
@@ -69,7 +69,10 @@ final class ControlCommands {
         }
     }
 
-    /** Waits until the command in progress has ended. No later command uses the memory. */
+    /**
+     * Waits until the command with parameter data that is in progress has ended. Later commands with parameter data fail, so none
+     * of them uses the memory.
+     */
     void close() {
         try (ScopedLock.Held _ = lock.hold()) {
             closed = true;

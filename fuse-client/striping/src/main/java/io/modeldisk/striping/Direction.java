@@ -1,18 +1,23 @@
 package io.modeldisk.striping;
 
-/** The kinds of transfers. Each kind has a direction and a kind of logical unit. */
+/** The kinds of transfers. A kind determines the direction of the data and the kind of logical unit. */
 enum Direction {
     /** Moves weights from a train unit. */
     PULL(true, false, false),
-    /** Moves a gradient to a train unit, which searches it for NaN and infinity. */
+    /** Moves a gradient to a train unit, which searches the gradient for NaN and infinity. */
     PUSH(true, true, true),
-    /** Moves a gradient without NaN and infinity to a train unit. */
+    /** Moves a gradient to a train unit. The learner has checked that the gradient contains neither NaN nor infinity. */
     PUSH_FINITE(true, true, true),
-    /** Tells a train unit that the learner has no gradient in its round. */
+    /** Informs a train unit that the learner has no gradient for a range in the current round. */
     ABSENT(true, true, true),
-    /** As ABSENT, because the gradient has a NaN or an infinity. The first command of a call lets the shard count it. */
+    /**
+     * Like ABSENT, because the gradient contains NaN or infinity. The first command of a call makes the shard count this
+     * gradient.
+     */
     ABSENT_NON_FINITE(true, true, true),
-    /** Moves weights in float32, of the round that the shards keep for this initiator, from LUN 0. */
+    /**
+     * Moves float32 weights from LUN 0. They are the weights of the round that the shards keep for this initiator (KEEP ROUND).
+     */
     KEPT(false, false, false),
     /** Moves weights from the raw unit. */
     READ(false, false, false),
@@ -40,17 +45,20 @@ enum Direction {
         return writes;
     }
 
-    /** True if the transfer belongs to the round of a gradient. */
+    /** True if the transfer pushes a gradient, or marks a range of it as absent. */
     boolean pushes() {
         return pushes;
     }
 
-    /** True if the commands have no data of the model, and return the number of logical blocks that they have marked. */
+    /**
+     * True if the commands mark logical blocks as absent. They carry no data of the model, and return the number of blocks
+     * marked.
+     */
     boolean isAbsent() {
         return this == ABSENT || this == ABSENT_NON_FINITE;
     }
 
-    /** The direction of the further calls for a gradient, of which the first has counted it. */
+    /** The direction for further calls of the same gradient, after the first call has made the shards count the gradient. */
     Direction uncounted() {
         return this == ABSENT_NON_FINITE ? ABSENT : this;
     }

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost
  * connection, the learner continues on a new connection. If a shard has forgotten the learner, the learner joins this shard again
  * and continues at the same round on every shard. If a shard has gone back to earlier weights, or has forgotten the learner in
- * the middle of a gradient, all pushes and pulls fail until {@link #goOn}. Thread-safe.
+ * the middle of a gradient, all pushes and pulls fail until {@link #goOn} is called. Thread-safe.
  */
 final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
@@ -24,7 +24,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
-    /** True if the learner has skipped rounds for which the shards still wait, until they know its next round. */
+    /** True while the shards still wait for rounds that the learner has skipped, because they do not know its next round yet. */
     private volatile boolean skipsRounds;
 
     /**
@@ -122,7 +122,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         agree(0);
         skipsRounds = false;
         for (int i = 0; i < shards.size(); i++) {
-            // Doubts about the pushes of an earlier learner of this mount are not those of this learner.
+            // Discards a doubt about the pushes of an earlier learner of this mount, because it does not concern this learner.
             ledger.takeDoubt(i);
         }
         joined = true;
@@ -138,7 +138,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         boolean back = lost.wentBack();
         if (back || lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                // In bsp, all shards go back together. Each of them is asked now, so the learner is told once.
+                // In bsp, all shards go back together. This loop finds out which of them went back, so the learner gets only one
+                // failure.
                 if (shard.membership() != lost && (back || shard.membership().session() == null)) {
                     shard.membership().join(0);
                     back |= shard.membership().wentBack();
@@ -149,18 +150,19 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
             joinAgain(back);
         } else {
-            // A call of agree() may have failed after this shard had already postponed the learner's next round. The ledger then
-            // does not contain this round yet.
+            // An earlier call of agree() might have failed after this shard had postponed the learner's next round. The ledger
+            // then does not contain the postponed round yet.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }
     }
 
     /**
-     * Joins all shards again after one has forgotten the learner. Abandons the gradient if the rest of it would belong to another
-     * round than the part that was pushed: from then on, each gradient would belong to two rounds.
+     * Joins all shards again after one of them has forgotten the learner. Abandons the gradient if its remaining part would
+     * belong to another round than the part that was already pushed, because every later gradient would then be divided between
+     * two rounds, too.
      *
-     * @param back whether the gradient was abandoned already, because a shard has gone back
+     * @param back whether the gradient was already abandoned because a shard has gone back to earlier weights
      */
     private void joinAgain(boolean back) throws IOException {
         ShardId torn = null;
@@ -184,9 +186,9 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     /**
-     * Starts the new memberships at the round that the learner has reached, so a gradient keeps the same round on all
-     * shards. Otherwise a shard that was restarted would begin at round 1, far behind the other shards, and a learner that joins
-     * later and the learners that are there could wait for each other, each on another shard.
+     * Starts the new memberships at the round that the learner has reached, so a gradient keeps the same round on all shards.
+     * Otherwise, a restarted shard would begin at round 1, far behind the other shards. A learner that joins later could then
+     * wait for the existing learners on one shard, while they wait for it on another shard.
      *
      * @return false if no shard knows the learner any more, or if a shard accepts only a later round
      */
@@ -206,7 +208,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return current;
     }
 
-    /** Fails all pushes and pulls that have begun, because the weights of some shards have changed under the learner. */
+    /** Fails all pushes and pulls in progress, because some shards have gone back to earlier weights. */
     private void recordWentBack() {
         long rounds = 0;
         ShardId first = null;
@@ -233,7 +235,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return back;
     }
 
-    /** Tells the shards that they need not wait for the rounds that the learner skips after an abandoned gradient. */
+    /** Informs the shards of the learner's next round, so they do not wait for the rounds skipped after an abandoned gradient. */
     private void tellSkippedRounds() throws IOException {
         if (!skipsRounds || !joined) {
             return;
@@ -241,7 +243,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         for (int i = 0; i < shards.size(); i++) {
             rejoin(i);
         }
-        // Before the shards agree, so a call of goOn meanwhile is not forgotten.
+        // Cleared before the shards agree, so a call of goOn() in the meantime can set the flag again.
         skipsRounds = false;
         try {
             agree(ledger.nextRound(0));
@@ -251,7 +253,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         }
     }
 
-    /** Joins every shard at the same round, which is the earliest round from {@code atLeast} that all shards accept. */
+    /** Joins every shard at the same round, which is the earliest round, {@code atLeast} or later, that all shards accept. */
     private void agree(long atLeast) throws IOException {
         long round = atLeast;
         boolean same = false;
@@ -288,13 +290,16 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
     }
 
-    /** Returns the learner for another process, which continues as the same learner. */
+    /** Returns the state with which another process continues as the same learner. */
     synchronized SessionsImage image() {
         return new SessionsImage(joined, skipsRounds, (joined ? ledger : newLedger()).image(),
             shards.stream().map(shard -> shard.membership().image()).toList());
     }
 
-    /** Continues as the learner of another process. The next push or pull joins the shards again. */
+    /**
+     * Continues as the learner whose state another process has returned from {@link #image}. The next push or pull joins the
+     * shards again.
+     */
     synchronized void resume(SessionsImage image) {
         if (!image.joined()) {
             return;

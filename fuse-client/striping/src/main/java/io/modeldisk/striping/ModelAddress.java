@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The address of a model: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME} with the shards in their order. An IPv6 address is
- * written in brackets.
+ * The address of a model: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME} with the shards in the order of their numbers. An
+ * IPv6 address is written in brackets.
  *
  * @param shards the portals of the shards, by shard number
  * @param model the name of the model
@@ -32,7 +32,7 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) impleme
     /**
      * Parses an address with another scheme, such as {@code modeldisk+zk}, whose hosts need not be shards.
      *
-     * @param defaultPort the port of a host without a port
+     * @param defaultPort the port of every host for which the address gives no port
      * @throws IllegalArgumentException if the text is not a valid address; the message shows the correct form
      */
     public static ModelAddress parse(String text, String scheme, int defaultPort) {

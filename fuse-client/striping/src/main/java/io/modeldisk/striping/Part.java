@@ -4,8 +4,8 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 
 /**
- * A part of a call's range that one command moves. The object is used again for later parts. Only {@link PartQueue} passes it
- * between threads.
+ * A part of the range of a call. One command moves the part. The object is reused for later parts. Only {@link PartQueue} passes
+ * it between threads.
  */
 final class Part {
     /** The offset from the start of the call's range, in bytes. */
@@ -16,11 +16,11 @@ final class Part {
     long round;
     /** The epoch of the membership in which the part got its round; see {@link PushLedger#epoch}. */
     int epoch;
-    /** True if the shard may have the data of the part, because the connection was lost before the response to the command. */
+    /** True if the shard might have the data of the part, because the connection was lost before the response to the command. */
     boolean doubtful;
     /**
-     * The session, the command and the tag of the command while the part is in flight. While the part is not in flight, the
-     * session and the command are null.
+     * The session, the command and its task tag while the part is in flight. At other times, the session and the command are
+     * null.
      */
     IscsiSession session;
     IoRequest request;

@@ -21,7 +21,7 @@ import java.util.function.LongToIntFunction;
  * </pre>
  *
  * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. When all parts are in
- * flight, the thread may {@link #detach} the call; see {@link CallState}. Thread-safe; allocates nothing after construction.
+ * flight, the thread can {@link #detach} the call; see {@link CallState}. Thread-safe; allocates nothing after construction.
  */
 final class PartQueue {
     private final int queueDepth;
@@ -55,8 +55,8 @@ final class PartQueue {
         this.partBytes = partBytes;
         this.queueDepth = queueDepth;
         this.inFlight = new Part[shards * queueDepth];
-        // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
-        // {@code inFlight}, plus one for the part that is being sent.
+        // A new part begins only while no part waits to be sent again, so there are at most as many parts as {@code inFlight} can
+        // hold, and one that is being sent.
         this.free = new ArrayDeque<>(inFlight.length + 1);
         this.waiting = new ArrayDeque<>(inFlight.length + 1);
         for (int i = 0; i <= inFlight.length; i++) {
@@ -74,7 +74,7 @@ final class PartQueue {
         }
     }
 
-    /** Ends the call. If a command may still be in flight, no other call may begin. */
+    /** Ends the call. While a command might still be in flight, no other call is allowed to begin. */
     void end() {
         try (ScopedLock.Held _ = lock.hold()) {
             state = state.to(CallState.ENDED);
@@ -166,7 +166,7 @@ final class PartQueue {
     /**
      * Detaches the call from the calling thread, if all parts are in flight.
      *
-     * @param stop whether the call must stop
+     * @param stop returns whether the call must stop
      * @return false if the call still needs a thread
      */
     boolean detach(BooleanSupplier stop) {
@@ -199,7 +199,8 @@ final class PartQueue {
     boolean sendAgain(int shard, IoRequest request, boolean doubtful, long pauseNs) {
         try (ScopedLock.Held _ = lock.hold()) {
             Part part = remove(shard, request);
-            // A shard that has not executed the command now may have executed it before an earlier loss of the connection.
+            // Even if the shard has not executed this command, it might have executed an earlier command for the part, whose
+            // response was lost with the connection.
             part.doubtful |= doubtful;
             putBack(part, pauseNs);
             return signalIfNeeded();
@@ -237,7 +238,7 @@ final class PartQueue {
 
     /**
      * Waits until a part can be sent, until no part is in flight, until the deadline has passed, or until {@code stop} is true.
-     * May return early.
+     * Can return early.
      *
      * @return the number of parts that were moved since {@link #begin}
      */

@@ -23,7 +23,7 @@ final class PartRounds {
      * Begins a call.
      *
      * @param account the learner's ledger; null for a call that does not belong to a learner
-     * @throws ShardException if the gradient was abandoned, and the learner has not been told
+     * @throws ShardException if the gradient was abandoned, and the learner has not called {@link LearnerSessions#goOn} since
      */
     void begin(Direction direction, long offset, long bytes, PushLedger account) throws ShardException {
         ledger = direction.trains() ? account : null;
@@ -56,7 +56,7 @@ final class PartRounds {
                 return part.bytes;
             }
             if (!pushes) {
-                // The learner has pushed nothing in the new membership.
+                // In the new membership, the learner has pushed nothing that the weights must include.
                 part.round = ledger.leastPullRound(shard);
                 part.epoch = epoch;
                 return part.bytes;
@@ -83,13 +83,13 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks * LogicalBlock.BYTES);
     }
 
-    /** Returns the failure of a learner that a shard has forgotten. {@code push} says what happens to its gradient. */
+    /** Returns the exception for a shard that has forgotten the learner. {@code push} describes what happened to its gradient. */
     static ShardException forgotten(ShardId id, String push) {
         return new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
             + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push);
     }
 
-    /** Returns the failure of a call that has waited for {@code waitNs} for the rounds of other learners. */
+    /** Returns the exception for a call that has waited for {@code waitNs} without success for the rounds of other learners. */
     static ShardException roundTimeout(ShardId shard, long waitNs) {
         return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round that"
             + " other learners did not push within " + TimeUnit.NANOSECONDS.toSeconds(waitNs)

@@ -7,8 +7,8 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 /**
  * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block
  * (4096 bytes), the ledger stores whether the push of the current round has begun, whether the shard has the data, and whether a
- * repeated call may push the logical block again. Every push thus has a round before it is sent, and keeps this round when it is
- * sent again.
+ * repeated call is allowed to push the logical block again. Every push thus has a round before it is sent, and keeps this round
+ * when it is sent again.
  *
  * <p>The next round of a block begins with the push of a logical block that the shard already has in the current round. The next
  * round begins only when no push of the block is outstanding, because a shard that receives a round of a block regards earlier
@@ -41,21 +41,22 @@ final class PushLedger {
     private final BitRanges repeatable;
     private final long[] firstRound;
     private final int[] epoch;
-    /** For each shard, the last round of which it may have pushes of an earlier membership. */
+    /** For each shard, the last round for which the shard might have pushes of an earlier membership. */
     private final long[] lastKnownRound;
-    /** The shards that forgot the learner after a call had failed whose parts may have reached the shard. */
+    /** The shards that have forgotten the learner after a failed call. Parts of this call might have reached the shard. */
     private final BitRanges doubtful;
-    /** The reason for which the learner's gradient was last abandoned; null if it never was. */
+    /** The reason why a gradient of the learner was last abandoned; null if no gradient was abandoned. */
     private ShardException reason;
     private int timesAbandoned;
     private long roundsBack;
-    /** True if the learner does not know yet that its gradient was abandoned. */
+    /** True after the learner's gradient was abandoned, until the learner calls {@link #goOn}. */
     private boolean untold;
 
     /**
      * Creates a ledger without pushes and without memberships.
      *
-     * @param startsWithWholeRounds whether pulls before the learner's first round return the weights of the round before it
+     * @param startsWithWholeRounds whether a learner that has not pushed yet pulls the weights after the round before its first
+     *     round
      */
     PushLedger(Striping striping, long paddedBytes, boolean startsWithWholeRounds) {
         this.striping = striping;
@@ -77,7 +78,7 @@ final class PushLedger {
 
     /**
      * Begins a new membership of the learner in a shard. The first round of the membership is {@code joinRound}. Discards the
-     * pushes of the previous membership. The shard has no push of a round after {@code lastKnown}.
+     * pushes of the previous membership, of which the shard has no push of a round after {@code lastKnown}.
      */
     synchronized void reset(int shard, long joinRound, long lastKnown) {
         epoch[shard]++;
@@ -94,8 +95,8 @@ final class PushLedger {
     }
 
     /**
-     * Returns, once, whether the shard forgot the learner after a call had failed whose parts are to be repeated. These parts may
-     * have been applied in the earlier membership.
+     * Returns whether the shard has forgotten the learner after a failed call whose parts must be repeated, and clears this mark.
+     * The shard might have applied these parts in the earlier membership.
      */
     synchronized boolean takeDoubt(int shard) {
         boolean doubt = doubtful.any(shard, shard + 1L);
@@ -103,7 +104,9 @@ final class PushLedger {
         return doubt;
     }
 
-    /** Returns whether a shard may have a push of this round and of an earlier membership, whose result is not known. */
+    /**
+     * Returns whether a shard might have a push of this round from an earlier membership. The result of such a push is not known.
+     */
     synchronized boolean mayHave(int shard, long ofRound) {
         return ofRound <= lastKnownRound[shard];
     }
@@ -127,8 +130,8 @@ final class PushLedger {
     }
 
     /**
-     * Resumes pushes and pulls, with the next gradient. It belongs to the same round on all blocks, also if a part of
-     * the abandoned gradient was pushed.
+     * Permits pushes and pulls again, from the next gradient on. The next gradient belongs to the same round in all blocks, even
+     * if a part of the abandoned gradient was pushed.
      *
      * @return the number of rounds that were taken back since the last call
      */
@@ -148,9 +151,9 @@ final class PushLedger {
     }
 
     /**
-     * Checks that a push or pull may begin.
+     * Checks that a push or pull is allowed to begin.
      *
-     * @return a number for {@link #checkNotAbandoned}
+     * @return the argument for later calls of {@link #checkNotAbandoned}
      * @throws ShardException if the gradient was abandoned
      */
     synchronized int beginCall() throws ShardException {
@@ -160,7 +163,7 @@ final class PushLedger {
         return timesAbandoned;
     }
 
-    /** Checks that the gradient was not abandoned since a call of {@link #beginCall}. */
+    /** Checks that no gradient was abandoned since {@link #beginCall} returned {@code begun}. */
     synchronized void checkNotAbandoned(int begun) throws ShardException {
         if (begun != timesAbandoned) {
             throw reason.again();
@@ -173,7 +176,7 @@ final class PushLedger {
     }
 
     /**
-     * Returns whether a shard has a part of the learner's current gradient, and not all of it. A part that waits because the
+     * Returns whether a shard has a part of the learner's current gradient, but not all of it. A part that waits because the
      * shard is BUSY does not count.
      */
     synchronized boolean isPartial(int shard) {
@@ -186,7 +189,7 @@ final class PushLedger {
         return false;
     }
 
-    /** Returns the highest round of which the learner has pushed a whole block to a shard; 0 if there is none. */
+    /** Returns the highest round in which the learner has pushed a whole block to a shard; 0 if there is none. */
     synchronized long lastRound(int shard) {
         long last = 0;
         for (int block = shard; block < clock.length; block += striping.shards()) {
@@ -372,8 +375,8 @@ final class PushLedger {
     }
 
     /**
-     * Returns the state for another process. That process repeats the pushes that are outstanding: the shard may have them, and
-     * counts them once.
+     * Returns the state with which another process continues. That process repeats the outstanding pushes. The shards might
+     * already have received them, but count each push only once.
      */
     synchronized SessionsImage.Ledger image() {
         return new SessionsImage.Ledger(round.clone(), clock.clone(), begun.words(), taken.words(), repeatable.words(),
@@ -381,9 +384,9 @@ final class PushLedger {
     }
 
     /**
-     * Takes over the state of another process. No push is outstanding any more.
+     * Replaces the state by that of another process. Afterwards, no push is outstanding.
      *
-     * @param first the shard that is named if the learner does not know yet that its gradient was abandoned
+     * @param first the shard that the exception names if the gradient was abandoned and the learner was not informed of it yet
      */
     synchronized void resume(SessionsImage.Ledger image, ShardId first) {
         System.arraycopy(image.round(), 0, round, 0, round.length);
@@ -400,7 +403,7 @@ final class PushLedger {
                 "the gradient was discarded before the mount was restarted; the log of the mount has the reason");
             timesAbandoned = 1;
         }
-        // A push that has neither arrived nor failed was outstanding.
+        // Outstanding pushes, which have begun but are not known to have arrived, must be repeated.
         repeatable.add(begun, taken);
     }
 }

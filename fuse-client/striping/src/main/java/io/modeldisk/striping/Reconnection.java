@@ -25,8 +25,8 @@ final class Reconnection {
     private final Condition cancelled = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, cancelled);
     /**
-     * The time for which an attempt is repeated while another process is the learner. The shard may not know yet that the
-     * previous process of this mount has ended.
+     * The time for which attempts are repeated while the shard reports that another process is the learner. The shard might not
+     * have noticed yet that the previous process of this mount has ended.
      */
     private static final long NAME_IN_USE_NS = TimeUnit.SECONDS.toNanos(3);
 

@@ -15,17 +15,18 @@ import java.io.IOException;
  * A model on its shards, as one range of bytes. Each call moves its range in blocks, with many blocks in flight on all shards,
  * and returns when the last block was moved.
  *
- * <p>Thread-safe; calls run concurrently. Every wait has a time limit. Offsets and lengths are in bytes. Ranges lie within the
- * model's size, in the type of the call, rounded up to a multiple of 4096. A call that fails at a shard throws a {@link
- * ShardException}; a cancelled call throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
+ * <p>Thread-safe; calls run concurrently. Every wait has a time limit. Offsets and lengths are in bytes. A range lies within the
+ * size of the model, which is counted in the value type of the call and rounded up to a multiple of 4096. A call that fails at a
+ * shard throws a {@link ShardException}; a cancelled call throws a {@code CancelledException}. A call that fails might have moved
+ * some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
-    /** Handles the end of a call that was started. */
+    /** Handles the end of a started call. */
     @FunctionalInterface
     interface Completion {
         /**
          * Handles the end of the call. Without a failure, the thread that receives the responses of a shard calls this method, so
-         * the method must not wait for the model. With a failure, the method may wait.
+         * the method must not wait for the model. With a failure, the method is allowed to wait.
          *
          * @param failure the reason why the call failed; null if the call succeeded
          */
@@ -52,7 +53,7 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Allocates memory of the kind that the datamovers need for pushes and pulls. A push or pull may refuse memory that was
+     * Allocates memory of the kind that the datamovers need for pushes and pulls. A push or pull can refuse memory that was
      * allocated in another way. The caller closes the memory when no call uses it any more.
      *
      * @return {@linkplain DataMemory#allocateShareable shareable} memory
@@ -63,9 +64,9 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Prepares memory of another process, which {@link #allocate} of that process has allocated, for pushes and pulls.
+     * Prepares memory that {@link #allocate} of another process has allocated, so this process can use it for pushes and pulls.
      *
-     * @return the memory
+     * @return the prepared memory
      * @throws IOException if the memory cannot be used; the memory is then closed
      */
     default DataMemory adopt(DataMemory memory) throws IOException {
@@ -88,10 +89,10 @@ public interface RemoteModel extends AutoCloseable {
      * Pushes a gradient (LUN 0, or the train unit of a 16-bit type). When this method returns, the shards have the gradient.
      * The offset and the length are multiples of 4096, as in {@link #pull}.
      *
-     * <p>If a call fails, the shards may have some of its logical blocks. The caller can repeat the call for the same range:
-     * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
-     * the repeated call. After {@link ShardException.Kind#LEARNER_FORGOTTEN}, the caller must not repeat the call, but calls
-     * {@link #goOn}.
+     * <p>If a call fails, the shards might have some of its logical blocks. The caller can repeat the call for the same range:
+     * logical blocks that the shards already have do not count twice. A push can count twice only if the learner leaves before
+     * the repeated call. After {@link ShardException.Kind#LEARNER_FORGOTTEN}, the caller must call {@link #goOn} instead of
+     * repeating the call.
      *
      * <p>If the shards check gradients ({@link ModelFacts#checksGradients}), the call searches its range for NaN and infinity
      * before the first request. If it finds one, it throws and pushes nothing, or marks the whole range as {@link #absent}, as
@@ -103,11 +104,11 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Starts a pull; see {@link #pull}. Returns when the commands are on their way, and may hold them back until {@link #flush}.
+     * Starts a pull; see {@link #pull}. Does not wait for the responses. Commands can be held back until {@link #flush}.
      *
-     * @param completion the handler that is called once when the pull has ended, if this method returns true. If null, the pull
-     *     does not continue
-     * @return whether the pull continues. If false, the pull has already succeeded
+     * @param completion the handler that is called once when the pull has ended, if this method returns true; null if this method
+     *     must wait until the pull has ended
+     * @return true if the pull continues after this method; false if it has already succeeded
      */
     boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
         Completion completion) throws IOException;
@@ -115,29 +116,33 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Starts a push; see {@link #push} and {@link #startPull}.
      *
-     * @param judged whether the caller has found that the whole gradient is finite, if the shards check gradients; the call then
-     *     does not search its range
+     * @param judged whether the caller has already checked that the whole gradient is finite; if so, the call does not search its
+     *     range, even if the shards check gradients
      */
     boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, boolean judged,
         Cancellation cancellation, Completion completion) throws IOException;
 
     /**
-     * Tells the shards that the learner has no gradient for a range in the round in which it would push the range now. Logical
-     * blocks that have counted in this round keep their gradient. After a failure, the caller repeats the call as it would a
-     * push.
+     * Informs the shards that the learner has no gradient for a range. The call applies to the round to which a push of the range
+     * would belong now. Logical blocks that were already pushed in this round keep their gradient. After a failure, the caller
+     * can repeat the call, as it can repeat a push.
      *
-     * @param nonFinite whether the gradient is left out because of a NaN or an infinity, and no range of it was absent yet; the
-     *     shards count it
-     * @return the number of bytes of the range that have no gradient in this round; the others have been pushed
+     * @param nonFinite true for the first absent range of a gradient that is left out because of NaN or infinity; the shards then
+     *     count this gradient
+     * @return the number of bytes of the range that have no gradient in this round; the other bytes have been pushed
      */
     long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation) throws IOException;
 
-    /** Tells a shard to count a gradient that was refused because of a NaN or an infinity. Does nothing if the shard is away. */
+    /**
+     * Makes a shard count a gradient that was refused because of NaN or infinity. Does nothing if the shard cannot be reached.
+     */
     default void countNonFinite() {
-        // There is no shard that counts.
+        // By default, a model has no shard that counts such gradients.
     }
 
-    /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
+    /**
+     * Sends the commands of started calls that are held back. A thread that starts calls must call this method before it waits.
+     */
     default void flush() {}
 
     /** Reads the current weights in float32 (LUN 1). */
@@ -145,15 +150,16 @@ public interface RemoteModel extends AutoCloseable {
         throws IOException;
 
     /**
-     * Reads weights in float32 that belong together, also while learners push: under {@code bsp} the weights after one round, in
-     * the other modes each block as it was at one time. Does not make the caller a learner. The round is at least the latest one
-     * that had closed in all blocks at the call. One call at a time reads; others wait.
+     * Reads one version of the weights in float32, even while learners push. Under {@code bsp}, these are the weights after one
+     * round, which is not older than the latest round that had closed in all blocks when the call began. In the other modes, each
+     * block is read as it was at one moment. The caller does not become a learner. Only one call reads at a time; further calls
+     * wait.
      *
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
-     * @param sinceNs the time from which the wait timeout counts, in nanoseconds of the clock of the model. If the timeout is
-     *     over when the call begins, the call makes one attempt
+     * @param sinceNs the start of the wait timeout, in nanoseconds of the model's clock. If the timeout has already passed when
+     *     the call begins, the call still makes one attempt
      * @throws ShardException {@link ShardException.Kind#ROUND_TIMEOUT} if no round could be read within the wait timeout
      */
     ReadVersion readVersion(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
@@ -166,8 +172,8 @@ public interface RemoteModel extends AutoCloseable {
     boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException;
 
     /**
-     * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of a safetensors header. All
-     * tensors are F32, and fill the model.
+     * Returns the names and shapes of the model's tensors: UTF-8 JSON in the form of a safetensors header. All tensors have the
+     * type F32, and together they fill the model.
      */
     byte[] tensors() throws IOException;
 
@@ -179,10 +185,10 @@ public interface RemoteModel extends AutoCloseable {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * Continues after a call has failed because a shard has gone back to earlier weights
-     * ({@link ShardException.Kind#WENT_BACK}) or has forgotten the learner ({@link ShardException.Kind#LEARNER_FORGOTTEN}). Until
-     * this call, pushes and pulls of the learner can fail. The caller first ends its calls in progress, and discards its
-     * gradient: the next push begins a new one.
+     * Continues after a call has failed because a shard has gone back to earlier weights ({@link ShardException.Kind#WENT_BACK})
+     * or has forgotten the learner ({@link ShardException.Kind#LEARNER_FORGOTTEN}). Until this call, pushes and pulls of the
+     * learner can fail. Before, the caller must end its calls in progress and discard its gradient, because the next push begins
+     * a new gradient.
      *
      * @return the number of rounds of this learner that were taken back; 0 if no shard has gone back since the last call
      */
@@ -202,17 +208,17 @@ public interface RemoteModel extends AutoCloseable {
      */
     void leave() throws IOException;
 
-    /** Returns this learner for a process that continues as the same learner. No push or pull may be in progress. */
+    /** Returns the state with which another process continues as this learner. No push or pull may be in progress. */
     default SessionsImage learnerImage() {
         return SessionsImage.NONE;
     }
 
     /**
-     * Continues as the learner of another process with the same name, and joins the shards as this learner. Must be called before
-     * the first push, pull or join.
+     * Continues as the learner with this state, which another process has returned, and joins the shards as this learner. Must be
+     * called before the first push, pull or join.
      */
     default void resumeLearner(SessionsImage image) {
-        // There is nothing to restore.
+        // By default, a learner has no state to restore.
     }
 
     /**
@@ -231,7 +237,7 @@ public interface RemoteModel extends AutoCloseable {
     Partition partition(long round, Cancellation cancellation) throws IOException;
 
     /**
-     * Returns the learning rate that an update in a round has.
+     * Returns the learning rate of the updates in a round.
      *
      * @param round the round, from 1
      * @throws ShardException if the aggregator has no learning rate
@@ -240,18 +246,18 @@ public interface RemoteModel extends AutoCloseable {
     float learningRate(long round) throws IOException;
 
     /**
-     * Changes the learning rate on all shards. If the call fails, the shards may have different rates, and the caller can repeat
-     * the call.
+     * Changes the learning rate on all shards. If the call fails, the shards might have different rates, and the caller can
+     * repeat the call.
      *
      * @param fromRound the first round with the rate, from 1
-     * @param rate the rate before the factor of a schedule, finite and above 0
+     * @param rate the rate, which a schedule multiplies by its factor; finite and above 0
      * @throws ShardException if the aggregator has no learning rate
      */
     void changeLearningRate(long fromRound, float rate) throws IOException;
 
     /**
-     * Returns the status of each shard, in the order of the shards. For this call, every shard visits all its blocks. The call is
-     * therefore too slow to be made in every training iteration.
+     * Returns the status of each shard, in the order of the shards. Every shard visits all its blocks, so the call is too slow
+     * for every training iteration.
      */
     JsonNode status() throws IOException;
 
@@ -260,10 +266,11 @@ public interface RemoteModel extends AutoCloseable {
 
     /**
      * Waits until the version of the model differs from a known version. The version is the lowest number of updates among all
-     * blocks. Tries again for a limited time if a connection is lost. Calls of several threads wait for each other.
+     * blocks. Tries again for a limited time if a connection is lost. Calls by several threads run one after another.
      *
      * @param known the known version; {@link AwaitCommand#NONE} if there is none, so the call does not wait
-     * @return the sum of the counters of all shards; if the version was the same for some seconds, these counters have it too
+     * @return the sum of the counters of all shards; if the version did not change within some seconds, the counters contain the
+     *     known version
      */
     ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException;
 

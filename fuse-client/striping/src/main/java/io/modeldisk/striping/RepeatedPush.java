@@ -4,8 +4,9 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 
 /**
- * The push of a range of which an earlier call has left logical blocks: these blocks are pushed first, so they do not wait
- * for the new blocks. If the call fails, the blocks that were pushed keep their round when the call is repeated.
+ * The push of a range in which an earlier, failed call has left logical blocks that must be repeated. These blocks are pushed
+ * first, so they do not wait for the other blocks. If this call fails too and is repeated, the blocks that it has pushed keep
+ * their round.
  */
 final class RepeatedPush {
     /** Moves a part of the range. */
@@ -20,7 +21,9 @@ final class RepeatedPush {
     private final long offset;
     private final long memoryOffset;
     private final Mover mover;
-    /** The logical blocks that an earlier call has left. Bit 0 is the first logical block of the range. */
+    /**
+     * The logical blocks that must be repeated after an earlier call has failed. Bit 0 is the first logical block of the range.
+     */
     private final BitRanges left;
 
     RepeatedPush(PushLedger ledger, Direction direction, long offset, long memoryOffset, long bytes, Mover mover) {
@@ -46,7 +49,7 @@ final class RepeatedPush {
         }
     }
 
-    /** Pushes the logical blocks that an earlier call has left, or the others. */
+    /** Pushes the logical blocks that must be repeated after an earlier call, or all other logical blocks of the range. */
     private void push(boolean ofEarlierCall) throws IOException {
         long at = 0;
         while (at < left.size()) {
@@ -64,7 +67,9 @@ final class RepeatedPush {
         }
     }
 
-    /** Marks the logical blocks before {@code end} that were pushed. */
+    /**
+     * Marks the logical blocks before {@code end} that this call has pushed, so they keep their round when the call is repeated.
+     */
     private void repeatLater(boolean ofEarlierCall, long end) {
         long at = 0;
         while (at < end) {

@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A learner in a model, as another process continues it. Its size depends only on the model.
+ * The state of a learner, with which another process continues as the same learner. The size of the state depends only on the
+ * model.
  *
  * @param joined whether the learner has joined; if not, the other values have no meaning
- * @param skipsRounds whether the learner skips rounds that the shards have not seen
+ * @param skipsRounds whether the shards still wait for rounds that the learner has skipped
  * @param ledger what the learner has pushed
  * @param memberships the memberships of the shards
  */
@@ -21,12 +22,12 @@ public record SessionsImage(boolean joined, boolean skipsRounds, Ledger ledger, 
         new Ledger(new long[0], new long[0], new long[0], new long[0], new long[0], new long[0], new long[0], false, 0),
         List.of());
 
-    /** The fields of a {@link PushLedger}, which have the same names. Sets of bits are in words of 64 bits. */
+    /** The values of the fields of a {@link PushLedger} that have the same names. Sets of bits are stored in words of 64 bits. */
     record Ledger(
         long[] round, long[] clock, long[] begun, long[] taken, long[] repeatable, long[] firstRound, long[] doubtful,
         boolean untold, long roundsBack) {}
 
-    /** The fields of a {@link ShardMembership}, which have the same names. */
+    /** The values of the fields of a {@link ShardMembership} that have the same names. */
     record Membership(long isid, long membership, long history, long startRound) {}
 
     /** Writes the image. */
@@ -61,7 +62,7 @@ public record SessionsImage(boolean joined, boolean skipsRounds, Ledger ledger, 
         return new SessionsImage(joined, skipsRounds, ledger, memberships);
     }
 
-    /** Writes numbers, which {@link #longs} reads. */
+    /** Writes numbers in the form that {@link #longs} reads. */
     public static void write(long[] numbers, DataOutput to) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(numbers.length * Long.BYTES);
         bytes.asLongBuffer().put(numbers);

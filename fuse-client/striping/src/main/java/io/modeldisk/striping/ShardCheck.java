@@ -9,7 +9,7 @@ import java.util.Objects;
 
 /** Checks that the target at an address is the expected shard of the expected model. */
 final class ShardCheck {
-    /** The maximum size of a shard. PUSH and PULL carry a logical block address of 32 bits. */
+    /** The maximum size of a shard, because PUSH and PULL carry a logical block address of 32 bits. */
     static final long MAX_SHARD_BYTES = (1L << 32) * LogicalBlock.BYTES;
 
     private static final int MIN_BLOCK_BYTES = LogicalBlock.BYTES;
@@ -59,7 +59,7 @@ final class ShardCheck {
         }
     }
 
-    /** Checks the version of the protocol. All other facts and commands may mean something else in another version. */
+    /** Checks the version of the protocol. In another version, the other facts and the commands can have another meaning. */
     private static void checkProtocol(ShardId shard, ModelFacts facts) throws ShardException {
         String obstacle = facts.protocolObstacle(shard.address());
         if (obstacle != null) {
@@ -67,7 +67,7 @@ final class ShardCheck {
         }
     }
 
-    /** Checks that the shards have a train unit of this type. */
+    /** Checks that a shard has a train unit for this value type. */
     static void offers(ShardId shard, ModelFacts facts, ValueType type) throws ShardException {
         try {
             facts.as(type);
@@ -113,10 +113,10 @@ final class ShardCheck {
         check(shard, facts, before, shards);
     }
 
-    /** A fact in which a shard differs from the first facts. */
+    /** A fact of a shard that differs from the fact with which it is compared. */
     private record Difference(String what, Object here, Object first) {}
 
-    /** Returns the first fact that must be the same on all shards and is not; null if there is none. */
+    /** Returns the first fact that differs although it must be the same on all shards; null if no such fact differs. */
     private static Difference difference(ModelFacts facts, ModelFacts first) {
         Difference[] all = {
             new Difference("name", facts.model(), first.model()),

@@ -43,26 +43,32 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * The sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
- * joined; {@link ShardMembership} keeps this session. The reader's session reads one version of the weights. The observer's
+ * joined; {@link ShardMembership} holds this session. The reader's session reads one version of the weights. The observer's
  * session carries all other commands, such as INQUIRY and reads of LUN 1. A new session of the same nexus replaces a lost one.
- * Each login goes to the process that serves the shard then. After {@link #expect}, every login checks that the target is the
- * expected shard. Thread-safe.
+ * Each login goes to the process that serves the shard at that time. After {@link #expect}, every login checks that the target is
+ * the expected shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardClient.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The memory for the parameter data of a command. */
     private static final int DATA_BYTES = 65536;
-    /** The observer's session has room for a command that waits for a version for seconds, and for another one that reads. */
+    /** The minimum queue depth of the observer's session: one command can wait for a new version while another command reads. */
     static final int MIN_OBSERVER_COMMANDS = 2;
-    /** The last bits of the ISIDs of a process, which has up to three sessions with a shard. The observer has 0. */
+    /**
+     * The last bits of the ISIDs of the learner's and the reader's session. In the ISID of the observer's session, these bits are
+     * 0.
+     */
     private static final int LEARNER = 1;
     private static final int READER = 2;
 
     private final StripedModelContext context;
     private final int index;
     private final DataMemory scratch;
-    /** The commands in the observer's session. Those that wait for another version have memory of their own. */
+    /**
+     * The commands in the observer's session. AWAIT VERSION uses memory of its own: {@code awaiting} with a wait, else
+     * {@code asking}.
+     */
     private final ControlCommands observing;
     private final ControlCommands awaiting;
     private final ControlCommands asking;
@@ -72,16 +78,16 @@ final class ShardClient implements AutoCloseable {
     private final Line observer;
     private final Line versionReader;
     private final ShardMembership membership;
-    /** The sessions that may still be open, each with its place. */
+    /** The sessions that might still be open, each with the place to which it is connected. */
     private final Map<IscsiSession, Place> sessions = new ConcurrentHashMap<>();
-    /** True if the process that served the shard has told that it stops, and no login has succeeded since then. */
+    /** True if the process that served the shard has announced that it stops, and no login has succeeded since then. */
     private final AtomicBoolean stopped = new AtomicBoolean();
     private volatile Place place;
     private volatile boolean closed;
     /** The facts that shard 0 reported; null until shard 0 has reported its facts. */
     private volatile ModelFacts expected;
 
-    /** The process that serves the shard, and the way to it. */
+    /** The process that serves the shard, and the route to this process. */
     private record Place(InetSocketAddress portal, ShardId id, Route route) {}
 
     ShardClient(StripedModelContext context, int index) throws IOException {
@@ -114,7 +120,9 @@ final class ShardClient implements AutoCloseable {
             this.commands = commands;
         }
 
-        /** Returns the session. Logs in if it is not open, and then, if it reads, checks that the target serves its units. */
+        /**
+         * Returns the session. Logs in if it is not open; if {@code reads} is true, then checks that the target serves its units.
+         */
         synchronized IscsiSession session(boolean reads) throws IOException {
             checkNotClosed();
             if (session == null || !session.isOpen()) {
@@ -263,7 +271,10 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /** Logs once that the process that serves the shard stops, because the other sessions with the shard end too. */
+    /**
+     * Logs that the process that serves the shard stops. Logs this only once, although every session with the shard calls this
+     * method.
+     */
     private void stops() {
         if (!closed && stopped.compareAndSet(false, true)) {
             LOG.warn("{} stops; calls wait until it serves again, at most {} ms", id(),
@@ -283,7 +294,7 @@ final class ShardClient implements AutoCloseable {
 
     /**
      * Returns the observer's session for reads and writes. Logs in if the session is not open, and then checks that the target
-     * serves its logical units at this address: a standby accepts logins too.
+     * serves its logical units at this address, because a standby accepts logins too.
      */
     IscsiSession reader() throws IOException {
         return observer.session(true);
@@ -295,7 +306,7 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /** Sends the commands that the two sessions hold back. */
+    /** Sends the commands that the sessions hold back. */
     void flush() {
         IscsiSession learner = membership.session();
         if (learner != null) {
@@ -321,13 +332,16 @@ final class ShardClient implements AutoCloseable {
         return null;
     }
 
-    /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */
+    /**
+     * Requests a checkpoint. Returns the number of the request. When the status of the shard shows this number, the request has
+     * been answered.
+     */
     long requestCheckpoint() throws IOException {
         return CheckpointCommand.request(run("CHECKPOINT", observing, observer(), CheckpointCommand.cdb(),
             CheckpointCommand.DATA_BYTES, Cancellation.NONE));
     }
 
-    /** Tells the shard to count a gradient that was refused because of a NaN or an infinity. */
+    /** Makes the shard count a gradient that was refused because of NaN or infinity. */
     void countNonFinite(IscsiSession session, long round) throws IOException {
         learning.run(session, AbsentCommand.countNonFinite(round), 0, Cancellation.NONE);
     }
@@ -335,7 +349,7 @@ final class ShardClient implements AutoCloseable {
     /**
      * Sends LEARNING RATE.
      *
-     * @param rate the rate from the round on; 0 if the rate is to stay
+     * @param rate the new rate from this round on; 0 to leave the rate unchanged
      * @return the learning rate of the round
      */
     float learningRate(long round, float rate) throws IOException {
@@ -370,7 +384,7 @@ final class ShardClient implements AutoCloseable {
         return text.toByteArray();
     }
 
-    /** Asks the shard to make a backup the primary. */
+    /** Requests that the shard hand over to a backup, which then becomes the primary. */
     void requestHandOver() throws IOException {
         run("HAND OVER", observing, observer(), HandOverCommand.cdb(), 0, Cancellation.NONE);
     }
@@ -413,7 +427,7 @@ final class ShardClient implements AutoCloseable {
      * for some seconds.
      */
     ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException {
-        // Another process may serve the shard by now, so the session is checked as for a read.
+        // Another process might serve the shard now, so the session is checked as for a read.
         IscsiSession session = reader();
         boolean waits = known != AwaitCommand.NONE;
         byte[] data = (waits ? awaiting : asking).run(session, AwaitCommand.cdb(known), ShardCounters.BYTES,
@@ -445,7 +459,8 @@ final class ShardClient implements AutoCloseable {
         membership.leave();
         observer.close();
         versionReader.close();
-        // Another thread may still wait for the data of a command. The wait fails because the session is closed.
+        // Waits for other threads that still wait for the data of a command. Their commands fail, because the sessions are
+        // closed.
         List.of(observing, awaiting, asking, learning, reading).forEach(ControlCommands::close);
         scratch.close();
     }

@@ -5,8 +5,8 @@ import java.net.InetSocketAddress;
 import java.util.function.IntConsumer;
 
 /**
- * Knows where the shards of a model are served. {@link ModelAddress} is a fixed list; a coordinator knows shards that move from
- * one process to another. No method waits. Thread-safe.
+ * Finds the processes that serve the shards of a model. {@link ModelAddress} is a fixed list of addresses. With a coordinator,
+ * shards can move from one process to another. No method waits. Thread-safe.
  */
 public interface ShardLocator extends AutoCloseable {
     /** The name of the model. */
@@ -22,12 +22,12 @@ public interface ShardLocator extends AutoCloseable {
      */
     InetSocketAddress portal(int shard) throws ShardException;
 
-    /** True if a shard can move to another process. Then a new connection waits until a process serves each shard. */
+    /** True if a shard can move to another process. If so, a new connection to the model waits until every shard is served. */
     default boolean shardsMove() {
         return false;
     }
 
-    /** Sets the action after a shard has moved to another process. Its argument is the number of the shard. It must not block. */
+    /** Sets the action that is called with the number of a shard after the shard has moved. The action must not block. */
     default void onMove(IntConsumer moved) {}
 
     @Override

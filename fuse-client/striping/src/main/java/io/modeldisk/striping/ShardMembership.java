@@ -75,7 +75,7 @@ final class ShardMembership {
         }
     }
 
-    /** Returns the refusal of a JOIN with the host that has the name, because only the person who knows the host can help. */
+    /** Adds the host that uses the learner's name to the refusal of a JOIN, so the user can find the other mount. */
     private ShardException nameInUse(ShardException refusal) throws IOException {
         String host = shard.hostOf(label);
         return refusal.withMessage(shard.id() + ": the learner '" + label + "' cannot join, because "
@@ -108,8 +108,8 @@ final class ShardMembership {
     }
 
     /**
-     * Returns the last round of which the shard may have pushes of the earlier membership. {@link Long#MAX_VALUE} if the last
-     * JOIN does not tell.
+     * Returns the last round for which the shard might have pushes of the earlier membership; {@link Long#MAX_VALUE} if this
+     * round cannot be found from the last JOIN.
      */
     synchronized long lastKnownRound() {
         boolean restarted = history != 0 && answer.history() == history && answer.startRound() > startRound;
@@ -124,12 +124,12 @@ final class ShardMembership {
         agreed = session;
     }
 
-    /** Returns the membership for another process. */
+    /** Returns the membership, which another process can continue. */
     synchronized SessionsImage.Membership image() {
         return new SessionsImage.Membership(isid, membership, history, startRound);
     }
 
-    /** Takes over the membership of another process, whose session this process replaces at the next call of {@link #join}. */
+    /** Continues the membership of another process. The next call of {@link #join} replaces the session of that process. */
     synchronized void resume(SessionsImage.Membership image) {
         isid = image.isid();
         membership = image.membership();

@@ -6,7 +6,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 /**
  * The answer of a shard to a reader of its status.
  *
- * @param facts what does not change while the shard runs: VPD page C0h
- * @param status the status: VPD page C1h
+ * @param facts the facts, which do not change while the shard runs (VPD page C0h)
+ * @param status the status (VPD page C1h)
  */
 public record ShardReport(ModelFacts facts, JsonNode status) {}

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Reads facts and status from each shard of a model. Each shard has a session of its own, so a shard that does not
- * respond delays no other. A {@link StripedModel} needs all shards; this class needs none. Thread-safe; calls for the same shard
- * wait for each other.
+ * Reads facts and status from each shard of a model. Each shard has a session of its own, so a shard that does not respond does
+ * not delay the others. A {@link StripedModel} needs all shards, but this class works with any of them. Thread-safe; calls for
+ * the same shard run one after another.
  */
 public final class StatusReader implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -20,7 +20,7 @@ public final class StatusReader implements AutoCloseable {
     private final ShardClient[] shards;
     private boolean closed;
 
-    /** Creates a reader. Connects to no shard yet. The caller closes the locator of the context after this object. */
+    /** Creates a reader. Connects to no shard yet. The caller closes the context's locator after it has closed the reader. */
     public StatusReader(StripedModelContext context) {
         this.context = context.conclude();
         this.shards = new ShardClient[context.locator.shardCount()];
@@ -36,8 +36,9 @@ public final class StatusReader implements AutoCloseable {
      * Reads the facts and the status of a shard. Connects if there is no connection. Waits at most for the connect timeout and
      * three command timeouts of the context.
      *
-     * @param same facts with which those of the shard must agree; null for a shard that may have any facts
-     * @throws IOException if the shard does not respond, is not served, or is another shard or of another model
+     * @param same the facts with which the facts of the shard must agree; null to accept any facts
+     * @throws IOException if the shard does not respond or is not served, or if the target is another shard or belongs to another
+     *     model
      */
     public ShardReport read(int shard, ModelFacts same) throws IOException {
         ShardClient client = client(shard);
@@ -49,7 +50,7 @@ public final class StatusReader implements AutoCloseable {
     /**
      * Reads all shards at the same time. Their facts must agree with those of the first shard that answers.
      *
-     * @return an answer for each shard, in their order
+     * @return an answer for each shard, in the order of the shards
      */
     public List<Answer> readAll() throws IOException {
         List<Answer> answers = new ArrayList<>();
@@ -82,8 +83,8 @@ public final class StatusReader implements AutoCloseable {
      * The answer of a shard.
      *
      * @param shard the number of the shard
-     * @param report what the shard has answered; null if it has failed to
-     * @param failure the reason why there is no report; null if there is one
+     * @param report the report of the shard; null if the shard has not answered
+     * @param failure the reason why there is no report; null if there is a report
      */
     public record Answer(int shard, ShardReport report, IOException failure) {}
 

@@ -42,9 +42,9 @@ public final class StripedModel implements RemoteModel {
     private final LearnerSessions learner;
     private final TransferPool transfers;
     private final VersionReader versions;
-    /** The shard that had the lowest version when the versions were last known. */
+    /** The shard that had the lowest version when the counters of all shards were last read. */
     private volatile int lowestShard;
-    /** Null before the first range that is absent. Guarded by {@code this}. */
+    /** The memory for the answers to ABSENT; null before the first use. Guarded by {@code this}. */
     private DataMemory markedCounts;
 
     private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
@@ -72,8 +72,8 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Logs in to every shard and checks that the targets are all shards of the model, in their order. If shards can move, tries
-     * again for {@link StripedModelContext#reconnectTimeout} while a shard has no process that serves it.
+     * Logs in to every shard and checks that the targets are the shards of the model, in their order. If shards can move, repeats
+     * the attempt while a shard is not served, for at most {@link StripedModelContext#reconnectTimeout}.
      *
      * @throws IOException if a shard does not respond, or the shards are not the shards of this model in their order. All
      *     sessions are then closed
@@ -181,7 +181,7 @@ public final class StripedModel implements RemoteModel {
             memoryOffset, lengthBytes, cancellation, completion);
     }
 
-    /** Returns the failure of a gradient that is refused because of a NaN or an infinity. */
+    /** Returns the exception for a gradient that is refused because of NaN or infinity. */
     private static ShardException nonFinite(ShardId shard, String what) {
         return new ShardException(ShardException.Kind.REFUSED, shard, what
             + " has a NaN or an infinity, which would destroy the weights; no part of it was pushed; other writes of the same"
@@ -206,7 +206,10 @@ public final class StripedModel implements RemoteModel {
         return logicalBlocks * LogicalBlock.BYTES;
     }
 
-    /** The memory for the answers to ABSENT: one count for each logical block, of which a command uses the first. */
+    /**
+     * Returns the memory for the answers to ABSENT. It has one count for each logical block; a command sets the first of its
+     * range.
+     */
     private DataMemory markedCounts() throws IOException {
         synchronized (this) {
             if (markedCounts == null) {
@@ -227,7 +230,10 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** Pushes a range or marks it as absent, and begins with the logical blocks that an earlier call has left. */
+    /**
+     * Pushes a range or marks it as absent, and begins with the logical blocks that must be repeated after an earlier call has
+     * failed.
+     */
     private boolean startMarked(Direction direction, long offset, DataMemory memory, long memoryOffset,
         long lengthBytes, Cancellation cancellation, Completion completion) throws IOException {
         learner.join(cancellation);
@@ -276,7 +282,7 @@ public final class StripedModel implements RemoteModel {
         move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
-    /** Moves a range, or starts to if there is a completion. Returns whether the call continues. */
+    /** Moves a range. With a completion, the call can continue after this method returns. Returns whether it does. */
     private boolean move(
         Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation, Completion completion)
@@ -363,7 +369,7 @@ public final class StripedModel implements RemoteModel {
         if (learner.ledger() == null) {
             return;
         }
-        // The shards wait only for a limited time until a learner whose connection was lost is back.
+        // Joins all shards now, because they wait only for a limited time for a learner whose connection was lost.
         for (int i = 0; i < shards.size(); i++) {
             try {
                 learner.session(i, Direction.PUSH);
@@ -425,7 +431,7 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Asks a shard to make one of its backups the primary. Does not wait until it is.
+     * Requests that a shard hand over to one of its backups, which then becomes the primary. Does not wait for the handover.
      *
      * @throws IOException if the shard refuses, for example because no backup is in sync
      */
@@ -446,7 +452,7 @@ public final class StripedModel implements RemoteModel {
 
     private ShardCounters awaitOnce(long known, Cancellation cancellation) throws IOException {
         if (known != AwaitCommand.NONE) {
-            // While this shard has the version, the lowest version of all shards cannot rise.
+            // While the version of this shard stays the same, the lowest version among all shards cannot increase.
             ShardCounters changed = shards.get(lowestShard).awaitVersion(known, cancellation);
             if (changed != null && shards.size() == 1) {
                 return changed;

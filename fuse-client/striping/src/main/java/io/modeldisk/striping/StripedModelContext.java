@@ -40,7 +40,9 @@ public final class StripedModelContext {
     Path socketDirectory = SocketPath.defaultDirectory();
     private Function<String, TransferSizes> sizes = _ -> TransferSizes.DEFAULTS;
 
-    /** Creates the configuration of a connection to the model whose shards this object locates. The caller closes the object. */
+    /**
+     * Creates the configuration of a connection to the model whose shards {@code locator} finds. The caller closes the locator.
+     */
     public StripedModelContext(ShardLocator locator) {
         this.locator = locator;
     }
@@ -54,15 +56,15 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets whether this process only follows the model, as the status of the shards shows it; false by default. */
+    /** Sets whether this process only follows the model, which the status of the shards then shows; false by default. */
     public StripedModelContext follower(boolean only) {
         this.follower = only;
         return this;
     }
 
     /**
-     * Changes the settings of the sessions: secrets, digests, time limits and the clock of all timeouts. The connection sets the
-     * others.
+     * Changes the settings of the sessions: secrets, digests, time limits and the clock of all timeouts. The connection itself
+     * sets the other settings.
      */
     public StripedModelContext sessions(Consumer<SessionContext> changes) {
         changes.accept(sessions);

@@ -21,10 +21,10 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Moves the range of one call at a time, or marks it as absent. It cuts the range into parts of one command each, keeps commands
- * in flight on every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the
- * receiving threads of the sessions report the results. A call that was {@linkplain #start started} is detached from its thread
- * when all parts are in flight; see {@link CallState}. The object is used again for later calls.
+ * Moves the range of one call at a time, or marks the range as absent. Divides the range into parts, each of which one command
+ * moves. Keeps commands in flight on every shard, and sends a part again when a shard is BUSY or the connection was lost. One
+ * thread runs a call; the receiving threads of the sessions report the results. A call that was {@linkplain #start started} is
+ * detached from its thread when all parts are in flight; see {@link CallState}. The object is used again for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
@@ -52,7 +52,10 @@ final class StripedTransfer {
     record Timeouts(long waitNs, long reconnectNs, long endNs) {}
 
     private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
-    /** An ABSENT returns 4 bytes, and may have one logical block only. */
+    /**
+     * The number of model bytes for each byte of memory in a call of ABSENT: its answer has 4 bytes for at least one logical
+     * block.
+     */
     static final int ABSENT_BYTES_PER_BYTE = LogicalBlock.BYTES / AbsentCommand.DATA_BYTES;
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long SENT = -1;
@@ -97,7 +100,7 @@ final class StripedTransfer {
      * @param type the type of the weights and gradients of pulls and pushes; reads and writes move float32
      * @param trainStriping the distribution of the model in this type
      * @param rawStriping the distribution of the model in float32
-     * @param ended the consumer of this transfer after the end of a call that was detached
+     * @param ended receives this transfer after the end of a call that was detached
      */
     StripedTransfer(
         ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
@@ -116,12 +119,12 @@ final class StripedTransfer {
     }
 
     /**
-     * Moves a range, or starts to. If the call is detached, {@code whenEnded} is called once, after the transfer was passed to
-     * the {@code ended} of the constructor.
+     * Moves a range. If the call is detached, this method returns before the end of the call. At the end, the consumer
+     * {@code ended} of the constructor receives this transfer, and then {@code whenEnded} is called once.
      *
      * @param ledger the learner's ledger for a pull or a push; null for a call that does not belong to a learner
-     * @param whenEnded null for a call that must not be detached
-     * @return whether the call was detached. The caller must not use the transfer then. If false, the range was moved
+     * @param whenEnded the handler of the end of a detached call; null if the call must not be detached
+     * @return true if the call was detached, so the caller must not use the transfer any more; false if the range was moved
      * @throws ShardException if a shard has refused a part, or was lost for longer than the reconnect timeout
      * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
      */
@@ -129,7 +132,7 @@ final class StripedTransfer {
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
         PushLedger ledger, RemoteModel.Completion whenEnded) throws IOException {
         completionOfCall = whenEnded;
-        // Earlier calls of this thread may have commands that are held back, and this call may wait for them.
+        // Commands of earlier calls of this thread might be held back, and this call might have to wait for these commands.
         unflushed = true;
         direction = way;
         striping = way.trains() ? trainStriping : rawStriping;
@@ -150,7 +153,7 @@ final class StripedTransfer {
 
     /** Runs the call in this thread until it ends or, if {@code mayDetach}, is detached. Returns whether it is detached. */
     private boolean moveParts(boolean mayDetach) throws IOException {
-        // After it is detached, the call may end at any time, and another call may begin.
+        // A copy, because the field belongs to another call if this call is detached and ends.
         Cancellation cancelled = cancellation;
         boolean detached = false;
         try {
@@ -175,7 +178,7 @@ final class StripedTransfer {
         return detached;
     }
 
-    /** Continues a detached call: ends it if all parts were moved, or else starts a thread for it. */
+    /** Continues a call that this thread has attached: ends it if all parts were moved, and otherwise starts a thread for it. */
     private void continueAttached() {
         if (failure.get() == null && parts.isDone()) {
             cancellation.unregister(waiter);
@@ -210,7 +213,7 @@ final class StripedTransfer {
         whenEnded.completed(reason);
     }
 
-    /** Gives a thread to a detached call that has waited for too long. The call then fails. */
+    /** Gives a thread to a detached call whose deadline has passed. This thread then lets the call fail. */
     void checkDeadline() {
         if (clock.nanoTime() - deadlineNs >= 0) {
             wake();
@@ -279,7 +282,7 @@ final class StripedTransfer {
         }
     }
 
-    /** Wakes the thread that runs the call, which may wait for a part or for a request of a session. */
+    /** Wakes the thread that runs the call. This thread might be waiting for a part or for a free request of a session. */
     private void wake() {
         if (parts.wake()) {
             startThread();
@@ -302,7 +305,9 @@ final class StripedTransfer {
         }
     }
 
-    /** Returns {@link #SENT}, or the pause after which the part can be sent again. */
+    /**
+     * Sends a part. Returns {@link #SENT}; if the part was not sent, returns the pause before the next attempt, in nanoseconds.
+     */
     private long send(Part part) throws IOException {
         int shard = striping.shard(start + part.offset);
         IscsiSession session = session(shard);
@@ -330,7 +335,7 @@ final class StripedTransfer {
             sent = true;
             return SENT;
         } catch (ShardException e) {
-            // The part is sent again in another session.
+            // The session is lost, so the part is sent again in another session.
             return 0;
         } finally {
             if (!sent) {
@@ -391,7 +396,7 @@ final class StripedTransfer {
     /** Shortens a part that is being sent. A later part moves the rest. */
     private void shorten(Part part, int bytes) throws ShardException {
         if (!parts.shorten(part, bytes)) {
-            // The ledger has granted only these bytes, and is notified of the end of the part.
+            // The ledger has granted only these bytes, and expects exactly them when the part ends.
             part.bytes = bytes;
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
@@ -438,8 +443,8 @@ final class StripedTransfer {
                 (direction.writes() ? "writing" : "reading") + " at byte " + offset));
             attached = parts.ended(shard, request, false);
         }
-        // If this thread has not attached the call, the call may have ended, and the transfer may already have another call.
-        // That call is then woken without need, which does no harm.
+        // If this thread has not attached the call, the call might have ended, and the transfer might already run another call.
+        // In this case, wake() wakes that call without need, which does no harm.
         if (attached) {
             continueAttached();
         } else if (failure.get() != null) {

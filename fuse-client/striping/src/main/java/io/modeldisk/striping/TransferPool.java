@@ -45,7 +45,7 @@ final class TransferPool {
      *
      * @param waitNs the time that a call waits for a free transfer
      * @param shard the shard that error messages name
-     * @param maker creates a transfer, which it gives back at the end of a detached call
+     * @param maker creates a transfer; its argument is called with the transfer at the end of a detached call
      */
     TransferPool(int size, long waitNs, NanoClock clock, ShardId shard,
         Function<Consumer<StripedTransfer>, StripedTransfer> maker) {
@@ -60,14 +60,14 @@ final class TransferPool {
         free.addAll(List.of(all));
     }
 
-    /** Acquires a transfer if one is free; null otherwise. The caller releases it with {@link #giveBack}. */
+    /** Acquires a transfer; returns null if none is free. The caller releases the transfer with {@link #giveBack}. */
     StripedTransfer poll() {
         try (ScopedLock.Held _ = lock.hold()) {
             return free.poll();
         }
     }
 
-    /** Acquires a transfer, and waits until one is free. The caller releases it with {@link #giveBack}. */
+    /** Acquires a transfer. Waits if none is free. The caller releases the transfer with {@link #giveBack}. */
     StripedTransfer take(Cancellation cancellation) throws IOException {
         long deadlineNs = clock.nanoTime() + waitNs;
         try (Cancellation.Registration _ = cancellation.registered(waiter); ScopedLock.Held _ = lock.hold()) {
@@ -88,7 +88,7 @@ final class TransferPool {
         }
     }
 
-    /** Releases a transfer. The pool replaces the transfer if one of its commands may still be in flight. */
+    /** Releases a transfer. The pool replaces the transfer if one of its commands might still be in flight. */
     void giveBack(StripedTransfer used) {
         StripedTransfer next = used.isIdle() ? used : maker.apply(this::giveBack);
         try (ScopedLock.Held _ = lock.hold()) {
@@ -100,7 +100,7 @@ final class TransferPool {
         }
     }
 
-    /** Starts the thread that ends the detached calls that have waited for too long. A further call does nothing. */
+    /** Starts the thread that ends detached calls after their deadline. Does nothing if the thread is already running. */
     void watch() {
         if (watchdog.get() == null) {
             Thread thread = ThreadName.CALL_WATCHDOG.builder().unstarted(this::watchCalls);

@@ -24,9 +24,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * Reads a range of the model as it was after one round, also while learners push. Each shard keeps the weights of the round until
  * they are read (KEEP ROUND). Reads one range at a time; further calls wait. Thread-safe.
  *
- * <p>The shards do not communicate, so the reader finds a round that every shard can keep: the latest that has closed in any
- * block. If learners are so fast that this round is over when the last shard keeps it, the reader takes a round that is further
- * ahead. Then it waits until this round has closed in all blocks.
+ * <p>The shards do not communicate, so the reader finds a round that every shard can keep. It tries the latest round that has
+ * closed in any block. If the learners are so fast that this round is over before all shards keep it, the reader tries a later
+ * round. When all shards keep a round, the reader waits until this round has closed in all blocks.
  */
 final class VersionReader {
     /** Sends KEEP ROUND to a shard. */
@@ -43,13 +43,13 @@ final class VersionReader {
             throws IOException;
     }
 
-    /** The longest time of a call. */
+    /** The maximum duration of a call. */
     static final Duration MAX_WAIT = Duration.ofMinutes(1);
 
     private static final long MAX_AHEAD = 64;
     private static final long FIRST_PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** The time without progress after which the reader no longer waits for a round that is ahead. */
+    /** The time without progress after which the reader no longer waits for a round that has not closed in any block yet. */
     private static final long AHEAD_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(500);
     /** The time without learners after which the reader no longer waits for the end of a round. */
     private static final long ALONE_WAIT_NS = TimeUnit.SECONDS.toNanos(5);
@@ -68,7 +68,7 @@ final class VersionReader {
      * Creates a reader.
      *
      * @param shards the shards of the model, in their order
-     * @param firstShard is named in failures that concern all shards
+     * @param firstShard the shard that exceptions name if they concern all shards
      * @param waitNs the maximum time of a call, which is also limited by {@link #MAX_WAIT}
      * @param reconnectNs the maximum time to reach a lost shard again
      */
@@ -93,11 +93,13 @@ final class VersionReader {
         private final Cancellation cancellation;
         private final long deadlineNs;
         private final List<Part> kept = new ArrayList<>();
-        /** The number of rounds by which the next round is ahead of the latest that has closed in any block. */
+        /**
+         * The number of rounds between the latest round that has closed in any block and the round that the next attempt reads.
+         */
         private long ahead;
         private long round;
         private long pauseNs = FIRST_PAUSE_NS;
-        /** The failure of the last attempt. */
+        /** The reason why the last attempt has failed. */
         private String obstacle = "no attempt has ended";
 
         Call(List<Part> parts, Cancellation cancellation, long deadlineNs) {
@@ -113,7 +115,8 @@ final class VersionReader {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
-     * @param sinceNs the time at which the wait began. A call that begins after its deadline makes one attempt
+     * @param sinceNs the start of the wait timeout, in nanoseconds of the clock. A call that begins after the timeout makes one
+     *     attempt
      * @throws ShardException ROUND_TIMEOUT if no round could be read within the wait timeout
      */
     ReadVersion read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
@@ -143,7 +146,9 @@ final class VersionReader {
         }
     }
 
-    /** Returns whether a range that was read before has not got older than a range that would be read now. */
+    /**
+     * Returns whether {@link #read} with this range would now return no newer weights than those that {@code version} describes.
+     */
     boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException {
         Answer now = look(new Call(parts(offset, lengthBytes), cancellation, clock.nanoTime() + waitNs));
         if (now.rawWrites() != version.rawWrites() || now.history() != version.history()) {
@@ -181,7 +186,7 @@ final class VersionReader {
         call.pauseNs = FIRST_PAUSE_NS;
     }
 
-    /** Tries to read the range. Returns null if that has failed and another attempt may succeed. */
+    /** Tries to read the range. Returns null if the attempt has failed, but another attempt can succeed. */
     private ReadVersion attempt(Call call, long offset, DataMemory memory, long memoryOffset, long lengthBytes)
         throws IOException {
         Answer before = look(call);
@@ -197,7 +202,8 @@ final class VersionReader {
             return null;
         }
         boolean steady = before.updates() == after.updates() && before.rawWrites() == after.rawWrites();
-        // Weights that were written to LUN 1 meanwhile may be in some blocks only, so they are read again for the next open.
+        // Weights that were written to LUN 1 during the read might be in only some of the blocks. The -1 makes the next open read
+        // again.
         long rawWrites = before.rawWrites() == after.rawWrites() ? after.rawWrites() : -1;
         return new ReadVersion(hasRounds ? read : ReadVersion.NO_ROUND, after.minVersion(), after.maxVersion(),
             after.updates(), rawWrites, after.history(), steady);
@@ -217,8 +223,8 @@ final class VersionReader {
     }
 
     /**
-     * Makes the shards keep a round, one after the other in the order of their numbers, so readers of different rounds
-     * wait for each other, and never in a circle.
+     * Makes the shards keep a round, one shard after another in the order of their numbers. This order prevents a deadlock of
+     * readers that need different rounds.
      *
      * @return whether all shards keep the round
      */
@@ -257,8 +263,9 @@ final class VersionReader {
     }
 
     /**
-     * Returns whether a call can take the round of other readers instead of its own. The round must be new enough. A round that
-     * has not closed in any block may never close, so only a call that has to be ahead takes it: this call gives up in time.
+     * Returns whether a call can read the round that the shards already keep for other readers, instead of its own round. This
+     * round must be new enough. A round that has not closed in any block might never close, so only a call that needs a later
+     * round anyway uses it; such a call stops waiting after a short time.
      */
     private boolean isUsable(Call call, long keptRound, Answer before) {
         return hasRounds && keptRound != call.round && keptRound >= before.minRound()
