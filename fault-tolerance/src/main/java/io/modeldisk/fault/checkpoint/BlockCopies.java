@@ -3,8 +3,8 @@ package io.modeldisk.fault.checkpoint;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * A fixed number of copies of blocks, for one {@link Snapshot} after the other. A thread that changes a block copies the block,
- * and the thread of the checkpoints writes the copy to disk, so a push waits for the disk only if all copies are in use.
+ * A fixed number of copies of blocks, which one {@link Snapshot} after another uses. A thread that is about to change a block
+ * copies it, and the checkpoint thread writes the copy to disk, so a push waits for the disk only if all copies are in use.
  * Thread-safe.
  */
 final class BlockCopies {
@@ -15,7 +15,7 @@ final class BlockCopies {
     /**
      * Allocates the copies.
      *
-     * @param filled is called when a copy waits to be written, by a thread that holds the lock of a block
+     * @param filled is called when a copy waits to be written; the calling thread holds the lock of a block
      */
     BlockCopies(int blockSizeBytes, int stateBytesPerLogicalBlock, Runnable filled) {
         this.filled = filled;
@@ -25,17 +25,17 @@ final class BlockCopies {
         }
     }
 
-    /** Returns the copy that only the thread of the checkpoints uses. */
+    /** Returns the copy that only the checkpoint thread uses. */
     BlockCopy own() {
         return own;
     }
 
-    /** Returns a free copy; null if all copies are in use. The caller then calls {@link #release}. */
+    /** Returns a free copy; null if all copies are in use. The caller must later call {@link #release}. */
     BlockCopy free() {
         return free.poll();
     }
 
-    /** A copy waits to be written. */
+    /** Reports that a copy waits to be written. */
     void filled() {
         filled.run();
     }

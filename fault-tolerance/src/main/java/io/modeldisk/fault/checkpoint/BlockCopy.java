@@ -16,7 +16,7 @@ final class BlockCopy {
     private long version;
 
     BlockCopy(int blockSizeBytes, int stateBytesPerLogicalBlock) {
-        // The garbage collector frees the memory, because a thread that hangs in a write to a disk may still use it.
+        // The garbage collector frees the memory, because a thread that hangs in a write to a disk might still use it.
         this.weights = Arena.ofAuto().allocate(blockSizeBytes);
         this.state = Arena.ofAuto().allocate(LogicalBlock.in(blockSizeBytes) * stateBytesPerLogicalBlock);
     }

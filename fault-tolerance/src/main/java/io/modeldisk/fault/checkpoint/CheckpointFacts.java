@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The file {@value #FILE} of a checkpoint: what the checkpoint holds.
+ * The contents of the file {@value #FILE}, which describes a checkpoint.
  *
  * @param format the version of the format of checkpoints
  * @param model the name of the model
@@ -36,7 +36,7 @@ record CheckpointFacts(
     private static final ObjectMapper JSON = JsonMapper.builder()
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-    /** Returns the facts of a checkpoint that this model takes now. */
+    /** Returns the facts of a new checkpoint of this model, with a random id and the current time. */
     static CheckpointFacts of(ModelFacts model, long round) {
         return new CheckpointFacts(FORMAT, model.model(), model.sizeBytes(), model.source(), model.shards(),
             model.blockSizeBytes(), model.aggregator(), model.consistency(), round,
@@ -76,13 +76,13 @@ record CheckpointFacts(
         return (blocks - 1L) * blockSizeBytes + rounded;
     }
 
-    /** The number of bytes of the model in a block of the whole model. */
+    /** The number of bytes of the model in a block. Blocks are counted over the whole model, not per shard. */
     int lengthOf(long block) {
         return (int) Math.min(blockSizeBytes, sizeBytes - block * blockSizeBytes);
     }
 
     /**
-     * Checks that a model may continue from this checkpoint.
+     * Checks that a model can continue from this checkpoint.
      *
      * @throws IllegalArgumentException if the checkpoint is of another model, or of a newer format
      */

@@ -44,7 +44,7 @@ public final class CheckpointLoader {
     }
 
     /**
-     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is none.
+     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is no checkpoint.
      *
      * @return the status with the loaded checkpoint; the number of the checkpoint is 0 if there is none
      * @throws IllegalArgumentException if the checkpoint is of another model; the message names the difference
@@ -79,7 +79,7 @@ public final class CheckpointLoader {
     }
 
     /**
-     * Returns the number of the newest complete checkpoint, which may be damaged. The number is 0 if there is none, or
+     * Returns the number of the newest complete checkpoint, which might be damaged. The number is 0 if there is none, or
      * {@code settings} is null.
      *
      * @throws IOException if the directory cannot be used
@@ -99,7 +99,7 @@ public final class CheckpointLoader {
      * @param atMost the highest number of a checkpoint that may be loaded
      * @return the status with the loaded checkpoint; {@link CheckpointStatus#NONE} if the directory has no checkpoint
      * @throws IllegalArgumentException if the newest checkpoint is of another model or of a newer format
-     * @throws IOException if all checkpoints are damaged, or if all that are not are newer than {@code atMost}
+     * @throws IOException if all checkpoints are damaged, or if all undamaged ones are newer than {@code atMost}
      */
     CheckpointStatus loadNewest(StateDirectory state, long atMost) throws IOException {
         List<StateDirectory.Folder> folders = state.complete().stream().filter(folder -> folder.number() <= atMost)
@@ -202,7 +202,10 @@ public final class CheckpointLoader {
         }
     }
 
-    /** Returns the changes of the learning rate of the shard that had got the last change. All shards get all changes. */
+    /**
+     * Returns the changes of the learning rate from the shard that had received the newest change, because every change is meant
+     * for all shards.
+     */
     private static List<LearningRate.Change> newest(List<Part> parts) {
         return parts.stream().map(part -> part.changes)
             .max(Comparator.comparingLong(changes -> changes.isEmpty() ? 0 : changes.getLast().fromRound()))

@@ -19,12 +19,11 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The records that a checkpoint adds to the journal of a shard, and what a checkpoint does to the journal. A record at the begin
- * of the checkpoint has all learners, and starts a new segment of the journal. A record of each block says where the records of
- * the block begin that the checkpoint does not contain. When the checkpoint is complete, the segments before its begin are
- * deleted.
+ * Adds the records of a checkpoint to the journal of a shard, and cuts the journal afterwards. The first record contains all
+ * learners, and starts a new segment of the journal. A record for each block shows which records of the block the checkpoint does
+ * not contain. When the checkpoint is complete, the segments before its first record are deleted.
  *
- * <p>Not thread-safe: only the thread that takes the checkpoints uses this class.
+ * <p>Not thread-safe: only the checkpoint thread uses this class.
  */
 public final class CheckpointLog {
     private static final Logger LOG = LogManager.getLogger(CheckpointLog.class);
@@ -36,10 +35,10 @@ public final class CheckpointLog {
     private final NanoClock clock;
     /** Null if the aggregator has no learning rate. */
     private final LearningRate learningRate;
-    /** The checkpoint that the shard has begun; 0 before the first. */
+    /** The id of the checkpoint that the shard has begun; 0 before the first checkpoint. */
     private long id;
     private long begin;
-    /** The position that must be on disk before the checkpoint is complete; 0 while it is not known. */
+    /** The position up to which records must be on disk before the checkpoint is complete; 0 while this position is not known. */
     private long awaited;
     private boolean full;
     private long nextRequestNs;
@@ -60,7 +59,7 @@ public final class CheckpointLog {
         this.nextRequestNs = clock.nanoTime();
     }
 
-    /** A checkpoint begins. No block of it has been saved. */
+    /** Begins a checkpoint, of which no block is saved yet. */
     void begin(long checkpoint) {
         begin = MemberRecords.appendRoster(learners, records);
         RateRecords.append(records, learningRate);
@@ -69,8 +68,8 @@ public final class CheckpointLog {
     }
 
     /**
-     * Returns whether the records of all saved blocks are on disk. Only then may the part of this shard be complete: without
-     * these records, the journal does not continue the checkpoint. May be called when all blocks have been saved.
+     * Returns whether the records of all saved blocks are on disk. The shard must not complete its part of the checkpoint before,
+     * because the journal cannot continue the checkpoint without these records. May be called when all blocks have been saved.
      */
     boolean isDurable() {
         RecordStatus status = records.status();
@@ -81,7 +80,7 @@ public final class CheckpointLog {
     }
 
     /**
-     * Deletes the records that a checkpoint contains.
+     * Deletes the segments of the journal whose records a checkpoint contains.
      *
      * @param state the directory of the checkpoint
      * @param checkpoint the id of a checkpoint that is complete
@@ -91,7 +90,7 @@ public final class CheckpointLog {
             return;
         }
         try {
-            // Another shard may have published the checkpoint just now, so its name may not be on disk.
+            // Another shard might have published the checkpoint just now, so its name might not be on disk.
             DurableFiles.sync(state);
             journal.cut(begin);
         } catch (IOException e) {
@@ -100,7 +99,7 @@ public final class CheckpointLog {
         }
     }
 
-    /** Returns whether the journal needs a checkpoint, because it is long. Returns true at most once a second. */
+    /** Returns whether the journal is so long that it must be cut by a checkpoint. Returns true at most once a second. */
     boolean mustRequest() {
         if (journal.bytes() <= journal.limitBytes() || clock.nanoTime() - nextRequestNs < 0) {
             return false;
@@ -112,7 +111,7 @@ public final class CheckpointLog {
     /**
      * Refuses pushes while the journal is twice as long as its limit.
      *
-     * @param failure why the last checkpoint has failed; null if it has not
+     * @param failure the reason why the last checkpoint has failed; null if it has not failed
      */
     void limit(String failure) {
         boolean now = journal.bytes() > 2 * journal.limitBytes();
@@ -121,7 +120,7 @@ public final class CheckpointLog {
         }
         full = now;
         String reason = PlainText.format(
-            "the journal %s is full: it has %s, twice --journal-limit, because no checkpoint was completed for long%s",
+            "the journal %s is full: it has %s, twice --journal-limit, because no checkpoint was completed for a long time%s",
             journal.path(), ByteSize.format(journal.bytes()), failure == null ? "" : " (" + failure + ")");
         records.refuse(full ? reason : null);
         if (full) {

@@ -13,17 +13,19 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The requests of checkpoints, which only shard 0 makes. A request is a folder in the shared directory. If a shard cannot meet
- * the request, shard 0 withdraws it, and requests a later round.
+ * Requests checkpoints. Only shard 0 uses this class. A request is a folder in the shared directory. If a shard cannot fulfil the
+ * request, shard 0 withdraws it, and requests a later round.
  *
  * <p>{@link #request} is thread-safe. One thread calls the other methods.
  */
 final class CheckpointRequests {
-    /** The file with which a shard says that it has passed the requested round. The number of the shard follows. */
+    /**
+     * The start of the name of a file, which ends with the number of a shard. This shard has already passed the requested round.
+     */
     static final String MISSED = "missed-";
     /**
-     * The file with which a shard says why it cannot write. The number of the shard follows. The file is empty if the disk has no
-     * space for the reason.
+     * The start of the name of a file, which ends with the number of a shard. The file contains the reason why this shard cannot
+     * write the checkpoint. It is empty if the disk has no space for the reason.
      */
     static final String FAILED = "failed-";
 
@@ -43,7 +45,7 @@ final class CheckpointRequests {
 
     private long nextNs;
     private long leadRounds;
-    /** The number of calls of {@link #request} that the pending checkpoint meets. */
+    /** The number of calls of {@link #request} that the pending checkpoint fulfils. */
     private long covered;
     private long lastRound;
     private long lastChanges;
@@ -77,12 +79,12 @@ final class CheckpointRequests {
         return requested;
     }
 
-    /** The number of the last request that the pending or the last checkpoint meets. */
+    /** The number of the last request that the pending or the last checkpoint fulfils. */
     long covered() {
         return covered;
     }
 
-    /** Returns why a shard could not write the last checkpoint; null if no shard has failed since the last call. */
+    /** Returns the reason why a shard could not write the last checkpoint; null if no shard has failed since the last call. */
     String takeFailure() {
         String taken = failure;
         failure = null;
@@ -100,9 +102,9 @@ final class CheckpointRequests {
     }
 
     /**
-     * Requests the next checkpoint if one is due, and withdraws a request that the shards could not meet.
+     * Requests the next checkpoint if one is due, and withdraws a request that the shards could not fulfil.
      *
-     * @param answered the number of the last request that was met or has failed
+     * @param answered the number of the last request that was fulfilled or has failed
      * @return the folder of a new request; null if there is no new request
      */
     StateDirectory.Folder next(long answered) throws IOException {
@@ -135,10 +137,7 @@ final class CheckpointRequests {
         return null;
     }
 
-    /**
-     * Returns whether a command waits for a round that does not come, because the learners have stopped. Then the current round
-     * is the last one.
-     */
+    /** Returns whether a requested checkpoint waits for a round that does not begin, because the learners have stopped. */
     private boolean isStuck(StateDirectory.Folder pending, long answered) throws IOException {
         long opened = progress.openedRound();
         if (opened != openedBefore || covered <= answered || pending.facts().round() <= opened) {
@@ -149,7 +148,7 @@ final class CheckpointRequests {
         return ++ticksWithoutRound >= STUCK_TICKS;
     }
 
-    /** Returns the file that a shard has added to say that it cannot take the checkpoint; null if there is none. */
+    /** Returns the file with which a shard reports that it cannot take the checkpoint; null if there is none. */
     private Path mark(StateDirectory.Folder pending, String kind) {
         return IntStream.range(0, facts.shards()).mapToObj(shard -> pending.file(kind + shard)).filter(Files::exists)
             .findFirst().orElse(null);

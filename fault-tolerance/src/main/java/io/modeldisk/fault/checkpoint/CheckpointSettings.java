@@ -14,13 +14,13 @@ import java.nio.file.Path;
  *     a checkpoint that was written with another size cannot be loaded
  */
 public record CheckpointSettings(Path state, CheckpointPeriod period, int keep, long startAtMost, long maxFileBytes) {
-    /** The version of the format of checkpoints that this program writes. It also reads all versions before. */
+    /** The version of the format of checkpoints that this program writes. It also reads all earlier versions. */
     public static final int FORMAT = 1;
 
-    /** The shard may start from any checkpoint. */
+    /** The value of {@link #startAtMost} that permits a start from any checkpoint. */
     public static final long ANY = Long.MAX_VALUE;
 
-    /** The number of blocks whose copies may wait until they are written to disk. A push then waits for the disk. */
+    /** The maximum number of copied blocks that wait to be written to disk. At this number, pushes wait for the disk. */
     public static final int COPIES = 16;
 
     private static final long MAX_FILE_BYTES = 4L << 30;
@@ -36,7 +36,7 @@ public record CheckpointSettings(Path state, CheckpointPeriod period, int keep, 
     }
 
     /**
-     * Returns the text that identifies the directory. The first shard that uses the directory chooses it at random.
+     * Returns the text that identifies the directory. The first shard that uses the directory chooses this text at random.
      *
      * @throws IOException if the directory cannot be used
      */

@@ -9,8 +9,8 @@ package io.modeldisk.fault.checkpoint;
  * @param round the round of this checkpoint
  * @param at the time of this checkpoint, in ISO 8601; null if there is none
  * @param writing the number of the checkpoint that the shards are writing now; 0 if there is none
- * @param answered the number of requests ({@link Checkpointer#request}) that have been met or have failed
- * @param failure why the last attempt failed; null if it has not failed
+ * @param answered the number of requests ({@link Checkpointer#request}) that have been fulfilled or have failed
+ * @param failure the reason why the last attempt failed; null if it has not failed
  */
 public record CheckpointStatus(
     long number, long id, String path, long round, String at, long writing, long answered, String failure) {

@@ -42,11 +42,11 @@ import org.apache.logging.log4j.Logger;
 public final class Checkpointer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
     private static final Duration TICK = Duration.ofMillis(100);
-    /** The starts of the other shards are checked once a second. */
+    /** The number of ticks after which the starts of the other shards are checked again: once a second. */
     private static final int TICKS_PER_CHECK = 10;
-    /** The stops of the other shards are checked three times a second. */
+    /** The number of ticks after which the stops of the other shards are checked again: about three times a second. */
     private static final int TICKS_PER_HOLD = 3;
-    /** The shard has other weights than the newest checkpoint. */
+    /** The value of {@link #changesAtStart} if the shard has other weights than the newest checkpoint. */
     private static final long CHANGED = -1;
 
     private final CheckpointSettings settings;
@@ -82,10 +82,10 @@ public final class Checkpointer implements AutoCloseable {
     private PartWriter writer;
     /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
     private long begun;
-    /** True if the shard holds the pushes of rounds after the last checkpoint. */
+    /** True if the shard holds back the pushes of rounds after the last checkpoint. */
     private boolean held;
     private String lastFailure;
-    /** The checkpoint that this shard cannot write, as long as shard 0 does not know it; otherwise null. */
+    /** The checkpoint that this shard could not write, until this failure is reported to shard 0; otherwise null. */
     private FailedCheckpoint unreported;
     private long ticks;
     private long looks;
@@ -95,13 +95,14 @@ public final class Checkpointer implements AutoCloseable {
      *
      * @param newest the result of {@link CheckpointLoader#load}, or of {@link CheckpointLoader#newest} if the shard continues the
      *     history of another process
-     * @param history the number of the history that the shard continues, although it has not started from the newest checkpoint;
-     *     0 if it has
-     * @param log the records in the journal of the shard; null if it has no journal
+     * @param history the number of the history that the shard continues if it has not started from the newest checkpoint; 0 if it
+     *     has
+     * @param log the records in the shard's journal; null if the shard has no journal
      * @param rawWrites the number of writes of weights so far, which are not updates
      * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
      *     another shard has done so
-     * @param mayServe whether the shard may serve at this moment; as long as it may not, the directory belongs to another process
+     * @param mayServe returns whether the shard may serve at this moment; while it may not, the directory belongs to another
+     *     process
      * @throws IOException if the directory cannot be used; the message names the directory
      */
     public Checkpointer(
@@ -149,8 +150,8 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Refuses a checkpoint that was requested before this shard started, because the other shards may have saved weights from
-     * before this shard went back to an older checkpoint.
+     * Refuses a checkpoint that was requested before this shard started, because the other shards might have saved weights from
+     * the time before this shard went back to an older checkpoint.
      */
     private void refuseOlder() throws IOException {
         StateDirectory.Folder partial = state.partial();
@@ -167,7 +168,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Prevents that this shard deletes what the shards of another model are writing. */
+    /** Refuses a checkpoint that another model is writing to this directory, because this shard would delete it. */
     private void refuseOtherModel(StateDirectory.Folder partial) throws IOException {
         if (partial != null && partial.has(CheckpointFacts.FILE)) {
             partial.facts().checkModel(facts, partial.path().toString());
@@ -177,16 +178,16 @@ public final class Checkpointer implements AutoCloseable {
     /**
      * Requests a checkpoint that is taken as soon as possible. May be called only on shard 0.
      *
-     * @return the number of this request; the request has been met, or has failed, when {@link CheckpointStatus#answered} has
-     *     reached it
+     * @return the number of this request. When {@link CheckpointStatus#answered} reaches this number, the request has been
+     *     fulfilled or has failed
      */
     public long request() {
         return requests.request();
     }
 
     /**
-     * A random number that identifies the updates of this shard. A shard that starts from a checkpoint without some of its
-     * updates has another number than before. A shard that has lost no update keeps its number.
+     * A random number that identifies the updates of this shard. A shard gets a new number when it starts from a checkpoint that
+     * lacks some of its updates. A shard that has lost no update keeps its number.
      */
     public long history() {
         return stop.history();
@@ -238,8 +239,8 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Holds pushes at once if another shard has stopped, and releases them when it is back. A shard that starts first writes from
-     * which checkpoint, so before the release this shard knows whether it must go back.
+     * Holds pushes back at once if another shard has stopped, and releases them when that shard is back. A shard that starts
+     * first records its checkpoint in the directory, so this shard finds out before the release whether it must go back.
      */
     private void hold() throws IOException {
         boolean due = held || inRounds && looks++ % TICKS_PER_HOLD == 0;
@@ -258,7 +259,9 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Requests a checkpoint if the journal of this or of another shard is long, and refuses pushes if it is full. */
+    /**
+     * Requests a checkpoint if the journal of this or another shard is long. Refuses pushes if the journal of this shard is full.
+     */
     private void watchJournal() throws IOException {
         log.limit(status.failure());
         boolean wanted = log.mustRequest() && status.writing() == 0;
@@ -290,7 +293,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Returns whether this shard has the weights of a checkpoint. */
+    /** Returns whether the weights of this shard are those of the checkpoint with this number. */
     private boolean has(long checkpoint) {
         return checkpoint == startedFrom && progress.changes() == changesAtStart || held && stop.isSavedBy(checkpoint);
     }
@@ -334,7 +337,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Takes over into the status a checkpoint that shard 0 has published. */
+    /** Updates the status if shard 0 has published a checkpoint. */
     private void noteNewest() throws IOException {
         if (status.writing() == 0) {
             return;
@@ -346,7 +349,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** In shard 0, requests checkpoints and withdraws requests. */
+    /** On shard 0, requests checkpoints and withdraws requests. */
     private void schedule() throws IOException {
         if (stop.mustRequest()) {
             requests.request();
@@ -387,8 +390,8 @@ public final class Checkpointer implements AutoCloseable {
         snapshot = new Snapshot(store, consistency::rounds, writer, copies,
             log == null ? block -> {} : block -> consistency.recordBlock(block, id), inRounds ? wanted.round() : -1);
         store.watch(snapshot);
-        // A round is recorded as opened before it closes, so if a block has already left the state after the wanted round,
-        // this check finds it; a block that leaves this state later sees the snapshot.
+        // A round is recorded as opened before it closes, so this check finds a block that has already passed the wanted round. A
+        // block that passes the wanted round later is saved by the snapshot before it changes.
         if (inRounds && progress.openedRound() > wanted.round()) {
             drop();
             DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
@@ -409,7 +412,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Returns whether the folder still is of the checkpoint that this shard has begun. */
+    /** Returns whether the folder still belongs to the checkpoint that this shard has begun. */
     private boolean isCurrent() {
         try {
             return folder.facts().id() == begun;
@@ -418,7 +421,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Shard 0 has withdrawn the request, because another shard could not meet it. */
+    /** Abandons a checkpoint that shard 0 has withdrawn, because another shard could not fulfil the request. */
     private void withdrawn() {
         LOG.debug("the checkpoint {} was withdrawn", folder.path());
         abandon();
@@ -436,7 +439,8 @@ public final class Checkpointer implements AutoCloseable {
     private void publish(StateDirectory.Folder partial) throws IOException {
         CheckpointFacts written = partial.facts();
         if (!mayServe.getAsBoolean()) {
-            // This process may have been paused since the begin of the step, and the directory belongs to its successor.
+            // This process might have been paused during the step, and the directory might now belong to another process of shard
+            // 0.
             return;
         }
         state.publish(partial, weights.index());
@@ -460,7 +464,7 @@ public final class Checkpointer implements AutoCloseable {
         LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
     }
 
-    /** Stops the snapshot. The files stay. */
+    /** Stops the snapshot, and keeps its files. */
     private void drop() {
         store.watch(null);
         if (snapshot != null) {
@@ -473,7 +477,7 @@ public final class Checkpointer implements AutoCloseable {
         snapshot = null;
     }
 
-    /** Abandons the checkpoint. Shard 0 then withdraws the request, and another shard tells shard 0. */
+    /** Abandons the checkpoint. Shard 0 then withdraws the request; any other shard reports the failure to shard 0. */
     private void fail(IOException reason) {
         if (!reason.toString().equals(lastFailure)) {
             LOG.error(
@@ -496,17 +500,17 @@ public final class Checkpointer implements AutoCloseable {
     private void report() {
         if (unreported.report()) {
             unreported = null;
-            // Shard 0 has deleted its folder. Another shard waits until shard 0 has.
+            // Shard 0 has just deleted the folder. Any other shard keeps the folder here until shard 0 has deleted it.
             folder = requests == null ? folder : null;
         }
     }
 
     /**
      * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
-     * pushes wait. In the other modes, the learners are disconnected before, so no push that the shard has acknowledged is lost.
+     * pushes wait. In the other modes, the learners are disconnected first, so no acknowledged push is lost.
      *
-     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with it for 10 s, the newest complete
-     * checkpoint stays the newest one, and a shard that starts from it has another {@link #history}.
+     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with the checkpoint for 10 s, it is
+     * abandoned, and a shard that starts from the previous checkpoint has a new {@link #history}.
      *
      * @param disconnect disconnects all learners; may be called twice
      */
@@ -532,12 +536,12 @@ public final class Checkpointer implements AutoCloseable {
         stop.report(complete, status, log != null);
     }
 
-    /** The time ({@link NanoClock}) at which {@link #saveLast} was last seen to continue. A disk that hangs stops it. */
+    /** The time ({@link NanoClock}) of the last progress of {@link #saveLast}. The time stays the same while the disk hangs. */
     public long lastAdvanceNs() {
         return stop.lastAdvanceNs();
     }
 
-    /** Stops the thread, and abandons an incomplete checkpoint. A step that waits for the disk for 5 s keeps its files. */
+    /** Stops the thread, and abandons an incomplete checkpoint. Its files stay if the current step does not end within 5 s. */
     @Override
     public void close() {
         closing = true;

@@ -9,19 +9,20 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A checkpoint that a shard cannot write. Shard 0 deletes its folder. Another shard tells shard 0 to do so.
+ * A checkpoint that a shard cannot write. Shard 0 then deletes the folder of the checkpoint. Any other shard reports the failure
+ * to shard 0 by a file in the folder.
  *
  * @param folder the folder of the checkpoint
  * @param shard the number of the shard
  * @param shards the number of shards
- * @param reason why the shard cannot write
+ * @param reason the reason why the shard cannot write the checkpoint
  */
 record FailedCheckpoint(StateDirectory.Folder folder, int shard, int shards, String reason) {
     private static final Logger LOG = LogManager.getLogger(FailedCheckpoint.class);
 
     /**
-     * Deletes the folder, or tells shard 0. If this fails, the caller must try again later: the folder may be what keeps the disk
-     * full, and no other checkpoint begins before it is deleted.
+     * Deletes the folder, or reports the failure to shard 0. If this is not possible, the caller must try again later, because
+     * the folder might fill the disk, and no other checkpoint begins before the folder is deleted.
      *
      * @return whether the folder is deleted, or shard 0 will delete it
      */

@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * The layout of the file that a shard adds to a checkpoint: a safetensors file with the versions and checksums of its blocks,
- * with the changes of the learning rate, and with the aggregator state of its blocks. Each row of the changes has the first
- * round and the rate; a row that is not used has the rate 0. The file exists only if the shard has written all its blocks.
+ * with the changes of the learning rate, and with the aggregator state of its blocks. Each row of the changes contains the first
+ * round and the rate; the rate of an unused row is 0. The file exists only if the shard has written all its blocks.
  *
  * @param blocks the number of blocks of the shard
  * @param stateBytes the size of the aggregator state of all blocks
@@ -47,7 +47,7 @@ record PartFile(int blocks, long stateBytes) {
         return checksumsStart() + (long) blocks * Integer.BYTES;
     }
 
-    /** Encodes what is before the aggregator state. The arrays have an element for each block. */
+    /** Encodes the data before the aggregator state. The arrays have an element for each block. */
     ByteBuffer encode(long[] versions, List<LearningRate.Change> changes, int[] checksums) {
         ByteBuffer data = buffer();
         data.asLongBuffer().put(versions);
@@ -60,7 +60,7 @@ record PartFile(int blocks, long stateBytes) {
         return data.rewind();
     }
 
-    /** Returns memory for what is before the aggregator state. */
+    /** Returns memory for the data before the aggregator state. */
     ByteBuffer buffer() {
         return ByteBuffer.allocate(Math.toIntExact(stateStart())).order(ByteOrder.LITTLE_ENDIAN);
     }

@@ -25,7 +25,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Writes the blocks of one shard to a checkpoint. All shards write to the same files of weights, each at the places of its own
- * blocks. Several threads may write different blocks at the same time. One thread calls the other methods.
+ * blocks. Several threads can write different blocks at the same time. One thread calls the other methods.
  */
 final class PartWriter implements AutoCloseable {
     private static final String UNFINISHED = ".partial";
@@ -45,7 +45,7 @@ final class PartWriter implements AutoCloseable {
     private final long[] versions;
     private final int[] checksums;
     private final NanoClock clock;
-    /** The number of blocks that were written, and of parts of files that have reached the disk. */
+    /** The number of blocks written, plus the number of file parts that have reached the disk. */
     private final AtomicLong progress = new AtomicLong();
     private long shownNs;
 
@@ -85,12 +85,12 @@ final class PartWriter implements AutoCloseable {
         return folder.file(PartFile.name(shard, shards) + UNFINISHED);
     }
 
-    /** Frees the space of the file that a shard has not finished, if it can be deleted. */
+    /** Deletes the unfinished file of a shard to free its space, if this is possible. */
     static void deleteUnfinished(StateDirectory.Folder folder, int shard, int shards) {
         try {
             Files.deleteIfExists(unfinished(folder, shard, shards));
         } catch (IOException e) {
-            // Shard 0 deletes the file with the folder.
+            // Later, shard 0 deletes the file together with its folder.
         }
     }
 
@@ -112,7 +112,8 @@ final class PartWriter implements AutoCloseable {
             long end = Math.min(modelOffset + weights.byteSize(), file.end());
             if (begin < end) {
                 if (begin == file.begin()) {
-                    // The first data may be in the last page of the header. Only one shard may write a page: see WeightFile.
+                    // The first data can share the last page of the header. Only one shard is allowed to write a page, see
+                    // WeightFile.
                     writeFully(channels.get(i), ByteBuffer.wrap(file.head()), 0);
                 }
                 writeFully(channels.get(i), weights.asSlice(begin - modelOffset, end - begin).asByteBuffer(),
@@ -130,8 +131,9 @@ final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Shows to the shards that wait for this checkpoint, at most once a second, that this shard makes progress. Waits until the
-     * disk has the data: a disk that hangs makes no progress. Until {@link #finish}, the file begins with a number that grows.
+     * Shows the shards that wait for this checkpoint, at most once a second, that this shard makes progress. First waits until
+     * the data is on disk, so a shard whose disk hangs shows no progress. Until {@link #finish}, the file begins with a number
+     * that increases.
      */
     void showProgress() throws IOException {
         if (clock.nanoTime() - shownNs < SHOW_EVERY.toNanos()) {
@@ -142,7 +144,7 @@ final class PartWriter implements AutoCloseable {
         shownNs = clock.nanoTime();
     }
 
-    /** Returns a number that differs from that of a previous call if the shard has shown progress meanwhile, or has finished. */
+    /** Returns a number that differs from the previous result if the shard has shown progress, or has finished, since then. */
     static long shownProgress(StateDirectory.Folder folder, int shard, int shards) throws IOException {
         ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
         try (FileChannel channel = PrivateFiles.open(unfinished(folder, shard, shards), StandardOpenOption.READ)) {
@@ -194,7 +196,7 @@ final class PartWriter implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // All data has been written to disk by finish(), or the checkpoint is abandoned.
+            // A failure does no harm: finish() has written all data to disk, or the checkpoint is abandoned.
         }
     }
 

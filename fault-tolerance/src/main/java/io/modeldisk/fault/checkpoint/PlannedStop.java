@@ -15,24 +15,24 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The planned end of a shard, which waits for a last checkpoint, and what the newest checkpoint has of the shard's updates. The
- * thread of the checkpoints calls {@link #mustRequest}, {@link #begun}, {@link #written} and {@link #completed}. The other
+ * The planned stop of a shard, which waits for a last checkpoint. Tracks whether the newest checkpoint contains all updates of
+ * the shard. The checkpoint thread calls {@link #mustRequest}, {@link #begun}, {@link #written} and {@link #completed}. The other
  * methods are thread-safe.
  */
 final class PlannedStop {
     private static final Logger LOG = LogManager.getLogger(PlannedStop.class);
     /** A shard that stops gives up its last checkpoint after this time without progress by any shard. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    /** The number of checkpoints that may prolong the wait. A shard that cannot write may fail again and again. */
+    /** The maximum number of checkpoints that prolong the wait, because a shard that cannot write can fail again and again. */
     private static final int MAX_ATTEMPTS = 8;
-    /** The time between two looks at the progress of the shards, which is in the shared directory. */
+    /** The time between two reads of the shards' progress in the shared directory. */
     private static final Duration LOOK = Duration.ofSeconds(1);
     /** The time for which shard 0 waits until the other shards stop too. */
     private static final Duration TOGETHER = Duration.ofSeconds(2);
-    /** The time for which a shard looks for the last checkpoint of a shard 0 that has stopped. */
+    /** The time for which a shard still looks for a last checkpoint after shard 0 has stopped. */
     private static final Duration SEEN = Duration.ofSeconds(1);
     private static final Duration PAUSE = Duration.ofMillis(50);
-    /** It is not known how many updates the newest checkpoint has. */
+    /** The value of {@link Saved#updates} if the number of updates in the newest checkpoint is not known. */
     private static final long UNKNOWN = -1;
 
     private final StateDirectory state;
@@ -47,10 +47,10 @@ final class PlannedStop {
     private volatile boolean stopping;
     private volatile long sinceNs;
     private volatile long lastAdvanceNs;
-    /** True if shard 0 has stopped before, so nobody requests a checkpoint. Used only by the thread that stops. */
+    /** True if shard 0 has already stopped, so no shard requests a checkpoint. Used only by the thread that stops the shard. */
     private boolean alone;
 
-    // Used only by the thread of the checkpoints.
+    // Used only by the checkpoint thread.
     private Saved pending;
     private boolean requested;
 
@@ -135,14 +135,14 @@ final class PlannedStop {
         }
     }
 
-    /** Returns whether the newest complete checkpoint has all that this shard has received. */
+    /** Returns whether the newest complete checkpoint contains all updates that this shard has received. */
     boolean isSaved() {
         Saved newest = saved;
         return newest.updates() == progress.updates() && newest.rawWrites() == progress.rawWrites().getAsLong()
             && (!inRounds || progress.openedRound() <= newest.round());
     }
 
-    /** Returns whether {@link #isSaved} by the checkpoint with this number. */
+    /** Returns whether the checkpoint with this number is the newest complete one, and contains all updates of this shard. */
     boolean isSavedBy(long checkpoint) {
         return saved.number() == checkpoint && isSaved();
     }
@@ -152,7 +152,7 @@ final class PlannedStop {
         return saved.round();
     }
 
-    /** Asks for a last checkpoint. */
+    /** Requests a last checkpoint. */
     void begin() throws IOException {
         sinceNs = clock.nanoTime();
         stops.stopping();
@@ -160,8 +160,8 @@ final class PlannedStop {
     }
 
     /**
-     * Waits until {@link #isSaved}, in bsp by a checkpoint after which the shards hold the pushes. Returns early if the shard
-     * must go back, or if no shard has made progress with the checkpoint for 10 s.
+     * Waits until {@link #isSaved} is true, in bsp by a checkpoint after which the shards hold back the pushes. Returns early if
+     * the shard must go back, or if no shard has made progress with the checkpoint for 10 s.
      */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
@@ -172,7 +172,7 @@ final class PlannedStop {
             && clock.nanoTime() - endNs < 0) {
             advanced();
             if (!alone && !first && stops.isFirstStopped()) {
-                // Shard 0 may have published the last checkpoint just now. It will not request another one.
+                // Shard 0 might have published its last checkpoint just now, and will not request another one.
                 alone = true;
                 endNs = Math.min(endNs, clock.nanoTime() + SEEN.toNanos());
             }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  *
  * @param store the blocks of the shard
  * @param learners the learners of the shard
- * @param rawWrites the number of writes of weights so far, which are not updates
+ * @param rawWrites the number of raw writes of weights so far, which do not count as updates
  */
 record Progress(ShardBlocks store, Membership<?, ?> learners, LongSupplier rawWrites) {
     /** The total number of updates of all blocks. */

@@ -14,7 +14,7 @@ import java.util.Map;
  */
 final class SafetensorsHead {
     private static final int PAGE_BYTES = 4096;
-    /** Frameworks expect this entry. The head is compared when a checkpoint is loaded, so it has no others. */
+    /** Frameworks expect this entry. No other entry is allowed, because the loader of a checkpoint compares the whole head. */
     private static final Map<String, String> METADATA = Map.of("format", "pt");
 
     private SafetensorsHead() {}

@@ -25,7 +25,7 @@ import org.apache.logging.log4j.Logger;
  */
 final class ShardStarts {
     private static final Logger LOG = LogManager.getLogger(ShardStarts.class);
-    /** The time that another shard has to start with the directory for the first time. */
+    /** The time within which another shard must start with the directory for the first time. */
     private static final Duration FIRST_START = Duration.ofMinutes(5);
 
     /**
@@ -40,11 +40,11 @@ final class ShardStarts {
     private final StateDirectory state;
     private final int shard;
     private final Start own;
-    /** The ids of the starts that were known when this shard started; 0 if there was none. */
+    /** For each shard, the id of the start that was in the directory when this shard started; 0 if there was none. */
     private final long[] old;
     private final NanoClock clock;
     private final long endNs;
-    /** The shard that was last reported as missing; -1 if there is none. */
+    /** The shard that was last logged as missing; -1 if there is none. */
     private int reported = -1;
 
     private ShardStarts(StateDirectory state, int shard, Start own, long[] old, NanoClock clock) {
@@ -71,8 +71,8 @@ final class ShardStarts {
     }
 
     /**
-     * Continues for a process that has started this shard, and all of whose updates this process has, so the other shards need
-     * not start again.
+     * Continues the start of another process of this shard. This process has all updates of that process, so the other shards
+     * need not start again.
      */
     static ShardStarts resume(StateDirectory state, int shard, int shards, NanoClock clock) throws IOException {
         Start own = read(state, shard, shards);
@@ -101,7 +101,7 @@ final class ShardStarts {
     /**
      * Agrees with the starts of the other shards, as far as possible.
      *
-     * @param has whether the weights of this shard are those of the checkpoint with this number
+     * @param has returns whether the weights of this shard are those of the checkpoint with a given number
      * @return the start of another shard with which this shard cannot agree, so this shard must start again; null if there
      *     is none
      */
@@ -124,7 +124,8 @@ final class ShardStarts {
         }
         if (agreed != null) {
             write();
-            // A push may have come while the file was written. Then the other shard must not serve with the agreement.
+            // A push might have arrived while the file was written. In this case, the other shard must not serve, although this
+            // shard agreed.
             return has.test(checkpoint) ? null : agreed;
         }
         return null;
@@ -133,10 +134,10 @@ final class ShardStarts {
     /**
      * Waits until all other shards have agreed with the start of this shard.
      *
-     * @param has whether the weights of this shard are those of the checkpoint with this number
+     * @param has returns whether the weights of this shard are those of the checkpoint with a given number
      * @param period the time from one look at the files to the next
      * @throws StartAgainException if this shard cannot agree with the start of another shard
-     * @throws IOException as {@link #areAgreed}
+     * @throws IOException as in {@link #areAgreed}
      */
     void await(LongPredicate has, Duration period) throws IOException, InterruptedException {
         while (!areAgreed(has)) {
@@ -145,11 +146,12 @@ final class ShardStarts {
     }
 
     /**
-     * Agrees with the starts of the other shards, as far as possible, and returns whether they have agreed with this shard's.
+     * Agrees with the starts of the other shards, as far as possible, and returns whether all of them have agreed with the start
+     * of this shard.
      *
      * @throws StartAgainException if this shard cannot agree with the start of another shard
-     * @throws IOException if another shard has not started with this directory for some minutes, perhaps because it has another
-     *     one
+     * @throws IOException if another shard has not started with this directory for some minutes, perhaps because it uses another
+     *     directory
      */
     boolean areAgreed(LongPredicate has) throws IOException {
         StartAgainException disagreement = firstDisagreement(has);
@@ -165,9 +167,9 @@ final class ShardStarts {
         }
         if (missing >= 0 && missing != reported) {
             LOG.warn(absent >= 0
-                ? "waits until shard {} has started with the same --state {}, at most {} min; all shards of a model need one"
+                ? "this start waits until shard {} has started with the same --state {}, at most {} min; all shards of a model need one"
                     + " shared directory"
-                : "waits until shard {} has started from the same checkpoint in --state {}; in bsp, all shards start together",
+                : "this start waits until shard {} has started from the same checkpoint in --state {}; in bsp, all shards start together",
                 missing, state.path(), FIRST_START.toMinutes());
         }
         reported = missing;

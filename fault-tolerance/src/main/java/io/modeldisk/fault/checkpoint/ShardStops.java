@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The shards that stop. Each of them has a file in the shared directory, so all shards that stop together save the same
- * round, and so that a shard that starts knows whether its checkpoint has all its updates.
+ * Records which shards stop. Each of these shards has a file in the shared directory. With these files, shards that stop together
+ * save the same round, and a shard that starts finds out whether its checkpoint has all its updates.
  */
 final class ShardStops {
     /**
@@ -26,7 +26,7 @@ final class ShardStops {
     private final int shard;
     private final int shards;
     private final long id = ThreadLocalRandom.current().nextLong() | 1;
-    /** For each shard, the last stop that {@link #hasNew} has returned; 0 if there was none. */
+    /** For each shard, the id of the last stop that {@link #hasNew} has found; 0 if it has found none. */
     private final long[] seen;
 
     ShardStops(StateDirectory state, int shard, int shards) {
@@ -44,7 +44,7 @@ final class ShardStops {
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
         if (Files.deleteIfExists(state.path().resolve(file(shard)))) {
-            // After a failure of power, the file must not say that the checkpoint has the updates that follow.
+            // After a power failure, the file must not exist again, because the checkpoint does not have the updates that follow.
             DurableFiles.sync(state.path());
         }
         return last != null && last.checkpoint() == checkpoint ? last.history() : 0;

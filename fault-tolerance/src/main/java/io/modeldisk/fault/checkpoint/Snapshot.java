@@ -20,10 +20,10 @@ import java.util.function.IntToLongFunction;
  * <p>Thread-safe. After a failure, the snapshot saves no more blocks, and pushes continue.
  */
 final class Snapshot implements ChangeListener {
-    /** Is told which blocks are saved. */
+    /** Is notified when a block is saved. */
     @FunctionalInterface
     interface Listener {
-        /** The contents of a block are saved or copied. The caller holds the lock of the block. */
+        /** Called when the contents of a block are saved or copied. The caller holds the lock of the block. */
         void saved(ShardBlock block) throws IOException;
     }
 
@@ -32,8 +32,8 @@ final class Snapshot implements ChangeListener {
     private final PartWriter writer;
     private final BlockCopies copies;
     /**
-     * The copies that wait to be written. A thread may still copy a block for this snapshot when the next one has begun, so the
-     * next one has its own queue.
+     * The copies that wait to be written. Each snapshot has its own queue, because a thread might still copy a block for this
+     * snapshot after the next snapshot has begun.
      */
     private final ArrayBlockingQueue<BlockCopy> full = new ArrayBlockingQueue<>(CheckpointSettings.COPIES);
     private final Listener whenSaved;
@@ -49,7 +49,7 @@ final class Snapshot implements ChangeListener {
      * Creates a snapshot.
      *
      * @param rounds returns the number of closed rounds of a block, whose lock the caller holds
-     * @param whenSaved is told which blocks are saved; the snapshot fails if it fails
+     * @param whenSaved is notified when a block is saved; if this fails, the snapshot fails
      * @param round in bsp, the round after which the blocks are saved; -1 in the other modes
      */
     Snapshot(ShardBlocks store, IntToLongFunction rounds, PartWriter writer, BlockCopies copies,
@@ -82,7 +82,7 @@ final class Snapshot implements ChangeListener {
         full.add(copy);
         copies.filled();
         if (stopped) {
-            // stop() may have missed this copy.
+            // stop() might have missed this copy.
             discard();
         }
     }
@@ -91,7 +91,7 @@ final class Snapshot implements ChangeListener {
         return !saved[block.index()] && failure == null && !stopped && rounds.applyAsLong(block.index()) >= round;
     }
 
-    /** Records that a block is saved. Returns false if this has failed, so the snapshot has failed. */
+    /** Notifies the listener that a block is saved. Returns false if the listener has failed, so the snapshot has failed, too. */
     private boolean isRecorded(ShardBlock block) {
         try {
             whenSaved.saved(block);
@@ -130,7 +130,7 @@ final class Snapshot implements ChangeListener {
     boolean sweep() throws IOException {
         for (int i = 0; i < saved.length && left.get() > 0 && !stopped; i++) {
             writeCopies();
-            // Without the lock, the value may be out of date. Then isDue() returns the right one.
+            // Without the lock of the block, the value might be out of date; isDue() reads it again under this lock.
             if (saved[i]) {
                 continue;
             }

@@ -2,7 +2,7 @@ package io.modeldisk.fault.checkpoint;
 
 import java.io.IOException;
 
-/** A shard must be closed and launched again, because another shard has started from another checkpoint. */
+/** Thrown if a shard must be closed and launched again, because another shard has started from another checkpoint. */
 public final class StartAgainException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -19,7 +19,7 @@ public final class StartAgainException extends IOException {
      * load different checkpoints would start again for ever.
      */
     public long startAtMost() {
-        // The initial weights are no limit: a shard that has not seen any checkpoint must look again.
+        // The initial weights set no limit: a shard that has not found any checkpoint must search again.
         return checkpoint == 0 ? CheckpointSettings.ANY : checkpoint;
     }
 }

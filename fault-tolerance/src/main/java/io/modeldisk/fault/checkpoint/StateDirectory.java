@@ -63,8 +63,8 @@ final class StateDirectory {
     /**
      * Opens the directory. Creates it if it does not exist.
      *
-     * @throws IOException if the directory cannot be created or written, or has a link instead of a checkpoint; the message names
-     *     the path
+     * @throws IOException if the directory cannot be created or written, or contains a symbolic link instead of a checkpoint; the
+     *     message names the path
      */
     static StateDirectory open(Path path) throws IOException {
         try {
@@ -83,8 +83,8 @@ final class StateDirectory {
     }
 
     /**
-     * Refuses a link with the name of a checkpoint. Links are not followed, and a shard that ignored this one would start from
-     * older weights without a word.
+     * Refuses a symbolic link with the name of a checkpoint. Links are not followed, and a shard that ignored such a link would
+     * start from older weights without a message.
      */
     private void refuseLinks() throws IOException {
         try (Stream<Path> entries = Files.list(path)) {
@@ -110,11 +110,11 @@ final class StateDirectory {
         if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
             createIdentity(file);
         }
-        // Without hard links, another shard may have created the file and not have written it yet.
+        // On a file system without hard links, another shard might have created the file but not have written it yet.
         for (int attempt = 0; attempt < IDENTITY_READS; attempt++) {
             String text = new String(PrivateFiles.readAllBytes(file), StandardCharsets.US_ASCII).strip();
             if (IDENTITY_TEXT.matcher(text).matches()) {
-                // A copy of the directory has this text too, but in another file.
+                // The inode number distinguishes this directory from a copy, which contains the same text in another file.
                 return text + "-" + Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
             }
             try {
@@ -126,7 +126,7 @@ final class StateDirectory {
         throw new IOException(file + " is damaged; stop all shards, and delete the file");
     }
 
-    /** Creates the file with its contents. Several processes may do this at the same time, and one of them succeeds. */
+    /** Creates the file with its contents. Several processes can do this at the same time; one of them succeeds. */
     private void createIdentity(Path file) throws IOException {
         String text = UUID.randomUUID().toString().replace("-", "");
         Path own = path.resolve("." + IDENTITY + "." + text);
@@ -170,9 +170,9 @@ final class StateDirectory {
         }
     }
 
-    /** The folder of a checkpoint, which may be incomplete. */
+    /** The folder of a checkpoint, which can be incomplete. */
     record Folder(Path path, long number, boolean partial) {
-        /** Returns the folder under the name that it has when it is complete. */
+        /** Returns the path that this folder has when the checkpoint is complete. */
         Path complete() {
             return partial ? path.resolveSibling(name(number)) : path;
         }
@@ -191,7 +191,7 @@ final class StateDirectory {
         }
     }
 
-    /** Returns the folder that a complete checkpoint has. */
+    /** Returns the folder of the complete checkpoint with this number. */
     Path folder(long number) {
         return path.resolve(name(number));
     }
@@ -222,7 +222,7 @@ final class StateDirectory {
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
-        // All shards have the same order, also if a process that was paused has added a folder with the same number.
+        // All shards sort in the same way, even if a process that was paused has added a folder with the same number.
         found.sort(Comparator.comparingLong(Folder::number).reversed().thenComparing(Folder::path));
         return found;
     }
@@ -269,7 +269,7 @@ final class StateDirectory {
         DurableFiles.sync(path);
     }
 
-    /** Asks shard 0 for a checkpoint. */
+    /** Requests a checkpoint from shard 0. */
     void askForCheckpoint(int shard) throws IOException {
         Path wanted = path.resolve(WANTED + shard);
         if (!Files.exists(wanted, LinkOption.NOFOLLOW_LINKS)) {
@@ -277,7 +277,7 @@ final class StateDirectory {
         }
     }
 
-    /** Returns whether another shard has asked for a checkpoint since the last call. Only shard 0 may call this method. */
+    /** Returns whether another shard has requested a checkpoint since the last call. Only shard 0 may call this method. */
     boolean takeRequests() throws IOException {
         boolean found = false;
         try (DirectoryStream<Path> requests = Files.newDirectoryStream(path, WANTED + "*")) {
@@ -294,7 +294,7 @@ final class StateDirectory {
             for (Path entry : entries.toList()) {
                 if (LEFT.matcher(entry.getFileName().toString()).matches()) {
                     delete(entry);
-                    // No process makes a file or a link with such a name.
+                    // Deletes the entry if it is a file or a link, although no process of modeldisk creates one with such a name.
                     Files.deleteIfExists(entry);
                 }
             }
@@ -313,7 +313,7 @@ final class StateDirectory {
         if (!PrivateFiles.isDirectory(folder)) {
             return;
         }
-        // The folder is renamed first, so no process mistakes a folder without some of its files for a checkpoint.
+        // The folder is renamed first, so no process mistakes a partly deleted folder for a checkpoint.
         Path doomed = folder;
         if (!folder.toString().endsWith(DELETED)) {
             doomed = folder.resolveSibling(folder.getFileName() + "."

@@ -1,11 +1,12 @@
 package io.modeldisk.fault.checkpoint;
 
 /**
- * One of the safetensors files with the weights of a model. The file has a range of the model, which consists of whole tensors.
+ * One of the safetensors files with the weights of a model. The file contains a range of the model, which consists of whole
+ * tensors.
  *
  * <p>Several shards write one file. Each page of 4096 bytes of the file is written by one shard only, because two clients of NFS
- * that write one page at the same time lose data. For this, the length of {@code head} is such that blocks start at pages of the
- * file, and the shard with the first data writes {@code head}.
+ * that write one page at the same time lose data. For this reason, {@code head} is padded so that blocks start at pages of the
+ * file, and the shard with the first data also writes {@code head}.
  *
  * @param name the name of the file
  * @param head the bytes before the data: the length of the header and the header

@@ -20,9 +20,7 @@ import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 
-/**
- * A single server of ZooKeeper in this process, for users who have no ZooKeeper. Keeps its state in a directory. Thread-safe.
- */
+/** A single ZooKeeper server in this process, for users who do not run ZooKeeper. Keeps its state in a directory. Thread-safe. */
 public final class Coordinator implements AutoCloseable {
     /** ZooKeeper checks the sessions at this interval. A session can be as short as 1 s. */
     private static final int TICK_MS = 250;
@@ -33,7 +31,7 @@ public final class Coordinator implements AutoCloseable {
     private static final int PURGE_HOURS = 1;
     private static final long CHECK_MS = 1000;
     private static final int ANSWER_TIMEOUT_MS = 5000;
-    /** The command of ZooKeeper that is allowed by default. */
+    /** The command with which {@link #check} tests the server. ZooKeeper allows only this command by default. */
     private static final String QUESTION = "srvr";
 
     private final InetSocketAddress listen;
@@ -128,7 +126,7 @@ public final class Coordinator implements AutoCloseable {
         try {
             curator.create().forPath(path);
         } catch (KeeperException.NodeExistsException e) {
-            // A process of a shard has created the znode meanwhile, because the server serves already.
+            // A shard has created the znode in the meantime, because the server already accepts clients.
         }
     }
 
@@ -145,7 +143,8 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Checks that the server answers a question of a client. Returns the number of connections, without that of this question.
+     * Checks that the server answers a command of a client. Returns the number of connections, without the connection of this
+     * check.
      *
      * @throws IOException if the server does not answer within 5 s
      */

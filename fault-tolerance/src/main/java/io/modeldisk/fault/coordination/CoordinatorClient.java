@@ -19,7 +19,7 @@ import org.apache.logging.log4j.Logger;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.ACL;
 
-/** A connection to ZooKeeper, which continues after ZooKeeper was away. Thread-safe. */
+/** A connection to ZooKeeper, which connects again after ZooKeeper could not be reached. Thread-safe. */
 public final class CoordinatorClient implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(CoordinatorClient.class);
     private static final int RETRY_PAUSE_MS = 50;
@@ -46,7 +46,7 @@ public final class CoordinatorClient implements AutoCloseable {
     /**
      * Connects to ZooKeeper.
      *
-     * @throws IOException if no server of ZooKeeper answers within the time limit; the message has the reason
+     * @throws IOException if no ZooKeeper server answers within the time limit; the message has the reason
      */
     public static CoordinatorClient connect(CoordinatorContext context) throws IOException {
         CoordinatorClient client = new CoordinatorClient(context);
@@ -68,7 +68,7 @@ public final class CoordinatorClient implements AutoCloseable {
         }
     }
 
-    /** Closes the client on another thread, because ZooKeeper's client waits for an answer that may not come. */
+    /** Closes the client on another thread, because ZooKeeper's client waits for an answer that might never arrive. */
     private void abandon() {
         ThreadName.COORDINATOR_CLOSE.builder().start(curator::close);
     }
@@ -97,7 +97,7 @@ public final class CoordinatorClient implements AutoCloseable {
         return reasons.toString();
     }
 
-    /** An operation of Curator, which declares every exception. */
+    /** An operation with Curator, whose methods declare {@code Exception}. */
     @FunctionalInterface
     interface Operation<T> {
         T run(CuratorFramework curator) throws Exception;

@@ -47,7 +47,7 @@ public record CoordinatorContext(
         this(servers, session, CONNECT_TIMEOUT, null);
     }
 
-    /** Returns the same configuration with a secret, which may be null. */
+    /** Returns the same configuration with a secret, which can be null. */
     public CoordinatorContext withSecret(CoordinatorSecret known) {
         return new CoordinatorContext(servers, session, connectTimeout, known);
     }

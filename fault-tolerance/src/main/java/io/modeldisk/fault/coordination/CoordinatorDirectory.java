@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The directory with the state of a {@link Coordinator}. A lock prevents that two coordinators use the same directory. */
+/** The directory with the state of a {@link Coordinator}. A lock prevents two coordinators from using the same directory. */
 final class CoordinatorDirectory implements AutoCloseable {
     private static final String LOCK = "coordinator.lock";
 

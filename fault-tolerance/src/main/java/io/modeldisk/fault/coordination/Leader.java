@@ -6,13 +6,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The contents of the znode {@code leader} of a shard, which is the fence: it is changed only by versioned writes, so of two
- * processes that want to become primary only one succeeds.
+ * The contents of the znode {@code leader} of a shard, which is the fence: it is changed only by versioned writes, so only one of
+ * several candidates can become the primary.
  *
  * @param epoch the number of the primary, from 1; each takeover increases it
  * @param replica the id of the primary
  * @param address the address at which the primary serves ({@code HOST:PORT}); null as long as it does not serve
- * @param inSync the ids of the replicas that have every update which a learner knows to be applied
+ * @param inSync the ids of the replicas that have every update that was acknowledged to a learner
  * @param successor the id of the replica that may become the primary of the next epoch now, although the primary is alive; null
  *     if there is none
  */
@@ -50,7 +50,7 @@ public record Leader(long epoch, String replica, String address, Set<String> inS
         return new Leader(epoch + 1, id, null, members, null);
     }
 
-    /** Returns the members of {@link #inSync} without one of them. */
+    /** Returns {@link #inSync} without one member. */
     Set<String> inSyncWithout(String id) {
         Set<String> rest = new TreeSet<>(inSync);
         rest.remove(id);

@@ -8,7 +8,7 @@ import java.util.TreeSet;
 /**
  * The contents of the znode {@code model}: what all processes of a model must have in common.
  *
- * @param id a random number of the model's processes, which is new if all of them were stopped and have other options
+ * @param id a random number, which changes when all processes of the model were stopped and are started with other options
  * @param shards the number of shards
  * @param options the options that describe the model, by name
  */
@@ -23,7 +23,7 @@ public record ModelRecord(String id, int shards, Map<String, String> options) {
         return shards == other.shards && options.equals(other.options);
     }
 
-    /** Returns the first difference of a process's model from this model, for messages. */
+    /** Returns the first difference between this model and the options of a process, for messages. */
     String difference(ModelRecord of) {
         if (shards != of.shards) {
             return "this process has " + of.shards + " shards, but the model has " + shards;

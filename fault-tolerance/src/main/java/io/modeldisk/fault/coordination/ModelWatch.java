@@ -16,8 +16,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A copy of the znodes of a model, which ZooKeeper keeps up to date. As long as ZooKeeper is away, the copy stays as it was. No
- * method waits for ZooKeeper, except {@link #open}. Thread-safe.
+ * A copy of the znodes of a model, which changes when ZooKeeper reports a change. While ZooKeeper cannot be reached, the copy
+ * stays as it was. No method waits for ZooKeeper, except {@link #open}. Thread-safe.
  */
 public final class ModelWatch implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelWatch.class);

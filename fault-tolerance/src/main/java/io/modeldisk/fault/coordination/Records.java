@@ -21,7 +21,7 @@ final class Records {
     /**
      * Reads the contents of a znode.
      *
-     * @throws IOException if the contents are not of modeldisk
+     * @throws IOException if the contents were not written by modeldisk
      */
     static <T> T read(String path, byte[] data, Class<T> type) throws IOException {
         try {

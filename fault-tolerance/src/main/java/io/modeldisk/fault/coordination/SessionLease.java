@@ -7,18 +7,21 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The time for which the ephemeral znode of this process certainly exists. ZooKeeper removes the znode at the earliest when the
- * session time-out has passed since it received a request of the session, so the lease ends at four fifths of this time after
- * the last request that was answered was sent. Thread-safe.
+ * The time for which the ephemeral znode of this process certainly exists. ZooKeeper does not remove the znode before the session
+ * time-out has passed since the last request that it received in the session. The lease is shorter: it ends when four fifths of
+ * the time-out have passed since this process sent the last request that was answered. Thread-safe.
  */
 final class SessionLease {
-    /** The part of the session time-out that is left to stop serving, and for clocks that differ in speed. */
+    /**
+     * The lease is shorter than the session time-out by one fifth, to allow time to stop serving, and for clocks that differ in
+     * speed.
+     */
     private static final int MARGIN_PART = 5;
 
     private final NanoClock clock;
     private final String znode;
     private final Runnable ended;
-    /** The session with the znode; null before the first. */
+    /** The session in which the znode exists; null before the first session. */
     private volatile ZooKeeper session;
     private volatile long endNs;
     private volatile boolean asking;
@@ -41,7 +44,7 @@ final class SessionLease {
         session = current;
     }
 
-    /** Begins or renews the lease after the answer to a request that was sent at this time. */
+    /** Begins or renews the lease after the answer to a request that was sent at {@code sentNs}. */
     void renew(long sentNs) {
         long timeoutNs = TimeUnit.MILLISECONDS.toNanos(session.getSessionTimeout());
         endNs = sentNs + timeoutNs - timeoutNs / MARGIN_PART;
@@ -51,7 +54,7 @@ final class SessionLease {
         return clock.nanoTime() - endNs < 0;
     }
 
-    /** Asks ZooKeeper whether the znode still exists. Does not wait for the answer, which renews or ends the lease. */
+    /** Sends ZooKeeper a request for the znode. Does not wait for the answer, which later renews or ends the lease. */
     void ask() {
         if (asking) {
             return;

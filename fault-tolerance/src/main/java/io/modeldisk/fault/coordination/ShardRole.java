@@ -23,7 +23,8 @@ import org.apache.zookeeper.ZooKeeper;
  * <li>The znode {@link Leader} names the primary. It is changed only by versioned writes, so one of several candidates
  * succeeds.
  * <li>A process takes over if the primary's ephemeral znode is gone and the process is in sync. If no process in sync is alive
- * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only they have.
+ * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only the processes in sync
+ * have.
  * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed, so
  * nobody takes over while it serves.
  * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so a
@@ -44,8 +45,8 @@ import org.apache.zookeeper.ZooKeeper;
  *   withdrawn: e, P, inSync {P}: S discards its data, because it may have prepared, and catches up again.
  * </pre>
  *
- * <p>A process that takes over keeps the others of {@link Leader#inSync} there. They leave the set before the new primary
- * acknowledges an update or changes their data, so if the new primary ends before, another process takes over with all updates.
+ * <p>A process that takes over leaves the other members of {@link Leader#inSync} in this set. It removes them before it
+ * acknowledges an update or changes their data, so if it ends earlier, one of them takes over with all updates.
  *
  * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
  * Thread-safe.
@@ -75,14 +76,17 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private String served;
 
     private volatile boolean primary;
-    /** The leader at the last step; null before the first. */
+    /** The leader at the last step; null before the first step. */
     private volatile Leader leader;
-    /** The replicas that were alive at the last step as the primary, by id. */
+    /** The replicas that were alive at the last step in which this process was the primary, by id. */
     private volatile Map<String, Replica> replicas = Map.of();
     private volatile boolean allUpdates;
 
     // The following fields are used only in steps.
-    /** True if this process had all updates when it last tried to become the primary. ZooKeeper's answer may be lost. */
+    /**
+     * True if this process had all updates when it last tried to become the primary. Stored, because ZooKeeper's answer can be
+     * lost.
+     */
     private boolean wouldHaveAllUpdates;
     private boolean absent;
     private long absentSinceNs;
@@ -274,7 +278,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs,
         boolean withAllUpdates, Level level, String reason)
         throws KeeperException, InterruptedException {
-        // Only a successor has an address yet.
+        // Publishes the address if there is one: at this time, only a successor already serves at an address.
         Leader next = known.leader().next(id, inSync).withAddress(servedAddress());
         wouldHaveAllUpdates = withAllUpdates;
         znodes.writeLeader(current, next, known.version());
@@ -314,7 +318,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         context.changed().run();
     }
 
-    /** Stops the serving if the lease has ended; else asks ZooKeeper to renew the lease. */
+    /** Stops serving if the lease has ended; otherwise requests a renewal of the lease from ZooKeeper. */
     void watch() {
         if (state() != RoleState.PRIMARY) {
             return;
@@ -373,7 +377,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         return id;
     }
 
-    /** The leader as this process last knew it; null if it has never seen one. */
+    /** The leader that this process last read from ZooKeeper; null if it has never read one. */
     public Leader leader() {
         return leader;
     }
@@ -416,12 +420,14 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         }
     }
 
-    /** True if this process had all updates of the shard when it became the primary: it was in sync, or the last primary. */
+    /**
+     * True if this process had all updates of the shard when it became the primary, because it was in sync or the last primary.
+     */
     public boolean hadAllUpdates() {
         return allUpdates;
     }
 
-    /** The replicas of the shard that are alive, by id, as this process last knew them while it was the primary. */
+    /** The replicas of the shard that are alive, by id, as this process last read them while it was the primary. */
     public Map<String, Replica> replicas() {
         return replicas;
     }
@@ -431,7 +437,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
      * the other process has all updates. The state becomes {@link RoleState#STANDBY} when the other process has accepted.
      *
      * @param to the id of the other process
-     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
+     * @throws IOException if ZooKeeper did not confirm the change; this process might no longer be the primary
      */
     public void offer(String to) throws IOException {
         change(known -> known.withSuccessor(to), "the successor");
@@ -447,7 +453,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
      * back to older weights, so no other process can continue with the newer ones. Afterwards {@link #hadAllUpdates} is
      * false. Only the primary may call this method.
      *
-     * @throws IOException if ZooKeeper did not confirm; this process may not be the primary any more
+     * @throws IOException if ZooKeeper did not confirm the change; this process might no longer be the primary
      */
     public void renew() throws IOException {
         synchronized (stepping) {
@@ -493,8 +499,8 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     }
 
     /**
-     * Gives the role back. A primary that stops in order leaves the set of replicas in sync, so the next primary need not
-     * wait for it.
+     * Gives up the role. A primary that stops in order leaves the set of replicas in sync, so the next primary need not wait for
+     * it.
      */
     @Override
     public void close() {

@@ -7,15 +7,15 @@ import java.util.Map;
 /**
  * The configuration of a process's role for a shard.
  *
- * @param coordinator how to connect to ZooKeeper
+ * @param coordinator the configuration of the connection to ZooKeeper
  * @param model the name of the model
  * @param shard the number of the shard
  * @param shards the number of shards
  * @param options the options that all processes of the model must have in common: names and values
  * @param address the address at which this process will serve; null if it is not known yet
  * @param host the name of this host, which the status shows
- * @param startAnewAfter the time for which no replica with the newest updates may be alive before this process starts anew
- *     without them
+ * @param startAnewAfter the time after which this process starts anew without the newest updates, if no replica that has them is
+ *     alive
  * @param changed the action after each change of the state; it must not block
  * @param clock the clock for all times except those of ZooKeeper itself
  */

@@ -16,8 +16,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Reads and writes the znodes of one shard. Each method works in one session of ZooKeeper: if the session ends, it fails, and
- * does not continue in another session. Not thread-safe.
+ * Reads and writes the znodes of one shard. Each method works in one ZooKeeper session. If this session ends, the method fails,
+ * and does not continue in another session. Not thread-safe.
  */
 final class ShardZnodes {
     private static final int REGISTER_ATTEMPTS = 10;

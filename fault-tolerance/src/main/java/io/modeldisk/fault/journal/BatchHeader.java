@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * The {@value #BYTES} bytes before each batch of records in a segment. A batch is written after the batch before it is on disk,
- * so a batch header behind damaged bytes proves that the damaged bytes had been on disk. All fields are little endian.
+ * The {@value #BYTES} bytes before each batch of records in a segment. A batch is written only after the previous batch is on
+ * disk, so a batch header behind damaged bytes proves that the damaged batch had been on disk. All fields are little endian.
  *
  * <pre>
  *  0 long mark of the segment     8 long first position     16 long last position     24 int length of the records in bytes
@@ -19,7 +19,10 @@ import java.util.zip.CRC32C;
  */
 record BatchHeader(long firstPosition, long lastPosition, int lengthBytes) {
     static final int BYTES = 64;
-    /** Each batch begins at a multiple of this number of bytes, so a write never touches a page that is on disk. */
+    /**
+     * Each batch begins at a multiple of this number of bytes, so a write never touches a page of a batch that is already on
+     * disk.
+     */
     static final int ALIGNMENT = 4096;
 
     private static final int CHECKSUM = BYTES - Integer.BYTES;

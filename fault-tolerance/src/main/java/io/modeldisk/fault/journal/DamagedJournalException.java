@@ -3,7 +3,7 @@ package io.modeldisk.fault.journal;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A journal is damaged where acknowledged pushes were, or does not belong to this shard. The message says what to do. */
+/** Thrown if a journal has lost acknowledged pushes, or does not belong to this shard. The message says what to do. */
 public final class DamagedJournalException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -38,7 +38,7 @@ public final class JournalDirectory implements AutoCloseable {
     private static final Pattern FOLDER = Pattern.compile("shard-\\d{5}-of-\\d{5}");
 
     private final Path path;
-    /** Its lock ends when the channel is closed. */
+    /** The channel of the locked file. The lock ends when the channel is closed. */
     private final FileChannel lock;
 
     private JournalDirectory(Path path, Duration wait, NanoClock clock) throws IOException {
@@ -56,7 +56,7 @@ public final class JournalDirectory implements AutoCloseable {
         }
     }
 
-    /** Tries again until the time has passed. No signal says that a file is no longer locked. */
+    /** Tries to lock the file until the time has passed. Polls, because no event shows that a file is no longer locked. */
     private void awaitLock(Duration wait, NanoClock clock) throws IOException, InterruptedException {
         long endNs = clock.nanoTime() + wait.toNanos();
         boolean reported = false;
@@ -94,7 +94,7 @@ public final class JournalDirectory implements AutoCloseable {
      * Opens the directory of a shard. Creates it if it does not exist. Waits while another process uses it, see
      * {@link JournalSettings#lockWait}.
      *
-     * @throws IOException if the directory cannot be created, or another process uses it longer
+     * @throws IOException if the directory cannot be created, or another process still uses it after this wait
      */
     public static JournalDirectory open(JournalSettings settings, ModelFacts facts, NanoClock clock)
         throws IOException {
@@ -123,7 +123,7 @@ public final class JournalDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the directories of the journals that a model with another number of shards has left. */
+    /** Returns the directories of journals that were written when the model had another number of shards. */
     static List<Path> ofOtherNumber(Path state, int shards) throws IOException {
         try (Stream<Path> all = Files.list(journals(state))) {
             return all.filter(entry -> FOLDER.matcher(entry.getFileName().toString()).matches()
@@ -158,7 +158,8 @@ public final class JournalDirectory implements AutoCloseable {
     /**
      * Creates a segment. The file gets its name after its header is on disk, so each file with such a name has a header.
      *
-     * @throws IOException if the segment is not on disk; the caller then deletes the file, which may exist under its name
+     * @throws IOException if the segment is not certainly on disk; the caller then deletes the file, which might exist under its
+     *     final name
      */
     FileChannel create(long number, SegmentHeader header) throws IOException {
         Path file = segment(number);
@@ -186,7 +187,7 @@ public final class JournalDirectory implements AutoCloseable {
         }
     }
 
-    /** Deletes a segment, so the deletion survives a failure of power. */
+    /** Deletes a segment. When this method returns, the deletion is on disk, so it survives a power failure. */
     void delete(Path segment) throws IOException {
         Files.deleteIfExists(segment);
         sync();

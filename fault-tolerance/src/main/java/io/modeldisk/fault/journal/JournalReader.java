@@ -21,9 +21,10 @@ import org.apache.logging.log4j.Logger;
 /**
  * Reads the records of a journal when a shard starts, and repairs its end.
  *
- * <p>A batch that is not complete was not acknowledged, if no later batch follows in its segment: a batch is written only after
- * the batch before it is on disk. Such a batch is cut off. Anything else that is missing or damaged is refused. After a failed
- * write, the sink writes the batch again to the next segment, so positions may occur twice, and only the first is read.
+ * <p>An incomplete batch was not acknowledged if no later batch follows in its segment, because a batch is written only after the
+ * previous batch is on disk. Such a batch is cut off. If anything else is missing or damaged, the journal is refused. After a
+ * failed write, the sink writes the batch again to the next segment, so a position can occur twice; only the first record at a
+ * position is read.
  *
  * <p>Not thread-safe.
  */
@@ -52,10 +53,10 @@ public final class JournalReader {
      *
      * @param checkpoint the id of the checkpoint that the shard has loaded; 0 for the initial weights
      * @param consumers creates the receiver of the records; the argument is the id of the checkpoint whose BLOCK records show
-     *     where the records begin that the checkpoint does not contain, or 0 if it contains none of the records
+     *     which records the checkpoint already contains, or 0 if it contains none of the records
      * @return the segments and the position of the last record
-     * @throws DamagedJournalException if records are missing or damaged that a push was acknowledged for, or if the journal is of
-     *     another model or has a newer format
+     * @throws DamagedJournalException if records of acknowledged pushes are missing or damaged, or if the journal is of another
+     *     model or has a newer format
      */
     static JournalContents read(
         JournalDirectory directory, SegmentHeader.Facts facts, long checkpoint, LongFunction<RecordConsumer> consumers)
@@ -89,7 +90,7 @@ public final class JournalReader {
                         file, end);
                     channel.truncate(end);
                 }
-                // The process before may have ended before it had synchronized the end of the file.
+                // The previous process might have ended before it synchronized the end of the file.
                 channel.force(true);
                 segments.add(new Segment(file, JournalDirectory.number(file), lastPosition, end));
                 bytes += end;
@@ -139,7 +140,7 @@ public final class JournalReader {
         }
     }
 
-    /** Prepares the first segment. Returns the argument of the receiver. */
+    /** Checks that the first segment continues the checkpoint. Returns the argument for {@code consumers}. */
     private long start(Path file, SegmentHeader header, long checkpoint) throws IOException {
         if (checkpoint == 0 && !(header.first() && header.base() == 0)) {
             throw DamagedJournalException.of(file, "needs a checkpoint, but there is none", null);
@@ -191,7 +192,7 @@ public final class JournalReader {
         RecordReader reader = new RecordReader(content, next);
         try {
             while (reader.next() != null) {
-                // The reader checks the record.
+                // next() checks the record.
             }
         } catch (DamagedRecordException e) {
             return "record " + reader.nextPosition() + " is damaged at byte " + (at + BatchHeader.BYTES

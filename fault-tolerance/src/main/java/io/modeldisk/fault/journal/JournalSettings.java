@@ -13,7 +13,7 @@ import java.time.Duration;
  *     decides which process serves, the other process is a former primary, which ends or resumes soon
  */
 public record JournalSettings(Path state, long limitBytes, Duration lockWait) {
-    /** The version of the format of journals that this program writes. It also reads all versions before. */
+    /** The version of the format of journals that this program writes. It also reads all earlier versions. */
     public static final int FORMAT = 1;
 
     private static final long MIN_DEFAULT_BYTES = 1L << 30;

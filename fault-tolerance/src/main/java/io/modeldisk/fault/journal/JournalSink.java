@@ -25,8 +25,8 @@ import org.apache.logging.log4j.Logger;
  * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so older segments can be deleted after a checkpoint, and when a
  * segment is large.
  *
- * <p>After a failed write or fsync, nobody knows what is on disk: Linux may forget the data of a failed fsync, so the rest of the
- * segment is abandoned, and the batch is written again to a new segment.
+ * <p>After a failed write or fsync, it is unknown what is on disk, because Linux can discard the data of a failed fsync. The rest
+ * of the segment is therefore abandoned, and the batch is written again to a new segment.
  *
  * <p>One thread calls {@link #begin} and {@link #finish}. Any thread may call {@link #cut} and the accessors.
  */
@@ -125,8 +125,8 @@ public final class JournalSink implements RecordSink {
     }
 
     /**
-     * Refuses a directory with journals for a shard that has no journal: it would go back to a checkpoint without a word, and a
-     * later start with a journal would add old records to newer weights.
+     * Refuses to start a shard without a journal if the directory contains journals. Otherwise, the shard would go back to a
+     * checkpoint without a message, and a later start with a journal would apply old records to newer weights.
      */
     public static void refuseLeft(Path state) throws IOException {
         Path journals = JournalDirectory.journals(state);
@@ -175,7 +175,7 @@ public final class JournalSink implements RecordSink {
             try {
                 channel = directory.create(number, header);
             } catch (IOException e) {
-                // A segment whose name may not be on disk must not stay: the next attempt creates another one.
+                // A segment whose name might not be on disk must not stay, because the next attempt creates another segment.
                 discard();
                 throw e;
             }
@@ -258,8 +258,8 @@ public final class JournalSink implements RecordSink {
         try {
             directory.delete(file);
         } catch (IOException e) {
-            // A segment that cut() does not know would be the oldest one after a cut, and the next start would miss the records
-            // between it and the next segment.
+            // cut() must delete this segment, too. Otherwise, it would be the oldest segment after a cut, and the next start
+            // would miss the records that the cut has deleted behind it.
             LOG.debug("the empty segment {} stays until the journal is cut: {}", file, e.toString());
             synchronized (this) {
                 complete.add(new Segment(file, number, header.firstPosition() - 1, SegmentHeader.BYTES));
@@ -316,7 +316,7 @@ public final class JournalSink implements RecordSink {
         return openedAt;
     }
 
-    /** A random number that identifies the updates of the shard. It stays the same as long as the shard loses none. */
+    /** A random number that identifies the updates of the shard. It stays the same as long as the shard loses no update. */
     public long history() {
         return history;
     }
@@ -326,7 +326,7 @@ public final class JournalSink implements RecordSink {
         return lastSyncNs;
     }
 
-    /** Marks the end of the journal, so damage of the last batch is found too, and ends the use of the directory. */
+    /** Marks the end of the journal, so the next start also detects damage of the last batch. Releases the directory. */
     @Override
     public void close() {
         try (directory) {

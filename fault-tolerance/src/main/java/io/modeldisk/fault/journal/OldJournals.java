@@ -23,7 +23,7 @@ final class OldJournals {
     private final long checkpoint;
 
     /**
-     * Creates the check of a shard that starts now.
+     * Creates the check for a shard that is starting.
      *
      * @param checkpoint the id of the checkpoint that the shard has loaded; 0 for the initial weights
      */
@@ -43,8 +43,8 @@ final class OldJournals {
     }
 
     /**
-     * Deletes the segments of a directory if they have other options than this shard. Returns what is left; null if the segments
-     * are those of this shard.
+     * Deletes the segments of a directory if they were written with other options. Returns the contents after the deletion; null
+     * if the segments have the options of this shard.
      */
     JournalContents deleteIfOld(JournalDirectory directory) throws IOException {
         SegmentHeader.Facts old = JournalReader.facts(directory);
@@ -93,7 +93,7 @@ final class OldJournals {
                 case BLOCK -> {
                     if (recorded.checkpoint() == checkpoint) {
                         saved.add(recorded.block());
-                        // A part of a round is in the journal alone.
+                        // The sum of an open round is only in the journal.
                         behind += recorded.has(RecordHeader.WITH_SUM) ? 1 : 0;
                     }
                 }
@@ -105,7 +105,7 @@ final class OldJournals {
                     }
                 }
                 default -> {
-                    // The learners of a model with other options join again.
+                    // Not counted, because the learners of a model with other options join again.
                 }
             }
         }

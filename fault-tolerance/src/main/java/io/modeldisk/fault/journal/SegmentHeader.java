@@ -44,7 +44,7 @@ record SegmentHeader(long mark, long firstPosition, boolean first, long base, lo
     private static final ObjectMapper JSON = JsonMapper.builder()
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-    /** The identity of a segment. */
+    /** The model and the shard whose records a segment contains. */
     record Facts(String model, long sizeBytes, String source, int shard, int shards, int blockSizeBytes,
         String aggregator, String consistency) {
         static Facts of(ModelFacts model) {

@@ -27,7 +27,7 @@ public class Member<K> {
         place = placeInJob;
     }
 
-    /** Returns the place of the learner when it joined, which is its rank while the job forms. */
+    /** Returns the place that the learner got when it joined. While the job forms, the place is also the rank of the learner. */
     int place() {
         return place;
     }
@@ -60,7 +60,7 @@ public class Member<K> {
         return lost;
     }
 
-    /** Replaces the key by an equal key, which may describe a newer connection of the learner. */
+    /** Replaces the key by an equal key, which can describe a newer connection of the learner. */
     void describe(K equalKey) {
         key = equalKey;
     }

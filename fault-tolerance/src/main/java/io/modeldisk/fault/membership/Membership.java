@@ -27,8 +27,8 @@ import java.util.function.Function;
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
  *
- * <p>Two different keys may be the same learner ({@link #isSameLearner}), and two equal keys may belong to different owners
- * ({@link #mayHold}). Subclasses decide both. A connection of another owner does not keep a learner live.
+ * <p>Two different keys can belong to the same learner ({@link #isSameLearner}), and two equal keys can belong to different
+ * owners ({@link #mayHold}). Subclasses decide these two questions. A connection of another owner does not keep a learner live.
  *
  * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #join} acquires no lock if a learner already has
  * the key. {@link #opened} acquires no lock if the round is already open.
@@ -37,7 +37,9 @@ import java.util.function.Function;
  * @param <M> the type of a learner
  */
 public class Membership<K, M extends Member<K>> {
-    /** The limit prevents that a learner fixes partitions of rounds that no learner will reach. */
+    /**
+     * The maximum number of rounds ahead for which a learner can fix partitions, so it cannot fix those of rounds never reached.
+     */
     static final int MAX_ROUNDS_AHEAD = 1024;
 
     private final int learners;
@@ -56,7 +58,7 @@ public class Membership<K, M extends Member<K>> {
     private volatile long lastOpenedRound;
     // Guarded by lock.
     private final Partitions partitions = new Partitions();
-    // The highest round that a learner named in partition() while the job was forming. Guarded by lock.
+    // The highest round that a learner passed to partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
     private long firstRound = 1;
     private Consumer<MembershipChange<K>> recorder = change -> {};
@@ -67,7 +69,7 @@ public class Membership<K, M extends Member<K>> {
     /**
      * Creates a membership without learners. The caller has checked the values.
      *
-     * @param learners the number of learners that must have joined before the first round may close, at least 1
+     * @param learners the number of learners that must have joined before the first round can close, at least 1
      * @param minLearners the minimum number of learners of a formed job, from 0 to {@code learners}; see {@link Roster#tooFew}
      * @param lease the time for which a lost learner stays a learner, at least 0
      * @param clock the clock that measures the leases
@@ -122,7 +124,7 @@ public class Membership<K, M extends Member<K>> {
         return true;
     }
 
-    /** Returns the learners that a client with this key would replace, or that keep it from joining. */
+    /** Returns the learners that a client with this key would replace, or that prevent it from joining. */
     protected final List<M> sameLearners(K key) {
         synchronized (lock) {
             return inOrder.stream().filter(member -> isSameLearner(member.key(), key)).toList();
@@ -133,7 +135,7 @@ public class Membership<K, M extends Member<K>> {
      * Adds a new learner with this key. Previous learners that are the {@linkplain #isSameLearner same learner} leave first, so
      * that data of the previous learner does not count as data of the new learner.
      *
-     * @return the new learner; rounds that waited for the previous learner may close now
+     * @return the new learner; rounds that waited for the previous learner might close now
      */
     public M joinAnew(K key) {
         M newcomer = newMember.apply(key);
@@ -146,7 +148,7 @@ public class Membership<K, M extends Member<K>> {
     private M add(M member) {
         fixPartitions(lastOpenedRound);
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
-        // The number is not 0.
+        // The number must not be 0, so its lowest bit is set.
         member.admit(numbers.nextLong() | 1, roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
         note(MembershipChange.Kind.JOINED, member.key(), member.number(), member.joinRound(), place);
         insert(member, lastOpenedRound);
@@ -160,7 +162,7 @@ public class Membership<K, M extends Member<K>> {
         publish(openedRound);
     }
 
-    /** The connection may be lost during the first push. The lease starts now; otherwise the learner would never be removed. */
+    /** Starts the lease if the connection was lost during the first push. Otherwise, the learner would never be removed. */
     private void loseUnlessConnected(M member) {
         if (!isConnected(member.key())) {
             member.lose(clock.nanoTime());
@@ -192,7 +194,7 @@ public class Membership<K, M extends Member<K>> {
      * Raises the first round of a learner to {@code round}. A learner raises its first round if another shard gave the learner a
      * later first round.
      *
-     * @return whether the first round was raised; if so, rounds before {@code round} no longer wait for the learner
+     * @return whether the first round was raised; if so, earlier rounds no longer wait for the learner
      */
     public boolean postpone(M member, long round) {
         synchronized (lock) {
@@ -291,7 +293,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Returns the learner with this key that the client may hold; null if there is none. */
+    /** Returns the learner with this key if the client may continue as this learner; null otherwise. */
     private M held(K key) {
         M member = members.get(key);
         return member != null && mayHold(member.key(), key) ? member : null;
@@ -332,7 +334,7 @@ public class Membership<K, M extends Member<K>> {
     /**
      * Records that a connection of this key was closed by a logout. If the key has no other connection, the learner leaves.
      *
-     * @return whether a learner has left; if so, rounds that waited for the learner may close now
+     * @return whether a learner has left; if so, rounds that waited for the learner might close now
      */
     public boolean left(K key) {
         synchronized (lock) {
@@ -370,7 +372,7 @@ public class Membership<K, M extends Member<K>> {
     /**
      * Removes the learners whose lease has expired.
      *
-     * @return the removed learners; rounds that waited for these learners may close now
+     * @return the removed learners; rounds that waited for these learners might close now
      */
     public List<M> expire() {
         long nowNs = clock.nanoTime();
@@ -458,9 +460,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now. This membership may know of
-     * a later round than the change, because the record of a push may stand before it. The change fixes the partitions only up to
-     * its own round, as it did in the other membership.
+     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now. This membership might
+     * already know a later opened round than the change, because the record of a push can precede the record of the change. The
+     * change fixes the partitions only up to its own round, as it did in the other membership.
      *
      * @throws IllegalArgumentException if the change does not fit this state; the message has the reason
      */

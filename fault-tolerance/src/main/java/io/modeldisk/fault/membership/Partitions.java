@@ -77,7 +77,7 @@ final class Partitions {
         while (newestFirst.hasNext()) {
             Division entry = newestFirst.next();
             if (entry.firstRound() <= round) {
-                // NO_RANK if the learner has no part.
+                // If the learner has no part, indexOf() returns -1, which is NO_RANK.
                 int rank = entry.numbers().indexOf(learner.number());
                 return new Partition(rank, entry.numbers().size(), entry.epoch());
             }

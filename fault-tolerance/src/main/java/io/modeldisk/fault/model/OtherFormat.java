@@ -3,7 +3,7 @@ package io.modeldisk.fault.model;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Formats of files that users take for safetensors files, with their first bytes. */
+/** Formats of files that users mistake for safetensors files, each with the first bytes of such a file. */
 enum OtherFormat {
     /** The format of torch.save, such as of {@code pytorch_model.bin}. */
     ZIP("PK\3\4",
@@ -30,7 +30,7 @@ enum OtherFormat {
         this.remedy = remedy;
     }
 
-    /** Returns what a file with these first eight bytes is, and what to do; null if no format is known. */
+    /** Returns the format of a file with these first eight bytes, and what the user must do; null if the format is unknown. */
     static String describe(ByteBuffer first) {
         for (OtherFormat format : values()) {
             if (first.slice(0, format.start.length).equals(ByteBuffer.wrap(format.start))) {

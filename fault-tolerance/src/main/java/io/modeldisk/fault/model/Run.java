@@ -50,7 +50,7 @@ record Run(TensorType type, long fileBegin, long modelBegin, long count) {
         return modelBegin + count * Float.BYTES;
     }
 
-    /** Returns where the file has the value at an offset of the model. */
+    /** Converts an offset in the model to the offset of the same value in the data of the file. */
     long inFile(long modelOffset) {
         return fileBegin + (modelOffset - modelBegin) / Float.BYTES * type.elementBytes();
     }

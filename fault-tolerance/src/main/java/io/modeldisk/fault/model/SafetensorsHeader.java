@@ -74,7 +74,7 @@ final class SafetensorsHeader {
     /**
      * Checks that the tensors fill the data without gaps and overlaps.
      *
-     * @param whole what has the data, for messages
+     * @param whole the name of the object that has the data, for messages
      * @return the tensors, in the order of their data
      */
     static List<Tensor> inOrder(List<Tensor> tensors, long dataBytes, String whole) throws InvalidSafetensorsException {

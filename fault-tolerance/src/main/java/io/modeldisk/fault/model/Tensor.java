@@ -9,7 +9,7 @@ import java.util.Arrays;
  * @param end the end of the tensor's data, exclusive
  */
 public record Tensor(String name, String type, long[] shape, long begin, long end) {
-    /** Checks that type, shape and data of this tensor agree, and that the type can be float32. Other tensors are not checked. */
+    /** Checks that type, shape and data of this tensor agree, and that the type can be converted to float32. */
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {

@@ -13,7 +13,10 @@ enum TensorType {
         this.elementBytes = elementBytes;
     }
 
-    /** True if the model can have tensors of this type: it keeps float32, and converts the 16-bit types exactly. */
+    /**
+     * True if the model can have tensors of this type: it keeps float32, and can represent the values of the 16-bit types
+     * exactly.
+     */
     boolean isFloat32OrShorter() {
         return this == F32 || this == BF16 || this == F16;
     }

@@ -3,12 +3,12 @@ package io.modeldisk.fault.record;
 import java.util.Arrays;
 
 /**
- * The stamp of each block: the epoch and the position of the last record that changed the block. Two processes whose stamps of a
- * block are equal have the same block. A block that no record has changed has the epoch 0 and, as its position, the number
- * of the start. The stamp of a block is guarded by the lock of the block.
+ * The stamp of each block: the epoch and the position of the last record that changed the block. If two processes have the same
+ * stamp for a block, they have the same contents of this block. The stamp of a block that no record has changed consists of the
+ * epoch 0 and the number {@code start} of the constructor. The stamp of a block is guarded by the lock of the block.
  */
 public final class BlockStamps {
-    /** The number of bytes of a stamp in messages. */
+    /** The length of an encoded stamp in bytes. */
     public static final int BYTES = 2 * Long.BYTES;
 
     private final long[] epochs;
@@ -36,7 +36,7 @@ public final class BlockStamps {
         return epochs[block];
     }
 
-    /** The position of the last record that changed the block; the number of the start if there is none. */
+    /** The position of the last record that changed the block; the number {@code start} of the constructor if there is none. */
     public long position(int block) {
         return positions[block];
     }

@@ -2,7 +2,7 @@ package io.modeldisk.fault.record;
 
 import java.io.IOException;
 
-/** A record is incomplete, has a wrong checksum, or is not the next one. The message has the reason. */
+/** Thrown if a record is incomplete, has a wrong checksum, or is not the next record. The message contains the reason. */
 public final class DamagedRecordException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -25,7 +25,7 @@ import java.util.Set;
  * <p>{@link RecordKind#ROSTER}: the version is the last opened round, and the round is the first round. The body has the other
  * fields of the {@link MembershipImage}, in their order.
  *
- * <p>A body has integers in big endian, and texts in the modified UTF-8 of {@link DataOutputStream}.
+ * <p>A body contains integers in big endian, and texts in the modified UTF-8 of {@link DataOutputStream}.
  */
 public final class MemberRecords {
     private static final int NO_BLOCK = -1;
@@ -167,12 +167,15 @@ public final class MemberRecords {
         out.writeUTF(key.learner());
     }
 
-    /** Writes the user of a key after all keys of a record, where a program of an earlier version does not read. */
+    /**
+     * Writes the user of a key. The users follow after all keys of a record, because a program of an earlier version ignores them
+     * there.
+     */
     private static void writeUser(DataOutputStream out, Nexus key) throws IOException {
         out.writeUTF(key.user() == null ? "" : key.user());
     }
 
-    /** Reads a key. It has no rights and no host, because they belong to a session. */
+    /** Reads a key. The key has no rights and no host, because rights and host belong to a session. */
     private static Nexus readKey(DataInputStream in) throws IOException {
         return new Nexus(in.readUTF(), in.readLong(), in.readUTF(), in.readUTF(), Set.of(), null, null);
     }

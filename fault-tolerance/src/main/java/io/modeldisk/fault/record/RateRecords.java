@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * Writes and reads records of the kind {@link RecordKind#RATE}. The body has all changes of the learning rate that the shard
- * keeps: for each the first round (8 bytes) and the rate (4 bytes and 4 bytes 0), in little endian.
+ * keeps: for each change the first round (8 bytes) and the rate (4 bytes, and 4 bytes of zeros), in little endian.
  */
 public final class RateRecords {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -28,7 +28,7 @@ public final class RateRecords {
         if (rate == null) {
             return;
         }
-        // The record of an earlier list must not follow the record of a later one.
+        // The lock keeps the order: a record with an older list of changes must not follow a record with a newer list.
         synchronized (rate) {
             List<LearningRate.Change> changes = rate.changes();
             log.append(RecordKind.RATE, (byte) 0, -1, 0, 0, 0, 0, changes.size() * CHANGE_BYTES, (memory, start) -> {

@@ -68,7 +68,7 @@ public final class RecordAssembly implements AutoCloseable {
 
     /**
      * Returns the next record, or null if its bytes have not arrived. The record is valid until the next call of another method.
-     * Skips records at the positions of records that were returned before, because a batch may be sent twice.
+     * Skips records at the positions of records that were returned before, because a batch can be sent twice.
      *
      * @throws DamagedRecordException if the bytes are not a record, or records are missing before this record
      */
@@ -77,7 +77,7 @@ public final class RecordAssembly implements AutoCloseable {
             header.wrap(segment, next);
             int end = arrivedBytes();
             if (header.kind() == null && RecordHeader.isZero(segment, next, next + RecordHeader.BYTES)) {
-                // The zeros behind the last record of the batch.
+                // The last record of the batch was returned; only zeros follow.
                 return null;
             }
             if (header.bodyBytes() < 0 || header.recordBytes() > capacityBytes - next) {

@@ -18,7 +18,7 @@ final class RecordBuffer {
     private final ByteBuffer view;
     private final RecordHeader header = new RecordHeader();
     private final CRC32C checksum = new CRC32C();
-    /** The number of records whose bodies are being copied, and one more until the committer waits for them. */
+    /** The number of records whose bodies are being copied, plus one until the committer waits for the copies. */
     private final AtomicInteger unfinished = new AtomicInteger(1);
     private int used;
     private long firstPosition;
@@ -27,7 +27,7 @@ final class RecordBuffer {
     private int rosterAt = -1;
     private volatile boolean damaged;
 
-    /** Creates a buffer. {@code batch} has the memory, and the start of the buffer in it. */
+    /** Creates a buffer. {@code batch} gives the memory, and the start of the buffer in this memory. */
     RecordBuffer(RecordBatch batch) {
         this.batch = batch;
         this.start = batch.offset();
@@ -69,7 +69,7 @@ final class RecordBuffer {
     }
 
     /**
-     * The body of a record has been copied.
+     * Records that the body of a record was copied.
      *
      * @param whole false if the copying has failed
      */

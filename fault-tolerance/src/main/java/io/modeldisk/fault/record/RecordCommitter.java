@@ -31,7 +31,7 @@ final class RecordCommitter {
     private final boolean[] kept;
     private String failure;
 
-    /** Creates the thread. It calls {@code lost} if it fails, before any task learns of the failure. */
+    /** Creates the thread. If the thread fails, it calls {@code lost} before any task is notified of the failure. */
     RecordCommitter(RecordLog log, List<RecordSink> sinks, NanoClock clock, Consumer<Throwable> lost, String name) {
         this.log = log;
         this.lost = lost;
@@ -64,7 +64,7 @@ final class RecordCommitter {
         }
     }
 
-    /** Without this thread, no record is kept any more, so the shard is of no use. */
+    /** Reports the failure of this thread. Without the thread, no record is kept any more, so the shard cannot serve. */
     private void failed(Throwable reason) {
         try {
             lost.accept(reason);

@@ -11,7 +11,7 @@ public interface RecordConsumer {
     void apply(RecordHeader recorded) throws DamagedRecordException;
 
     /**
-     * All records have been applied.
+     * Called after the last record was applied.
      *
      * @throws DamagedRecordException if records are missing; the message has the reason
      */

@@ -102,8 +102,8 @@ public final class RecordHeader {
     }
 
     /**
-     * Returns what is wrong with the record; null if its checksum is right and its kind is known. {@code bytes} is a view of the
-     * same memory, and {@code at} the index of this record in it. Allocates no objects for an undamaged record.
+     * Returns a description of the damage to the record; null if its checksum is right and its kind is known. {@code bytes} is a
+     * view of the same memory, and {@code at} the index of this record in it. Allocates no objects for an undamaged record.
      */
     String damage(ByteBuffer bytes, int at, CRC32C scratch) {
         scratch.reset();

@@ -22,12 +22,12 @@ import java.util.function.Consumer;
  * {@link io.modeldisk.fault.membership.Membership}, so the records are in the order of the changes. The committer acquires
  * neither of these locks.
  *
- * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so it never waits
- * under a lock. Only small records that belong to no write, and records of blocks in a checkpoint, have no reservation. An eighth
- * of the buffer is kept for them. If they need more, they wait under the lock. Records of blocks in a checkpoint leave the
- * reserved room to the writes, and a part of the rest to the small records, so if a sink fails, no write waits under a lock for
- * room that such a record has taken. A record of a block that needs more than the eighth is the exception: it may be alone in a
- * buffer.
+ * <p><b>Room.</b> A change reserves room for its records before it acquires locks ({@link #reserve}), so it never waits under a
+ * lock. Two kinds of records have no reservation: small records that belong to no write, and the BLOCK records of a checkpoint.
+ * One eighth of the buffer is kept for them. If they need more, they wait under the lock. A BLOCK record does not use the room
+ * that writes have reserved, and leaves a part of the other room to the small records. If a sink fails, therefore, no write waits
+ * under a lock for room that a BLOCK record has taken. The exception is a BLOCK record that needs more than one eighth of the
+ * buffer: it is appended if the buffer is empty.
  *
  * <p><b>Failure.</b> If a sink fails, the records stay in the buffers, {@link #reserve} refuses new changes, and the committer
  * tries again until the sink works.
@@ -37,7 +37,7 @@ import java.util.function.Consumer;
 public final class RecordLog implements AutoCloseable {
     /** The default size of each of the two buffers: 32 MiB. */
     public static final int DEFAULT_BUFFER_BYTES = 32 << 20;
-    /** The time for which {@link #awaitLearnersDurable} waits. */
+    /** The maximum time for which {@link #awaitLearnersDurable} waits. */
     static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
     /** The part of a buffer that the records of blocks leave free for small records: one thirty-second. */
@@ -70,11 +70,11 @@ public final class RecordLog implements AutoCloseable {
     private boolean closed;
     private volatile long position;
     private volatile long durable;
-    /** The position of the last change of the learners or of the learning rate. */
+    /** The position of the last record that changed the learners or the learning rate. */
     private volatile long learnersPosition;
     private volatile String failure;
     private volatile String refusal;
-    /** Used only by the committer. */
+    /** Memory for the tasks that the committer resumes. Used only by the committer. */
     private IoTask[] resumed = new IoTask[64];
 
     /**
@@ -86,7 +86,8 @@ public final class RecordLog implements AutoCloseable {
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
      * @param epoch the epoch of the primary; 0 without a coordinator
      * @param stamps the stamps of the blocks, which the log keeps current; null if no backup needs them
-     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task learns of the failure
+     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task is notified of the
+     *     failure
      * @param name the model and the number of the shard, for the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, DataMemory bufferMemory, long firstPosition, long epoch,
@@ -123,13 +124,13 @@ public final class RecordLog implements AutoCloseable {
             0, 0);
     }
 
-    /** Appends that the open round of a block was closed, see {@link RecordKind#CLOSE}. */
+    /** Appends a record of the end of a block's open round, see {@link RecordKind#CLOSE}. */
     public void closeRound(int block, long openRound, long version) {
         append(RecordKind.CLOSE, (byte) 0, block, 0, 0, 0, openRound, version, NO_BODY, 0, 0);
     }
 
     /**
-     * Appends that weights were replaced, see {@link RecordKind#RAW}.
+     * Appends a record of weights that were replaced, see {@link RecordKind#RAW}.
      *
      * @param lengthBytes the length of the range
      * @param dataBytes the length of the data, which is repeated until the range is full; 0 if the range was filled with zeros
@@ -223,11 +224,13 @@ public final class RecordLog implements AutoCloseable {
 
     private boolean hasRoom(RecordKind kind, int recordBytes) {
         long used = active.used();
-        // A write whose reservation is larger than a buffer waits for room in any case.
+        // If the writes have reserved more than a whole buffer, they wait for room anyway, so the record need not leave room for
+        // them.
         if (kind != RecordKind.BLOCK || roomTasks.reserved() > bufferBytes) {
             return used + recordBytes <= bufferBytes;
         }
-        // In an empty buffer, the record must not wait: the writes that have reserved room may wait for the lock of its block.
+        // In an empty buffer, the record must not wait: writes that have reserved room might be waiting for the lock of its
+        // block.
         return used == 0 || used + roomTasks.reserved() + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 
@@ -240,7 +243,7 @@ public final class RecordLog implements AutoCloseable {
      * Reserves room for the records of a write, before the write acquires locks. If there is no room, the task waits. The caller
      * calls {@link #release} after the write was accepted, refused or made to wait for another reason.
      *
-     * @return false if the task waits; it is resumed when there may be room
+     * @return false if the task waits; it is resumed when there might be room
      * @throws ScsiException if a sink has failed, so no change can be kept
      */
     public boolean reserve(IoTask task) throws ScsiException {
@@ -323,7 +326,7 @@ public final class RecordLog implements AutoCloseable {
         }
     }
 
-    /** Resumes tasks. The usual case, in which there is none, creates no iterator. */
+    /** Resumes tasks. Creates no iterator in the usual case, in which the list is empty. */
     private static void resumeAll(List<IoTask> tasks) {
         for (int i = 0; i < tasks.size(); i++) {
             tasks.get(i).resume();
@@ -432,7 +435,7 @@ public final class RecordLog implements AutoCloseable {
         return filled;
     }
 
-    /** The records of a buffer are durable. Called by the committer. */
+    /** Records that a buffer is durable, and resumes the tasks that wait for this. Called by the committer. */
     void committed(RecordBuffer buffer) {
         try (ScopedLock.Held _ = lock.hold()) {
             durable = buffer.lastPosition();
@@ -448,7 +451,7 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * A sink has failed. Waits for a delay. Called by the committer.
+     * Records that a sink has failed, and waits for a delay. Called by the committer.
      *
      * @return false if the log is closed, so no other attempt may be made
      */
@@ -460,7 +463,7 @@ public final class RecordLog implements AutoCloseable {
             room.signalAll();
             writes = roomTasks.writes();
         }
-        // The writes are refused.
+        // The writes are tried again, and reserve() refuses them because of the failure.
         resumeAll(writes);
         lock.lock();
         try {
@@ -469,7 +472,7 @@ public final class RecordLog implements AutoCloseable {
                 // A signal for new records does not end the delay.
             }
         } catch (InterruptedException e) {
-            // Only close() stops the committer.
+            // Ignored, because only close() stops the committer.
         } finally {
             lock.unlock();
         }

@@ -21,7 +21,7 @@ public final class RecordReader {
      * Creates a reader.
      *
      * @param records the memory, from the first record to the end of the last
-     * @param firstPosition the expected position of the first record; 0 if any position is right
+     * @param firstPosition the expected position of the first record; 0 to accept any position
      */
     public RecordReader(MemorySegment records, long firstPosition) {
         this.records = records;
@@ -65,7 +65,10 @@ public final class RecordReader {
         return header;
     }
 
-    /** True if there is no record here, but zeros up to the next multiple. A header is never all zeros, because of its kind. */
+    /**
+     * True if only zeros follow up to the next aligned offset. A header is never all zeros, because the code of its kind is not
+     * 0.
+     */
     private boolean isPadding() {
         return isZero(Math.min(records.byteSize() - next, RecordBatch.ALIGNMENT - next % RecordBatch.ALIGNMENT));
     }
@@ -84,7 +87,7 @@ public final class RecordReader {
         return current;
     }
 
-    /** The offset at which the next record, or the end of the records, is. */
+    /** The offset of the next record, or of the end of the records. */
     public long nextOffset() {
         return next;
     }

@@ -26,7 +26,10 @@ public interface RecordSink extends AutoCloseable {
      */
     void finish() throws IOException;
 
-    /** Releases the resources. Called after the last batch, by another thread. Ends a call of the other methods that blocks. */
+    /**
+     * Releases the resources. Another thread calls this method after the last batch. A call of another method that blocks then
+     * returns.
+     */
     @Override
     void close();
 }

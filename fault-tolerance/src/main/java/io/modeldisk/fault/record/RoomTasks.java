@@ -15,8 +15,8 @@ final class RoomTasks {
     /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
     private static final int UNRESERVED_PART = 8;
     /**
-     * A logical block needs at most one record of its gradient, one of its round, one that closes the round, and a part of the
-     * record of its block in a checkpoint.
+     * The room for each logical block of a write. It needs at most one record of its gradient, one of its round, one that closes
+     * the round, and a part of the record of its block in a checkpoint.
      */
     private static final int RESERVED_BYTES = 2 * LogicalBlock.BYTES + 4 * RecordHeader.BYTES;
 

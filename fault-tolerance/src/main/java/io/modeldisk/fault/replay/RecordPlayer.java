@@ -18,11 +18,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Applies the records of a shard to a shard that has just started. After all records, this shard has the same weights, versions,
- * open rounds, learners and partitions. The learners are lost, and their leases have just started.
+ * Applies the records of one shard to another shard, which has just started. After all records, the two shards have the same
+ * weights, versions, open rounds, learners and partitions. All learners of the started shard are lost at first, and their leases
+ * have just started.
  *
- * <p>If the shard has started from a checkpoint, a record of a block has no effect until the record that the checkpoint has saved
- * the block. Not thread-safe.
+ * <p>If the shard has started from a checkpoint, the records of a block have no effect before its BLOCK record, which shows that
+ * the checkpoint has saved the block. Not thread-safe.
  */
 public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsumer {
     private final ShardBlocks store;
@@ -41,8 +42,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
      * Creates a player.
      *
      * @param learningRate the learning rate of the aggregator; null if it has none
-     * @param checkpoint the number in the {@link io.modeldisk.fault.record.RecordKind#BLOCK BLOCK} records of the checkpoint
-     * from
+     * @param checkpoint the number in the {@link io.modeldisk.fault.record.RecordKind#BLOCK BLOCK} records of the checkpoint from
      *     which the shard has started; 0 if the shard has started from its initial weights
      */
     public RecordPlayer(ShardBlocks store, ShardRounds<M> consistency, Membership<Nexus, M> learners,
@@ -91,7 +91,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
                     numberLearners();
                 }
                 case RATE -> {
-                    // A gradient before the record has the earlier rate.
+                    // Earlier gradients must be applied with the earlier rate.
                     store.awaitDevice();
                     RateRecords.restore(record, learningRate);
                 }
@@ -158,7 +158,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
 
     private void start(ShardBlock block, RecordHeader record) throws DamagedRecordException {
         if (record.checkpoint() != checkpoint) {
-            // The checkpoint was not completed, or is an older one.
+            // This record belongs to another checkpoint, which is older or was not completed.
             return;
         }
         if (record.version() != block.version()) {

@@ -1,2 +1,5 @@
-/** Applies records to a shard that has started and serves nobody yet. This package must not know where the records come from. */
+/**
+ * Applies records to a shard that has started and serves no learner yet. This package must not depend on the source of the
+ * records.
+ */
 package io.modeldisk.fault.replay;

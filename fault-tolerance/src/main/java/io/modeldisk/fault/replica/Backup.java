@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 /**
  * A process that is a backup of a shard.
  *
- * @param name the name of the process, which the coordinator knows
+ * @param name the name under which the process is registered at the coordinator
  * @param address the address at which it serves
  */
 public record Backup(String name, InetSocketAddress address) {}

@@ -27,7 +27,7 @@ import org.apache.logging.log4j.Logger;
 final class BackupConnection implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackupConnection.class);
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(250);
-    /** The images of blocks that are not durable yet need at most this part of a buffer, so pushes have room. */
+    /** Images of blocks that are not durable yet take at most one eighth of a buffer, so there is room for pushes. */
     private static final int IMAGES_PART = 8;
 
     /** The states of a backup. */
@@ -79,7 +79,7 @@ final class BackupConnection implements AutoCloseable {
                     String text = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
                     if (!isClosed() && !text.equals(reported)) {
                         reported = text;
-                        // After an error in modeldisk too, the shard needs its backup again.
+                        // The thread tries again even after an error in modeldisk, because the shard needs its backup.
                         LOG.warn("backup {} at {} is not in sync; the primary tries again: {}", peer.name(),
                             peer.address(), text, e instanceof IOException ? null : e);
                     }
@@ -88,7 +88,7 @@ final class BackupConnection implements AutoCloseable {
                 pause();
             }
         } catch (InterruptedException e) {
-            // close() ends the thread.
+            // close() has interrupted the thread, which ends.
         }
         // The stream of a backup in sync stays open, so the log can send the last records. The sink closes it.
         if (currentState() != State.IN_SYNC) {
@@ -112,7 +112,7 @@ final class BackupConnection implements AutoCloseable {
             changed.signalAll();
         }
         BlockStamps theirs = opened.readStamps(backups.source().stamps().blocks());
-        // The records change the blocks of the backup one after the other.
+        // The backup must not become the primary now, because the records change its blocks one after another.
         backups.members().remove(peer.name());
         backups.sink().add(opened);
         int sent = sendBlocks(opened, theirs);
@@ -178,9 +178,9 @@ final class BackupConnection implements AutoCloseable {
     }
 
     /**
-     * A stream has failed. Does nothing if it is not the stream of this connection. If the backup was in sync, the coordinator is
-     * told before this method returns. The caller then calls {@link BackupMembers#removeUnconfirmed}, because an addition of the
-     * backup may have failed before.
+     * Handles the failure of a stream. Does nothing if the stream does not belong to this connection. If the backup was in sync,
+     * this method removes it at the coordinator. The caller must then call {@link BackupMembers#removeUnconfirmed}, because an
+     * earlier attempt to add the backup might have failed.
      *
      * @throws IOException if the coordinator did not confirm; the state is then unchanged
      */
@@ -209,7 +209,7 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Closes the stream, and connects again. The coordinator knows that the backup is not in sync. */
+    /** Lets the thread close the stream and connect again. Before, removes the backup at the coordinator if it was in sync. */
     void restart(String why) throws IOException {
         BackupStream current;
         try (ScopedLock.Held _ = lock.hold()) {
@@ -264,8 +264,8 @@ final class BackupConnection implements AutoCloseable {
     }
 
     /**
-     * Notes whether the coordinator lists the backup. A backup that is not listed has stopped, or has lost only the coordinator:
-     * its stream is used as long as it is open, and is not opened again.
+     * Notes whether the coordinator lists the backup. A backup that is not listed has stopped, or has lost only its connection
+     * with the coordinator. Its stream is used as long as it is open, but is not opened again.
      *
      * @return whether the connection is still in use
      */
@@ -286,7 +286,7 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Stops the thread. A backup that was in sync stays so for the coordinator. */
+    /** Stops the thread. The coordinator keeps a backup that was in sync in its list of backups in sync. */
     @Override
     public void close() {
         try (ScopedLock.Held _ = lock.hold()) {

@@ -3,7 +3,7 @@ package io.modeldisk.fault.replica;
 import java.io.IOException;
 
 /**
- * The backups that may become the primary of a shard, as the coordinator knows them. At first, these are the backups of the
+ * The backups that may become the primary of a shard, as the coordinator stores them. At first, these are the backups of the
  * former primary that had all its records. Thread-safe.
  */
 public interface BackupMembers {
@@ -15,8 +15,8 @@ public interface BackupMembers {
     void add(String backup) throws IOException;
 
     /**
-     * Removes the backups of the former primary that were not added since, because they lack the next record. Until
-     * then they are members: if this process ends before its first record, one of them becomes the primary.
+     * Removes the backups of the former primary that were not added again, because they do not receive the next record. Before
+     * this call, they are members, so one of them becomes the primary if this process ends before its first record.
      *
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
      */
@@ -30,7 +30,7 @@ public interface BackupMembers {
     void remove(String backup) throws IOException;
 
     /**
-     * Removes the backups whose addition was not confirmed: the coordinator may have added them, although {@link #add} has
+     * Removes the backups whose addition was not confirmed: the coordinator might have added them, although {@link #add} has
      * failed. Does nothing if there is none.
      *
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary

@@ -14,16 +14,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The backups of a shard as a sink of its records. A batch is durable when every backup has applied it, or is no longer a backup
- * in sync. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
+ * The backups of a shard as a sink of its records. A batch is durable when every backup that is still in sync has applied the
+ * batch. A stream that is added gets its first batch at the next {@link #begin}. Thread-safe.
  */
 final class BackupSink implements RecordSink {
-    /** Tells the coordinator which backups lack records. */
+    /** Informs the coordinator which backups lack records. */
     interface Losses {
         /**
-         * The first records will count as durable after this method has returned. No backup has them that has no stream.
+         * Called before the first records count as durable. Backups without a stream do not have these records.
          *
-         * @throws IOException if the coordinator cannot be told now; the sink tries again
+         * @throws IOException if the coordinator cannot be informed now; the sink tries again
          */
         void begins() throws IOException;
 
@@ -83,7 +83,7 @@ final class BackupSink implements RecordSink {
             try {
                 streams.get(i).send(batch);
             } catch (IOException e) {
-                // await() throws the same failure.
+                // await() throws the same exception for this stream.
             }
         }
     }
@@ -113,7 +113,7 @@ final class BackupSink implements RecordSink {
         }
     }
 
-    /** Tells the coordinator about one change. */
+    /** Informs the coordinator of one change. */
     private void tell() throws IOException {
         if (!begun) {
             losses.begins();
@@ -124,7 +124,7 @@ final class BackupSink implements RecordSink {
         }
     }
 
-    /** Waits before the next attempt to tell the coordinator. Returns false if there must be no other attempt. */
+    /** Waits before the next attempt to inform the coordinator. Returns false if there must be no other attempt. */
     private boolean pause() {
         long deadlineNs = clock.nanoTime() + RETRY_NS;
         lock.lock();
@@ -142,7 +142,7 @@ final class BackupSink implements RecordSink {
         }
     }
 
-    /** From now on, a batch fails at once if the coordinator cannot be told about a lost backup. */
+    /** From now on, a batch fails at once if the coordinator cannot be informed of a lost backup. */
     void end() {
         try (ScopedLock.Held _ = lock.hold()) {
             ending = true;

@@ -21,7 +21,7 @@ public interface BackupSource {
     void appendRoster(RecordLog log);
 
     /**
-     * Appends the BLOCK of a block, which follows an image. The caller holds the lock of the block.
+     * Appends the BLOCK record of a block, which must follow the image of the block. The caller holds the lock of the block.
      *
      * @return the position of the record
      * @throws IOException if a sink of the records has failed

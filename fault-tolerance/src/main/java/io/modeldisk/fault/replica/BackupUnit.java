@@ -127,7 +127,7 @@ public final class BackupUnit implements LogicalUnit {
 
     @Override
     public void unpin(Pin pin) {
-        // The data of a read is in the scratch memory of its task.
+        // There is nothing to release: the data of a read is in the scratch memory of its task.
     }
 
     @Override
@@ -137,7 +137,7 @@ public final class BackupUnit implements LogicalUnit {
 
     @Override
     public void forget(IoTask task) {
-        // No task waits at this logical unit.
+        // There is nothing to forget: no task waits at this logical unit.
     }
 
     @Override

@@ -47,7 +47,7 @@ public final class Backups implements AutoCloseable {
         this.sink = new BackupSink(new Losses(), clock);
     }
 
-    /** The sink that the record log must have. */
+    /** The sink that must be added to the record log. */
     public RecordSink recordSink() {
         return sink;
     }
@@ -60,8 +60,8 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Sets the processes that are backups now. Connects to new ones. A connection with another process ends with its stream: the
-     * next process at the same address is another backup.
+     * Sets the processes that are backups now. Connects to new backups. A connection with a process that is no longer a backup
+     * ends with its stream. A later process at the same address is another backup.
      */
     public void set(Collection<Backup> peers) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -99,13 +99,13 @@ public final class Backups implements AutoCloseable {
             for (BackupConnection connection : all()) {
                 connection.lost(stream, reason);
             }
-            // The addition of this backup may have failed without an answer. Its connection may already have another stream, or
-            // be gone, so this does not depend on the connection.
+            // An attempt to add this backup might have failed without an answer. Its connection might already use another stream,
+            // or be gone, so this call does not depend on the connection.
             members.removeUnconfirmed();
         }
     }
 
-    /** Makes a backup catch up again, because it may have discarded its blocks. */
+    /** Makes a backup catch up again, because it might have discarded its blocks. */
     public void catchUpAgain(String backup, String reason) throws IOException {
         for (BackupConnection connection : all()) {
             if (connection.peer().name().equals(backup)) {

@@ -14,12 +14,12 @@ import java.nio.ByteOrder;
 public final class BlockImage {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** The index of the block of a record with the history of the shard. */
+    /** The block index of a record that contains the history of the shard instead of a block. */
     public static final int NO_BLOCK = -1;
 
     private BlockImage() {}
 
-    /** Appends the number of the shard's history, which is not a block. */
+    /** Appends a record with the number of the shard's history, and without a block. */
     public static void appendHistory(RecordLog log, long history) {
         log.append(RecordKind.IMAGE, RecordHeader.WITHOUT_DATA, NO_BLOCK, 0, 0, 0, history, 0, (_, _) -> {});
     }
@@ -29,7 +29,7 @@ public final class BlockImage {
         return RecordHeader.recordBytes(BlockStamps.BYTES + block.lengthBytes() + block.stateBytes());
     }
 
-    /** Appends the image of a block with its data. A BLOCK must follow. */
+    /** Appends the image of a block with its data. The BLOCK record of the same block must follow. */
     static void append(RecordLog log, ShardBlock block, BlockStamps stamps) {
         MemorySegment weights = block.readable().weights();
         MemorySegment state = block.state();

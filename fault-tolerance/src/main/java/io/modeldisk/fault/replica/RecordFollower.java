@@ -69,9 +69,9 @@ public final class RecordFollower implements AutoCloseable {
     private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
-    /** True if the stream has had a write. Before, the shard has all that it had at the end of the last stream. */
+    /** True after the first write of the stream. Before, the shard is in the state of the end of the last stream. */
     private boolean written;
-    /** True if any stream has had a write. */
+    /** True after the first write of any stream. */
     private boolean changed;
     private long lastPosition;
     /** The block of the last record, if it was an image with data. */
@@ -205,7 +205,8 @@ public final class RecordFollower implements AutoCloseable {
             }
             case IMAGE -> applyImage(record);
             case BLOCK -> {
-                // A current block has not changed: a checkpoint of the primary has saved it.
+                // Without an image before it, the record was written because a checkpoint of the primary has saved the block,
+                // which has not changed.
                 if (record.block() == imageBlock) {
                     player.apply(record);
                     current.set(imageBlock);
@@ -283,21 +284,21 @@ public final class RecordFollower implements AutoCloseable {
         }
     }
 
-    /** Returns whether no primary has changed the shard, which has the weights of its start. */
+    /** Returns whether the shard still has the weights of its start, because no primary has changed it. */
     public boolean isInitial() {
         try (ScopedLock.Held _ = lock.hold()) {
             return !changed;
         }
     }
 
-    /** Returns whether the shard has all blocks and learners of a primary. Otherwise it may have blocks of different times. */
+    /** Returns whether the shard has all blocks and learners of a primary. Otherwise, its blocks might be of different times. */
     public boolean isWhole() {
         try (ScopedLock.Held _ = lock.hold()) {
             return hasRoster && current.cardinality() == stamps.blocks();
         }
     }
 
-    /** The number of blocks that may be older than those of the primary. */
+    /** The number of blocks that might be older than those of the primary. */
     public int oldBlocks() {
         try (ScopedLock.Held _ = lock.hold()) {
             return state == State.FOLLOWING ? stamps.blocks() - current.cardinality() : stamps.blocks();

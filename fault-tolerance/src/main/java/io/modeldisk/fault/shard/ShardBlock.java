@@ -5,8 +5,8 @@ import io.modeldisk.platform.threads.ScopedLock;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block of weights. Except for {@link #hold}, {@link #version} and what never changes, the caller of a method holds the lock of
- * the block.
+ * A block of weights. The caller of a method must hold the lock of the block, except for {@link #hold}, {@link #version} and
+ * values that never change.
  */
 public interface ShardBlock {
     /** The index of the block within the shard, from 0. */

@@ -13,7 +13,7 @@ public interface ShardBlocks {
 
     /**
      * Sets the listener that is called before each change of a block; null for no listener. When this method has returned, every
-     * change of a block that is not locked yet calls the listener. A change in progress may still miss it.
+     * change that locks its block later calls the listener. A change that is already in progress might not call it.
      */
     void watch(ChangeListener listener);
 

@@ -9,7 +9,7 @@ import java.util.function.LongFunction;
 /**
  * The rounds of a shard, which its consistency mode opens and closes. Thread-safe.
  *
- * @param <M> a learner of the shard
+ * @param <M> the type of a learner
  */
 public interface ShardRounds<M> {
     /**

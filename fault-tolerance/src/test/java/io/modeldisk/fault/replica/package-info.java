@@ -1,2 +1,2 @@
-/** Tests of {@link io.modeldisk.server.replica}. */
+/** Tests of the backups of a shard. */
 package io.modeldisk.fault.replica;
