@@ -33,7 +33,7 @@ public final class CheckpointLog {
     private final JournalSink journal;
     private final Membership<Nexus, ?> learners;
     private final NanoClock clock;
-    /** Null if the aggregator has no learning rate. */
+    /** The learning rate of the aggregator; null if it has none. */
     private final LearningRate learningRate;
     /** The id of the checkpoint that the shard has begun; 0 before the first checkpoint. */
     private long id;

@@ -61,13 +61,13 @@ public final class Checkpointer implements AutoCloseable {
     private final WeightFiles weights;
     private final BlockCopies copies;
     private final PeriodicThread thread;
-    /** Null if the shard never needs to go back because of other shards. */
+    /** The starts of all shards; null if this shard never needs to go back because of other shards. */
     private final ShardStarts starts;
-    /** Null if the shard has no journal. */
+    /** The records in the shard's journal; null if the shard has no journal. */
     private final CheckpointLog log;
     private final Runnable goBack;
     private final BooleanSupplier mayServe;
-    /** Null except on shard 0. */
+    /** The requests of checkpoints; null except on shard 0. */
     private final CheckpointRequests requests;
     private final PlannedStop stop;
     private final long changesAtStart;

@@ -167,9 +167,10 @@ final class ShardStarts {
         }
         if (missing >= 0 && missing != reported) {
             LOG.warn(absent >= 0
-                ? "this start waits until shard {} has started with the same --state {}, at most {} min; all shards of a model need one"
-                    + " shared directory"
-                : "this start waits until shard {} has started from the same checkpoint in --state {}; in bsp, all shards start together",
+                ? "this start waits until shard {} has started with the same --state {}, at most {} min; all shards of a"
+                    + " model need one shared directory"
+                : "this start waits until shard {} has started from the same checkpoint in --state {}; in bsp, all shards"
+                    + " start together",
                 missing, state.path(), FIRST_START.toMinutes());
         }
         reported = missing;

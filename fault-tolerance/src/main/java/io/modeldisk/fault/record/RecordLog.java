@@ -51,7 +51,7 @@ public final class RecordLog implements AutoCloseable {
     private final RecordBuffer[] buffers;
     private final RecordCommitter committer;
     private final long epoch;
-    /** Null if no backup needs stamps. */
+    /** The stamps of the blocks; null if no backup needs them. */
     private final BlockStamps stamps;
 
     private final ScopedLock lock = new ScopedLock();

@@ -29,7 +29,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
     private final ShardBlocks store;
     private final ShardRounds<M> consistency;
     private final Membership<Nexus, M> learners;
-    /** Null if the aggregator has no learning rate. */
+    /** The learning rate of the aggregator; null if it has none. */
     private final LearningRate learningRate;
     private final long checkpoint;
     /** For each block, whether its records have an effect. */

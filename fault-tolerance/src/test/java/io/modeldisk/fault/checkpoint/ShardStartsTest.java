@@ -25,7 +25,7 @@ class ShardStartsTest {
     private Path folder;
     private final ManualClock clock = new ManualClock();
 
-    /** A shard that starts again until the other shards agree. Can load only some of the checkpoints. */
+    /** A shard that starts again until the other shards agree with it. The shard can load only some of the checkpoints. */
     private final class Starting {
         private final int shard;
         private final int shards;
@@ -105,12 +105,12 @@ class ShardStartsTest {
             starting.get(random.nextInt(starting.size())).step();
         }
         for (Starting each : starting) {
-            assertThat(each.step()).as("shard %d agrees with all", each.shard).isTrue();
+            assertThat(each.step()).as("all shards agree with shard %d", each.shard).isTrue();
         }
     }
 
     @Test
-    void shardThatHasSavedTheCheckpointOfAnotherShardsStopNeedNotGoBack() throws IOException {
+    void shardThatSavedTheSameCheckpointAsAStoppedShardNeedNotGoBack() throws IOException {
         ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1, clock);
         ShardStarts second = ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1, clock);
         first.firstDisagreement(number -> number == 1);
@@ -123,7 +123,7 @@ class ShardStartsTest {
     }
 
     @Test
-    void shardGoesBackIfItChangesWhileItAgrees() throws IOException {
+    void shardGoesBackIfItsWeightsChangeWhileItAgrees() throws IOException {
         ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 1, clock);
         ShardStarts.begin(StateDirectory.open(folder), 1, 2, 1, clock);
         AtomicInteger calls = new AtomicInteger();
@@ -133,7 +133,7 @@ class ShardStartsTest {
     }
 
     @Test
-    void shardThatNeverStartsWithTheDirectoryIsWaitedForOnlyFiveMinutes() throws IOException {
+    void startWaitsOnlyFiveMinutesForAShardThatNeverUsedTheDirectory() throws IOException {
         ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 0, clock);
         assertThat(first.areAgreed(_ -> true)).isFalse();
         clock.advance(Duration.ofMinutes(5));
@@ -144,7 +144,7 @@ class ShardStartsTest {
     }
 
     @Test
-    void shardThatHasStartedWithTheDirectoryIsWaitedForWithoutALimit() throws IOException {
+    void startWaitsWithoutALimitForAShardThatHasUsedTheDirectory() throws IOException {
         ShardStarts.begin(StateDirectory.open(folder), 1, 2, 0, clock);
         ShardStarts first = ShardStarts.begin(StateDirectory.open(folder), 0, 2, 0, clock);
         clock.advance(Duration.ofHours(1));

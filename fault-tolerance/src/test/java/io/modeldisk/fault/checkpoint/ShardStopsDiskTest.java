@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The stop of a shard on a disk that loses what was not synchronized. */
+/** Tests the stop of a shard on a disk that loses unsynchronized data. */
 @Timeout(60)
 @Tag("mount")
 class ShardStopsDiskTest {
@@ -24,7 +24,7 @@ class ShardStopsDiskTest {
     private Path base;
 
     @Test
-    void historyThatAShardHasTakenIsGoneAfterACrash() throws IOException {
+    void deletionOfTheHistoryThatAShardHasTakenSurvivesACrash() throws IOException {
         assumeTrue(Files.isWritable(Path.of("/dev/fuse")), "/dev/fuse is missing");
         try (CrashDisk disk = CrashDisk.mount(Files.createDirectory(base.resolve("disk")))) {
             Path path = disk.directory().resolve("state");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes of shard 0, of which one was paused, use the directory of a model. */
+/** Tests the directory of a model that two processes of shard 0 use, one of which was paused. */
 class StateDirectoryTest {
     private static final ModelFacts MODEL = new ModelFacts("test", 8192, 4096, 0, 1, "sum", "asp", 1, "zeros");
 
@@ -94,7 +94,7 @@ class StateDirectoryTest {
     }
 
     @Test
-    void allProcessesSeeOneIdentity(@TempDir Path other) throws Exception {
+    void allProcessesReadTheSameIdentity(@TempDir Path other) throws Exception {
         List<Callable<String>> processes = Collections.nCopies(8, () -> StateDirectory.open(folder).identity());
         Set<String> seen = new HashSet<>();
         try (ExecutorService executor = Executors.newCachedThreadPool()) {

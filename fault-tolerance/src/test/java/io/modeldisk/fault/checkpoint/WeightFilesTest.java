@@ -20,7 +20,7 @@ class WeightFilesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5})
-    void pageOfTheModelIsAPageOfTheFile(int seed) {
+    void pagesOfTheModelStartAtPagesOfTheFile(int seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Tensor> tensors = new ArrayList<>();
         long end = 0;

@@ -49,7 +49,7 @@ final class CoordinatorTest {
     }
 
     @Test
-    void sessionsAreAcceptedFromOneSecondToSixty() throws Exception {
+    void sessionTimeoutMustBeFromOneToSixtySeconds() throws Exception {
         try (Coordinator coordinator = launch(null)) {
             for (Duration session : List.of(Duration.ofSeconds(1), Duration.ofSeconds(60))) {
                 try (CoordinatorClient client = CoordinatorClient.connect(client(coordinator, session))) {
@@ -116,7 +116,7 @@ final class CoordinatorTest {
     }
 
     @Test
-    void serverThatIsNoZooKeeperIsNamedWithinTheTimeLimit() throws Exception {
+    void connectFailsWithinTheTimeLimitForAServerThatIsNotZooKeeper() throws Exception {
         try (ServerSocket other = new ServerSocket(0, 16, InetAddress.getLoopbackAddress())) {
             InetSocketAddress address = new InetSocketAddress("127.0.0.1", other.getLocalPort());
             assertThatThrownBy(() -> CoordinatorClient

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs several roles for one shard in this process. The threads of the roles do not run: the tests call {@link ShardRole#step}
- * and {@link ShardRole#watch}.
+ * Tests several roles for one shard in this process. The threads of the roles do not run; instead, the tests call
+ * {@link ShardRole#step} and {@link ShardRole#watch}.
  */
 @Timeout(120)
 final class ShardRoleTest {
@@ -91,7 +91,7 @@ final class ShardRoleTest {
             Leader.class);
     }
 
-    /** Ends the session of a role on the server's side, as after a silence of the process. */
+    /** Ends the session of a role in the ZooKeeper server, as if the process had been silent for too long. */
     private void expire(ShardRole role) throws Exception {
         String path = "/modeldisk/m/shards/0/replicas/" + role.id();
         long session = observer.run(curator -> curator.checkExists().forPath(path)).getEphemeralOwner();
@@ -184,7 +184,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void primaryServesOnIfItsSuccessorEndsBeforeItHasAccepted() throws Exception {
+    void primaryContinuesToServeIfItsSuccessorEndsBeforeAccepting() throws Exception {
         ShardRole first = role();
         ShardRole second = role();
         offer(first, second);
@@ -212,7 +212,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void successorTakesOverIfThePrimaryEndsBeforeItHasAccepted() throws Exception {
+    void successorTakesOverIfThePrimaryEndsBeforeTheSuccessorAccepts() throws Exception {
         ShardRole first = role();
         ShardRole second = role();
         offer(first, second);
@@ -224,7 +224,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void othersStayInSyncWhenAProcessTakesOver() throws Exception {
+    void otherReplicasStayInSyncWhenAProcessTakesOver() throws Exception {
         ShardRole first = role();
         ShardRole second = role();
         ShardRole third = role();
@@ -239,7 +239,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void primaryThatGoesBackBeginsAnEpochInWhichNobodyElseIsInSync() throws Exception {
+    void primaryThatGoesBackBeginsAnEpochInWhichNoOtherReplicaIsInSync() throws Exception {
         ShardRole first = role();
         ShardRole second = role();
         first.inSync(Set.of(first.id(), second.id()));
@@ -371,16 +371,16 @@ final class ShardRoleTest {
     }
 
     @Test
-    void answersOfZooKeeperProlongTheServing() throws Exception {
+    void answerOfZooKeeperProlongsTheLeaseOfThePrimary() throws Exception {
         ShardRole first = role();
         clock.advance(SESSION.dividedBy(2));
         first.watch();
         clock.advance(SESSION.dividedBy(2));
-        await("the answer has prolonged the serving", first::mayServe);
+        await("the answer has prolonged the lease", first::mayServe);
     }
 
     @Test
-    void pausedPrimaryNeverServesBesideItsSuccessor() throws Exception {
+    void pausedPrimaryNeverServesAtTheSameTimeAsItsSuccessor() throws Exception {
         ManualClock paused = new ManualClock();
         ShardRole first = role(roleContext(paused));
         ShardRole second = role();
@@ -398,7 +398,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void primaryOfAnOldEpochLearnsThatItHasLost() throws Exception {
+    void primaryBecomesStandbyWhenAnotherProcessHasTheNextEpoch() throws Exception {
         ShardRole first = role();
         Leader other = first.leader().next("other", Set.of("other"));
         observer.run(curator -> curator.create().withMode(CreateMode.EPHEMERAL)
@@ -438,7 +438,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void watchSeesLeadersAndReplicas() throws Exception {
+    void watchShowsLeadersAndReplicas() throws Exception {
         assertThatThrownBy(() -> ModelWatch.open(context(), "m", NanoClock.SYSTEM)).isInstanceOf(IOException.class)
             .hasMessageContaining("knows no model 'm'");
         ShardRole first = role();

@@ -41,7 +41,7 @@ final class Journal implements AutoCloseable {
 
         @Override
         public void end() {
-            // All records fit.
+            // There is nothing to check: this consumer accepts every record.
         }
     }
 
@@ -79,7 +79,9 @@ final class Journal implements AutoCloseable {
         return this;
     }
 
-    /** The id of the checkpoint at which the records begin; 0 if all records count, -1 if there is no record. */
+    /**
+     * The id of the checkpoint that contains the first records; 0 if no checkpoint contains records, -1 if there are no records.
+     */
     long begin() {
         return begin;
     }
@@ -103,12 +105,12 @@ final class Journal implements AutoCloseable {
         return write(batch(count, -1, 0));
     }
 
-    /** Makes a batch with a ROSTER durable, which begins a checkpoint. */
+    /** Makes a batch durable that contains the ROSTER record with which a checkpoint begins. */
     Journal roster(int pushesBefore, int pushesAfter, long checkpoint) throws IOException {
         return write(batch(pushesBefore + 1 + pushesAfter, pushesBefore, checkpoint));
     }
 
-    /** Makes the record that a checkpoint has saved the block durable. */
+    /** Makes a BLOCK record durable, which shows that a checkpoint has saved the block. */
     Journal block(long checkpoint) throws IOException {
         kind = BLOCK;
         write(batch(1, -1, checkpoint));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The journal on a disk that fails, is full, or loses what was not synchronized. */
+/** Tests the journal on a disk that fails, is full, or loses unsynchronized data. */
 @Timeout(120)
 @Tag("mount")
 final class JournalDiskTest {
@@ -34,7 +34,7 @@ final class JournalDiskTest {
         state = disk.directory().resolve("state");
     }
 
-    /** Ends the process and the machine, and checks that the journal has the records up to {@code last}. */
+    /** Simulates a crash of the process and the machine, and checks that the journal has the records up to {@code last}. */
     private void assertSurvives(Journal journal, long last) throws IOException {
         journal.die();
         disk.crash();
@@ -143,7 +143,7 @@ final class JournalDiskTest {
     }
 
     @Test
-    void segmentsThatWereCutStayAwayAfterACrash() throws IOException {
+    void cutSegmentsDoNotReappearAfterACrash() throws IOException {
         Journal journal = new Journal(state);
         for (int i = 0; i < 4; i++) {
             journal.roster(0, 2, i + 1);

@@ -141,7 +141,7 @@ final class JournalTest {
     }
 
     @Test
-    void flippedBitInTheLastBatchCutsItOffAndInAnEarlierBatchIsRefused() throws IOException {
+    void onlyTheLastBatchIsCutOffBecauseOfAFlippedBit() throws IOException {
         writeAndDie(1, 1, 1);
         Path segment = segments().getFirst();
         byte[] whole = Files.readAllBytes(segment);
@@ -240,7 +240,7 @@ final class JournalTest {
     }
 
     @Test
-    void startWaitsWithinABoundForAProcessThatUsesTheJournal() throws Exception {
+    void startWaitsForALimitedTimeForAProcessThatUsesTheJournal() throws Exception {
         Journal former = new Journal(state).push(1);
         ModelFacts facts = Journal.facts("m", "sum");
         ManualClock clock = new ManualClock();
@@ -316,14 +316,14 @@ final class JournalTest {
     }
 
     @Test
-    void segmentsBeforeAnUnfinishedCheckpointStay() throws IOException {
+    void segmentsBeforeAnUnfinishedCheckpointAreKept() throws IOException {
         Journal journal = new Journal(state);
         journal.push(2).roster(0, 2, 1).push(1).die();
         replays(6);
     }
 
     @Test
-    void journalThatBeganAtACheckpointIsReadFromItsBegin() throws IOException {
+    void journalThatBeganAtACheckpointIsReadFromItsFirstRecord() throws IOException {
         ModelFacts facts = Journal.facts("m", "sum");
         try (Journal journal = new Journal(state, facts, 77, 1 << 20)) {
             journal.push(2);

@@ -116,7 +116,7 @@ class PartitionTest {
         membership.left("a");
         Membership<String, Learner> replica = forming(2);
         changes.subList(0, 2).forEach(replica::repeat);
-        // The record of a push of round 4 stands before the changes that the shard made before it opened the round.
+        // The record of a push of round 4 precedes the records of changes that the shard made before it opened this round.
         replica.opened(4);
         changes.subList(2, 4).forEach(replica::repeat);
         membership.opened(4);
@@ -183,7 +183,7 @@ class PartitionTest {
         }
     }
 
-    /** A job whose learners join, leave, die, push and ask for their parts at random. Compares all returned parts of a round. */
+    /** A job whose learners join, leave, die, push and request their parts at random. Compares all returned parts of a round. */
     private final class RandomJob {
         private static final int STEPS = 100;
         private static final List<String> KEYS = List.of("a", "b", "c", "d", "e");
@@ -295,7 +295,7 @@ class PartitionTest {
             return partition.rank();
         }
 
-        /** Asks for the parts of all current learners in a new round in which all of them take part. */
+        /** Requests the parts of all current learners in a new round in which all of them take part. */
         private void askAll() {
             List<Learner> members = membership.roster().members();
             long round = Math.max(lastRound + 1, members.stream().mapToLong(Member::joinRound).max().orElseThrow());

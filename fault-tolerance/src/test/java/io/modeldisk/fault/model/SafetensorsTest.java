@@ -176,12 +176,12 @@ class SafetensorsTest {
         7b226d6574616461 | this is JSON, such as the index of a model that consists of several files
         4747554603000000 | this is a GGUF file; use the .safetensors file
         """)
-    void fileOfAnotherFormatIsNamed(String start, String message) throws IOException {
+    void messageNamesTheFormatOfAFileThatIsNotSafetensors(String start, String message) throws IOException {
         assertInvalid(Files.write(folder.resolve("m.bin"), HexFormat.of().parseHex(start + "00".repeat(99))), message);
     }
 
     @Test
-    void integerTensorIsNotToBeConverted() throws IOException {
+    void integerTensorIsRefusedWithTheAdviceToLeaveItOut() throws IOException {
         assertInvalid(file("{'n':{'dtype':'I64','shape':[3],'data_offsets':[0,24]}}"),
             "tensor 'n' has dtype I64", "leave the tensor out of the file");
     }
@@ -197,7 +197,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void readErrorNamesAFileThatBecameShorter() throws IOException {
+    void readErrorNamesTheFileThatHasBecomeShorter() throws IOException {
         Path file = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
         ModelSource source = ModelSource.fromSafetensors(file);
         Files.write(file, new byte[8]);
@@ -224,7 +224,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void namesOfAModelOfZerosFollowEachOtherInTheOrderOfTheFile() throws IOException {
+    void tensorsOfANamesFileWithoutOffsetsAreInTheOrderOfTheFile() throws IOException {
         ModelSource source = ModelSource.named(
             names("{'b':{'shape':[2,3]},'a/x':{'dtype':'F32','shape':[]},'':{'shape':[0]}}"),
             null);
@@ -259,7 +259,7 @@ class SafetensorsTest {
         "{}|8|has 0 tensors and no data",
         "{'a':|8|not valid JSON",
         "{'\\ud800':{'shape':[2]}}|8|Broken surrogate pair"})
-    void wrongNamesOfTensorsAreRefused(String json, long size, String message) throws IOException {
+    void invalidNamesFileIsRefused(String json, long size, String message) throws IOException {
         Path file = names(json);
         assertThatThrownBy(() -> ModelSource.named(file, size)).isInstanceOf(InvalidSafetensorsException.class)
             .hasMessageStartingWith(file + ": ").hasMessageContaining(message);

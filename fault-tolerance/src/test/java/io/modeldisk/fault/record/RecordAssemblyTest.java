@@ -127,7 +127,7 @@ class RecordAssemblyTest {
     }
 
     @Test
-    void newStreamMayBeginAtAnyPosition() throws DamagedRecordException {
+    void newStreamCanBeginAtAnyPosition() throws DamagedRecordException {
         write(7, 8);
         assertThat(putAll()).containsExactly(7L);
         assembly.beginStream();

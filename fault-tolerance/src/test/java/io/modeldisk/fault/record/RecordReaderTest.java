@@ -66,7 +66,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void everyFlippedBitIsFound() throws DamagedRecordException {
+    void everyFlippedBitIsDetected() throws DamagedRecordException {
         write(1, 21);
         for (long bit = 0; bit < end * 8L; bit++) {
             byte value = memory.get(ValueLayout.JAVA_BYTE, bit / 8);
@@ -78,7 +78,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void recordThatIsCutShortIsFound() throws DamagedRecordException {
+    void recordThatIsCutShortIsDetected() throws DamagedRecordException {
         write(1, 21);
         write(2, 100);
         for (int length = 89; length < end; length++) {
@@ -89,7 +89,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void missingRecordIsFound() throws DamagedRecordException {
+    void missingRecordIsDetected() throws DamagedRecordException {
         write(1, 8);
         write(3, 8);
         RecordReader reader = reader();
@@ -99,7 +99,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void recordAfterAHoleIsFound() throws DamagedRecordException {
+    void recordAfterAHoleIsRefused() throws DamagedRecordException {
         write(1, 8);
         end = 2 * PAGE;
         write(2, 8);

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sends records of a log to the follower of a backup, over connections. */
+/** Tests streams of records from the log of a primary to the follower of a backup, over real connections. */
 @Timeout(60)
 class BackupStreamTest {
     private static final int BLOCKS = 40;
@@ -83,7 +83,7 @@ class BackupStreamTest {
         source = DataMemory.allocate(BLOCK);
     }
 
-    /** The coordinator, which knows the failures that {@link #lost} contains. */
+    /** A coordinator that adds each reported failure to {@link #lost}, and first fails for {@link #refusals} times. */
     private final class Losses implements BackupSink.Losses {
         @Override
         public void begins() throws IOException {
@@ -126,12 +126,12 @@ class BackupStreamTest {
 
         @Override
         public void nexusEstablished(Nexus nexus) {
-            // Not needed.
+            // The tests need no action here.
         }
 
         @Override
         public void nexusLost(Nexus nexus, boolean loggedOut) {
-            // Not needed.
+            // The tests need no action here.
         }
     }
 
@@ -157,7 +157,7 @@ class BackupStreamTest {
             NanoClock.SYSTEM, LIMIT.toNanos());
     }
 
-    /** Appends the image of each block without data, so the backup keeps its blocks. */
+    /** Appends an image without data for each block, so the backup keeps its own contents of the block. */
     private long keepBlocks() {
         long last = 0;
         for (int i = 0; i < BLOCKS; i++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests how a model behaves while another process serves a shard: the shard at the known address is not active. */
+/** Tests how a model behaves while another process serves a shard, so the process at the known address is not active. */
 @Timeout(60)
 class AccessStateTest {
     private static final int MIB = 1 << 20;

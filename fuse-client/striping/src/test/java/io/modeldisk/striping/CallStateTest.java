@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CallStateTest {
     @ParameterizedTest
     @CsvSource({"ENDED, ATTACHED", "ATTACHED, DETACHED", "DETACHED, ATTACHED", "ATTACHED, ENDED"})
-    void callChangesItsStateAsThePictureShows(CallState from, CallState to) {
+    void callChangesItsStateAlongTheArrowsOfTheDiagram(CallState from, CallState to) {
         assertThat(from.to(to)).isEqualTo(to);
     }
 

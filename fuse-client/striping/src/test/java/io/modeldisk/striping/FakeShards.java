@@ -68,7 +68,7 @@ final class FakeShards implements AutoCloseable {
         return new ModelFacts(MODEL, bytes, block, shard, shards, "assign", consistency, 1, "zeros");
     }
 
-    /** Returns the same facts, reported by a shard that speaks another version of the protocol. */
+    /** Returns these facts as a shard that speaks another version of the protocol reports them. */
     static ModelFacts ofProtocol(ModelFacts facts, int version) {
         return new ModelFacts(facts.model(), facts.sizeBytes(), facts.blockSizeBytes(), facts.shard(), facts.shards(),
             facts.aggregator(), facts.consistency(), facts.learners(), facts.minLearners(), facts.nonFinite(),
@@ -95,7 +95,7 @@ final class FakeShards implements AutoCloseable {
         }
     }
 
-    /** Makes the shards keep commands waiting, or not. */
+    /** Makes the shards park commands, or stop parking them. */
     void parking(boolean now) {
         shards.forEach(shard -> shard.parking = now);
     }

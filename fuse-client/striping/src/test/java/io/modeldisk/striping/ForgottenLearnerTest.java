@@ -64,7 +64,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void pushInFlightIsSentAgainIfTheShardHasStartedAfterAnEarlierRound() throws Exception {
+    void pushInFlightIsSentAgainIfTheShardRestartsFromAnEarlierRound() throws Exception {
         serveBsp();
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
@@ -182,6 +182,6 @@ class ForgottenLearnerTest extends ShardsFixture {
         assertThat(model.nextRound()).isEqualTo(3);
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
         assertThat(model.nextRound()).isEqualTo(4);
-        assertThat(model.goOn()).as("both shards have gone back, but the learner is told once").isZero();
+        assertThat(model.goOn()).as("rounds taken back since the last call; both shards went back together").isZero();
     }
 }

@@ -114,7 +114,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void gradientThatAShardHasWhollyIsNotPartial() {
+    void gradientThatAShardHasCompletelyIsNotPartial() {
         assertThat(ledger.isPartial(0)).isFalse();
         push(0, 4);
         push(8, 12);
@@ -169,7 +169,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void shardThatForgetsTheLearnerAfterAFailedPushIsDoubtfulOnce() {
+    void failedPushIsReportedAsDoubtfulOnceAfterTheShardForgetsTheLearner() {
         begin(0, 4);
         end(0, 4, false);
         ledger.reset(1, 9, Long.MAX_VALUE);
@@ -180,7 +180,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void shardThatForgetsTheLearnerAfterItsPushesSucceededIsNotDoubtful() {
+    void successfulPushesAreNotDoubtfulAfterTheShardForgetsTheLearner() {
         push(0, 4);
         ledger.reset(0, 9, Long.MAX_VALUE);
         assertThat(ledger.takeDoubt(0)).isFalse();
@@ -206,7 +206,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullAsksForTheLastRoundInWhichTheWholeBlockWasPushed() {
+    void pullRequestsTheLastRoundInWhichTheWholeBlockWasPushed() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -250,7 +250,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void failedPushIsDoubtfulOnlyIfTheShardMayHaveItsRound() {
+    void failedPushIsDoubtfulOnlyIfTheShardMightHaveItsRound() {
         push(0, 4);
         begin(0, 4);
         end(0, 4, false);
@@ -298,17 +298,17 @@ class PushLedgerTest {
         begin(8, 12);
         end(8, 12, false);
         PushLedger other = restored();
-        assertThat(round(other, 0, 4)).as("the shard has it").isEqualTo(3);
-        assertThat(round(other, 4, 8)).as("outstanding").isEqualTo(2);
-        assertThat(round(other, 8, 12)).as("failed").isEqualTo(2);
-        assertThat(round(other, 12, 16)).as("not pushed in round 2").isEqualTo(2);
+        assertThat(round(other, 0, 4)).as("the shard has the push of round 2").isEqualTo(3);
+        assertThat(round(other, 4, 8)).as("the push of round 2 was outstanding").isEqualTo(2);
+        assertThat(round(other, 8, 12)).as("the push of round 2 has failed").isEqualTo(2);
+        assertThat(round(other, 12, 16)).as("nothing was pushed in round 2").isEqualTo(2);
         assertThat(other.nextRound(0)).isEqualTo(4);
         other.pull(0, 4, grant);
         assertThat(grant.round).isEqualTo(3);
     }
 
     @Test
-    void anotherProcessKnowsTheFirstRoundAndThatAGradientWasDiscarded() {
+    void imageForAnotherProcessContainsFirstRoundsAndTheAbandonedGradient() {
         push(0, 17);
         ledger.postpone(1, 9);
         assertThat(round(restored(), 4, 8)).isEqualTo(9);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Another initiator resets LUN 0 without a pause: no call of a learner fails. */
+/** Tests that no call of a learner fails while another initiator resets LUN 0 without a pause. */
 @Timeout(60)
 class ResetStormTest {
     private static final int BLOCK = 1 << 16;

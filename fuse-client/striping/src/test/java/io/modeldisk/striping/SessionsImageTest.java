@@ -41,7 +41,7 @@ class SessionsImageTest {
     }
 
     @Test
-    void nextProcessOfAMountHasEachValueOfTheImage() throws Exception {
+    void nextProcessOfAMountRestoresEachValueOfTheImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
             LearnerSessions next = sessions();
             next.resume(image);
@@ -58,7 +58,7 @@ class SessionsImageTest {
         });
     }
 
-    /** A field that is new in one of these classes needs a value in the image, or a reason here. */
+    /** If this test fails, a new field of one of these classes needs a value in the image, or a reason here. */
     @Test
     void eachFieldIsInTheImageOrHasAReasonWhyNot() {
         Images.fieldsOf(LearnerSessions.class).imaged("joined", "skipsRounds", "ledger", "shards")

@@ -64,7 +64,7 @@ class StartedCallsTest {
         if (memory != null) {
             memory.close();
         }
-        assertThat(repeatedCompletions).as("completions that were called again").hasValue(0);
+        assertThat(repeatedCompletions).as("completions that were called twice").hasValue(0);
     }
 
     /** Serves two shards, which let a command wait for {@code waitMs} before they respond BUSY. */
@@ -133,7 +133,7 @@ class StartedCallsTest {
     }
 
     @Test
-    void aCallDoesNotKeepItsThread() throws Exception {
+    void startedCallDoesNotOccupyItsThread() throws Exception {
         serve(60_000, _ -> {});
         join(startAll(Direction.PUSH));
         shards.parking(true);
@@ -154,7 +154,7 @@ class StartedCallsTest {
     }
 
     @Test
-    void blockingCallSendsWhatItsThreadHasHeldBack() throws Exception {
+    void blockingCallSendsTheCommandsThatItsThreadHasHeldBack() throws Exception {
         serve(60_000, _ -> {});
         CompletableFuture<Void> push = start(Direction.PUSH, 0, Cancellation.NONE);
         model.read(CALL_BYTES, memory, ALL_BYTES, CALL_BYTES, Cancellation.NONE);

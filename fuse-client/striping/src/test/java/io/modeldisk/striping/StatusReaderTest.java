@@ -18,7 +18,7 @@ final class StatusReaderTest {
     }
 
     @Test
-    void shardThatIsGoneHidesNoOther() throws Exception {
+    void unreachableShardDoesNotHideTheOtherShards() throws Exception {
         try (FakeShards shards = FakeShards.of(1 << 20, 4096, 3)) {
             List<InetSocketAddress> portals = new ArrayList<>(shards.address().shards());
             portals.set(1, new InetSocketAddress("127.0.0.1", 1));

@@ -60,7 +60,7 @@ class VersionReaderTest {
         }
     }
 
-    /** A shard of a model with two learners that stand still, and with other readers until a time. */
+    /** A shard of a model whose two learners do not push. Other readers use the shard until {@link #othersEnd}. */
     private final class FakeShard implements VersionReader.Keeper {
         private final List<Long> asked = new ArrayList<>();
         private long minRound = 10;
@@ -68,7 +68,7 @@ class VersionReaderTest {
         private long othersRound = NOBODY;
         private Duration othersEnd = Duration.ofDays(1);
         private boolean isFull;
-        /** The number of times that a round is over before it can be kept. */
+        /** The number of further requests for which the requested round is already over. */
         private int passed;
 
         @Override
@@ -94,7 +94,7 @@ class VersionReaderTest {
         shard.othersRound = 10;
         assertThat(read("bsp").round()).isEqualTo(10);
         assertThat(shard.asked).containsExactly(11L, 10L);
-        assertThat(clock.nanoTime()).as("nothing waits").isZero();
+        assertThat(clock.nanoTime()).as("time for which the reader has waited").isZero();
     }
 
     @Test
@@ -106,7 +106,7 @@ class VersionReaderTest {
     }
 
     @Test
-    void readerThatHadToTakeALaterRoundReturnsToTheNewestOneWhenLearnersStop() throws Exception {
+    void readerThatTriedLaterRoundsReturnsToTheNewestRoundWhenLearnersStop() throws Exception {
         shard.passed = 1;
         shard.othersRound = 12;
         shard.othersEnd = Duration.ofSeconds(30);
@@ -122,12 +122,12 @@ class VersionReaderTest {
         assertThatThrownBy(() -> read("bsp", longAgoNs)).isInstanceOfSatisfying(ShardException.class,
             e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.ROUND_TIMEOUT));
         assertThat(shard.asked).containsExactly(10L, 10L);
-        assertThat(clock.nanoTime()).as("nothing waits").isZero();
+        assertThat(clock.nanoTime()).as("time for which the reader has waited").isZero();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"bsp", "asp"})
-    void shardWithTooManyReadersIsAskedWithPausesUntilTheDeadline(String consistency) {
+    void readerRetriesWithPausesUntilTheDeadlineWhileAShardHasTooManyReaders(String consistency) {
         shard.isFull = true;
         if (consistency.equals("bsp")) {
             shard.othersRound = 10;
