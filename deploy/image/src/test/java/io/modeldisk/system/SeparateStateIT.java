@@ -41,7 +41,7 @@ final class SeparateStateIT {
     void learnersRefuseShardsWithADirectoryEach() throws Exception {
         Shards shards = Command.ready("m",
             List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
-        isRefused(shards, "has another directory as --state than shard 0");
+        isRefused(shards, "has a different --state directory than shard 0");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains(
             "have different directories as --state, or only some have one, so no checkpoint is ever complete");
     }
@@ -56,7 +56,7 @@ final class SeparateStateIT {
         }
         Shards shards = Command.ready("m",
             List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
-        isRefused(shards, "has another directory as --state than shard 0");
+        isRefused(shards, "has a different --state directory than shard 0");
     }
 
     @Test

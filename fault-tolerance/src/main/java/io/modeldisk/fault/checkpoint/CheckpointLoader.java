@@ -25,8 +25,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Loads the newest undamaged checkpoint into the blocks of a shard. Verifies the blocks of all shards, so all shards choose
- * the same checkpoint. The number of shards may differ from the number of shards that wrote the checkpoint.
+ * Loads the newest undamaged checkpoint into the blocks of a shard. Verifies the blocks of all shards, so all shards choose the
+ * same checkpoint. The model can have another number of shards now than when the checkpoint was written.
  */
 public final class CheckpointLoader {
     private static final Logger LOG = LogManager.getLogger(CheckpointLoader.class);

@@ -54,7 +54,10 @@ final class CheckpointRequests {
     private long openedBefore;
     private String failure;
 
-    /** Creates the requests. {@code withdrawn} is called before the folder of a pending checkpoint is deleted. */
+    /**
+     * Creates an object without pending requests. {@code withdrawn} is called before the folder of a pending checkpoint is
+     * deleted.
+     */
     CheckpointRequests(
         CheckpointSettings settings, ModelFacts facts, Progress progress, NanoClock clock, StateDirectory state,
         Runnable withdrawn) {

@@ -31,13 +31,13 @@ import org.apache.logging.log4j.Logger;
  * <ol>
  * <li>Shard 0 requests a checkpoint: it creates the folder of the checkpoint. In bsp, the request names the round after which all
  * shards save their weights.
- * <li>Each shard sees the folder and saves its blocks ({@link Snapshot}). If a block has already passed the round, the shard adds
- * a refusal to the folder. Shard 0 then withdraws the request, and requests a later round.
+ * <li>Each shard finds the folder and saves its blocks ({@link Snapshot}). If a block has already passed the round, the shard
+ * adds a refusal to the folder. Shard 0 then withdraws the request, and requests a later round.
  * <li>Each shard that is done adds its {@link PartFile}. When all shards are done, shard 0 publishes the checkpoint: it gives the
  * folder its final name, and deletes old checkpoints.
  * </ol>
  *
- * <p>A shard looks at the directory every 100 ms. Thread-safe.
+ * <p>A shard reads the directory every 100 ms. Thread-safe.
  */
 public final class Checkpointer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
@@ -198,7 +198,7 @@ public final class Checkpointer implements AutoCloseable {
         return status;
     }
 
-    /** Looks at the directory, and does the next step of a checkpoint. Must not be called after {@link #start}. */
+    /** Reads the directory, and does the next step of a checkpoint. Must not be called after {@link #start}. */
     public void step() {
         if (goneBack || closing || !mayServe.getAsBoolean()) {
             return;

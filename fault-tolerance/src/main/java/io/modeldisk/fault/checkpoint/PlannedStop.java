@@ -67,7 +67,7 @@ final class PlannedStop {
      * The progress of a checkpoint.
      *
      * @param folder the checkpoint that is being written; null if there is none
-     * @param shards the {@link PartWriter#shownProgress} of each shard
+     * @param shards the result of {@link PartWriter#shownProgress} for each shard
      */
     private record Written(StateDirectory.Folder folder, List<Long> shards) {}
 
@@ -218,7 +218,7 @@ final class PlannedStop {
             return failure;
         }
         return alone
-            ? "shard 0 has stopped before"
+            ? "shard 0 has already stopped"
             : "no shard has made progress with it for " + TIMEOUT.toSeconds() + " s";
     }
 

@@ -16,10 +16,10 @@ import org.apache.logging.log4j.Logger;
  * The starts of all shards of a model under bsp. The weights of all shards must be those of one round, so if one shard has gone
  * back to a checkpoint, the others must go back too, before any shard serves learners again.
  *
- * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with the starts of the
- * other shards that it agrees with. A shard agrees with the start of another shard if it has the weights of the same
- * checkpoint: since its own start, or because it saved them when the other shard stopped and holds all later pushes since then.
- * Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
+ * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with those starts of the
+ * other shards with which it agrees. A shard agrees with the start of another shard if it has the weights of the same checkpoint:
+ * either since its own start, or because it saved them when the other shard stopped, and has held back all later pushes since
+ * then. Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
  * ({@link StartAgainException#startAtMost}), so if some shards cannot load the newest checkpoint, all shards start from the
  * newest one that all can load. A shard serves learners after all other shards have agreed with its start.
  */
@@ -135,7 +135,7 @@ final class ShardStarts {
      * Waits until all other shards have agreed with the start of this shard.
      *
      * @param has returns whether the weights of this shard are those of the checkpoint with a given number
-     * @param period the time from one look at the files to the next
+     * @param period the time between two reads of the files
      * @throws StartAgainException if this shard cannot agree with the start of another shard
      * @throws IOException as in {@link #areAgreed}
      */

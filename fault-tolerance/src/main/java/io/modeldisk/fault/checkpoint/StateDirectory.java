@@ -158,7 +158,7 @@ final class StateDirectory {
         DurableFiles.write(path.resolve(name), JSON.writeValueAsBytes(value));
     }
 
-    /** Reads a file that {@link #write} has written. Returns null if it does not exist. */
+    /** Reads a file that {@link #write} has written. Returns null if the file does not exist. */
     <T> T read(String name, Class<T> type) throws IOException {
         Path file = path.resolve(name);
         try {

@@ -115,7 +115,7 @@ public final class Coordinator implements AutoCloseable {
         } catch (KeeperException.NoAuthException e) {
             throw new IOException(
                 "the secret of '" + secret.name() + "' does not open the state in " + directory.path()
-                    + "; use the former line 'zookeeper NAME SECRET', or an empty directory",
+                    + "; use the line 'zookeeper NAME SECRET' with which the state was created, or an empty directory",
                 e);
         } catch (KeeperException e) {
             throw new IOException("ZooKeeper cannot protect its znodes: " + e.getMessage(), e);

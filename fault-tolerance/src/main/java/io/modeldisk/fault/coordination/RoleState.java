@@ -25,7 +25,7 @@ public enum RoleState {
     SUCCESSOR,
     /** The process may serve the shard in its epoch. */
     PRIMARY,
-    /** The process must not serve, but its epoch may still be the last one. */
+    /** The process must not serve, but its epoch might still be the last one. */
     FENCED,
     /** The role has ended. */
     CLOSED;

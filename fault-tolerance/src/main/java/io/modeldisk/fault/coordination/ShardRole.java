@@ -28,7 +28,7 @@ import org.apache.zookeeper.ZooKeeper;
  * <li>A primary serves only as long as its {@link SessionLease} is valid, which ends before its ephemeral znode is removed, so
  * nobody takes over while it serves.
  * <li>A primary whose lease has ended serves again if its epoch is still the last one. It then writes the leader again, so a
- * takeover which has begun meanwhile fails.
+ * takeover that has begun in the meantime fails.
  * <li>A primary hands over by an offer, which the successor accepts when it can serve. Until then the primary keeps its epoch and
  * its data, and the successor stays in sync, so the updates survive the end of either process at each step:
  * </ul>
@@ -48,7 +48,7 @@ import org.apache.zookeeper.ZooKeeper;
  * <p>A process that takes over leaves the other members of {@link Leader#inSync} in this set. It removes them before it
  * acknowledges an update or changes their data, so if it ends earlier, one of them takes over with all updates.
  *
- * <p>One thread reads and writes znodes and may wait for ZooKeeper. Another thread watches the lease and never waits.
+ * <p>One thread reads and writes znodes, and can wait for ZooKeeper. Another thread watches the lease and never waits.
  * Thread-safe.
  */
 public final class ShardRole implements PrimaryRole, AutoCloseable {
@@ -263,7 +263,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         }
     }
 
-    /** Accepts the offer of the primary if this process is ready, and forgets an offer that was withdrawn. */
+    /** Changes the state when the primary makes or withdraws an offer. Accepts the offer when this process can serve. */
     private void consider(ZooKeeper current, ShardZnodes.Versioned known, long sentNs)
         throws KeeperException, InterruptedException {
         boolean offered = leader.isOfferedTo(id);

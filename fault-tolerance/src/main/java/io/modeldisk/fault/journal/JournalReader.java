@@ -106,7 +106,7 @@ public final class JournalReader {
         try {
             consumer.end();
         } catch (DamagedRecordException e) {
-            throw DamagedJournalException.of(segments.getLast().file(), "is not enough: " + e.getMessage(), e);
+            throw DamagedJournalException.of(segments.getLast().file(), "lacks records: " + e.getMessage(), e);
         }
     }
 

@@ -9,8 +9,8 @@ import java.time.Duration;
  * @param state the directory of the state, which contains the checkpoints too
  * @param limitBytes the size at which the shard requests a checkpoint, so the journal can be cut. At twice this size, the
  *     shard refuses pushes. 0 for the default, which depends on the size of the shard
- * @param lockWait the time for which a shard that starts waits for another process that uses the journal. If a coordinator
- *     decides which process serves, the other process is a former primary, which ends or resumes soon
+ * @param lockWait the time for which a starting shard waits while another process uses the journal. If a coordinator decides
+ *     which process serves, the other process is a former primary, which ends or resumes soon
  */
 public record JournalSettings(Path state, long limitBytes, Duration lockWait) {
     /** The version of the format of journals that this program writes. It also reads all earlier versions. */

@@ -54,8 +54,8 @@ final class OldJournals {
         if (!old.model().equals(facts.model()) || old.sizeBytes() != facts.sizeBytes()
             || !old.source().equals(facts.source()) || old.blockSizeBytes() != facts.blockSizeBytes()) {
             throw new DamagedJournalException(
-                "the journal " + directory.path() + " is of another model: it is of " + old
-                    + ", but this shard is of " + facts + "; give another directory with --state",
+                "the journal " + directory.path() + " is of another model: it was written for " + old
+                    + ", but this shard serves " + facts + "; give another directory with --state",
                 null);
         }
         Remains[] remains = new Remains[1];
@@ -64,7 +64,7 @@ final class OldJournals {
         if (remains[0].behind > 0) {
             throw new DamagedJournalException("the journal " + directory.path()
                 + " has pushes that the newest checkpoint does"
-                + " not have, and other options: it is of " + old + ", but this shard is of " + facts
+                + " not have, and other options: it was written for " + old + ", but this shard serves " + facts
                 + ". Start all shards once with the old options and stop them with SIGTERM, which takes a checkpoint; or move "
                 + directory.path().getParent() + " away to continue from the newest checkpoint without these pushes",
                 null);

@@ -73,7 +73,7 @@ record SegmentHeader(long mark, long firstPosition, boolean first, long base, lo
     /**
      * Reads a header.
      *
-     * @param bytes the first bytes of the file, which may be too few
+     * @param bytes the first bytes of the file, which can be fewer than {@value #BYTES}
      * @throws IOException if the bytes are not an undamaged header of a known format; the message has the reason
      */
     static SegmentHeader fromBytes(ByteBuffer bytes) throws IOException {

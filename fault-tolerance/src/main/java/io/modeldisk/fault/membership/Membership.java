@@ -21,8 +21,9 @@ import java.util.function.Function;
  * partition is not fixed, so no open round waits for the new learner.
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
- * learner asks for this round or for a later round, and when the learners change after the round was opened, so a change of the
- * learners has an effect only from the first round whose partition is not fixed, which is the same round for all learners.
+ * learner requests its part of this round or of a later round, and when the learners change after the round was opened. A change
+ * of the learners therefore has an effect only from the first round whose partition is not fixed, which is the same round for all
+ * learners.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
@@ -88,7 +89,7 @@ public class Membership<K, M extends Member<K>> {
         return roster;
     }
 
-    /** Returns the learner with this key, or null if no learner has the key. The learner may be lost. */
+    /** Returns the learner with this key, or null if no learner has the key. The learner might be lost. */
     public M member(K key) {
         return members.get(key);
     }
@@ -174,7 +175,7 @@ public class Membership<K, M extends Member<K>> {
         recorder.accept(new MembershipChange<>(kind, key, number, round, place, lastOpenedRound));
     }
 
-    /** Returns the lowest place that no learner has. May be called only while the job forms, when each place is a rank. */
+    /** Returns the lowest place that no learner occupies. May be called only while the job forms, when each place is a rank. */
     private int firstFreePlace() {
         int place = 0;
         while (place < inOrder.size() && inOrder.get(place).place() == place) {

@@ -22,9 +22,11 @@ public record MembershipChange<K>(Kind kind, K key, long number, long round, int
         LEFT,
         /** A learner has raised its first round. */
         POSTPONED,
-        /** A learner has asked for its partition of a round while the job was forming. */
+        /** A learner has requested its part of the data in a round while the job was forming. */
         ASKED,
-        /** The partitions of all rounds up to one round have been fixed, because a learner has asked for one of them. */
+        /**
+         * The partitions of all rounds up to one round have been fixed, because a learner has requested its part in one of them.
+         */
         FIXED
     }
 }

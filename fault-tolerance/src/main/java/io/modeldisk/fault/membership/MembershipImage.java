@@ -8,7 +8,7 @@ import java.util.List;
  * @param formed whether the job has formed
  * @param openedRound the last opened round
  * @param firstRound the round at which learners join while the job forms
- * @param askedRound the highest round for which a learner asked while the job was forming
+ * @param askedRound the highest round for which a learner requested its part while the job was forming
  * @param fixedRound the last round whose partition is fixed
  * @param divisions the partitions that are kept, the oldest first
  * @param learners the learners, in their order

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * The partitions of the training data of a formed job. The partition of a round is the list of its learners, in the order of
- * their ranks. A fixed partition never changes, so all learners get the same partition of a round, even if they ask for it at
+ * their ranks. A fixed partition never changes, so all learners get the same partition of a round, even if they request it at
  * different times. Only the last {@value #MAX_ENTRIES} different partitions are kept.
  *
  * <p>Not thread-safe. Every method is called under the lock of {@link Membership}.
@@ -24,8 +24,8 @@ final class Partitions {
     }
 
     /**
-     * Fixes the partitions of all rounds up to {@code lastRound}, which is the last round that a learner pushed or asked for
-     * while the job formed. All learners take part in these rounds. If {@code lastRound} is 0, nothing is fixed.
+     * Fixes the partitions of all rounds up to {@code lastRound}, which is the last round that a learner pushed, or requested its
+     * part of, while the job formed. All learners take part in these rounds. If {@code lastRound} is 0, nothing is fixed.
      */
     void jobHasFormed(long lastRound, List<? extends Member<?>> learners) {
         if (lastRound > 0) {

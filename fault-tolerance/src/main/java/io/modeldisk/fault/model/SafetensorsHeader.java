@@ -52,7 +52,7 @@ final class SafetensorsHeader {
     record Content(List<Tensor> tensors, Map<String, String> metadata) {}
 
     /**
-     * Parses a text in the form of a header, in which {@code dtype} and {@code data_offsets} may be absent. A tensor without
+     * Parses a text in the form of a header, in which {@code dtype} and {@code data_offsets} can be absent. A tensor without
      * offsets has {@link #NO_OFFSET}. Checks neither sizes nor offsets.
      *
      * @return the tensors, in the order of the text

@@ -8,9 +8,9 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Names and shapes of tensors in a model whose weights start as zeros, from a JSON file in the form of a safetensors
- * header. The members {@code dtype} and {@code data_offsets} of a tensor may be absent: the type is F32, and if no
- * tensor has offsets, the tensors follow each other in the order of the file.
+ * Names and shapes of tensors in a model whose weights start as zeros, from a JSON file in the form of a safetensors header. The
+ * members {@code dtype} and {@code data_offsets} of a tensor can be absent. The type is always F32; if no tensor has offsets, the
+ * tensors follow each other in the order of the file.
  */
 final class TensorNames {
     private TensorNames() {}

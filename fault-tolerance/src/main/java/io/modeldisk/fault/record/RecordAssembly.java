@@ -7,7 +7,7 @@ import java.util.BitSet;
 import java.util.zip.CRC32C;
 
 /**
- * Assembles the records of a {@link RecordBatch} from parts, which may arrive in any order. Returns each record as soon as all
+ * Assembles the records of a {@link RecordBatch} from parts, which can arrive in any order. Returns each record as soon as all
  * its bytes and those of the earlier records have arrived. Checks checksums and positions. Allocates no memory for a batch. Not
  * thread-safe.
  */
@@ -21,7 +21,7 @@ public final class RecordAssembly implements AutoCloseable {
     private final BitSet arrived;
     private final RecordHeader header = new RecordHeader();
     private final CRC32C scratch = new CRC32C();
-    /** The position of the last record that {@link #next} has returned; 0 if the next record may have any position. */
+    /** The position of the last record that {@link #next} has returned; 0 if the next record can have any position. */
     private long lastPosition;
     private int next;
 
@@ -39,7 +39,7 @@ public final class RecordAssembly implements AutoCloseable {
         return capacityBytes;
     }
 
-    /** Begins a new stream of records. The first record may have any position. */
+    /** Begins a new stream of records. The first record can have any position. */
     public void beginStream() {
         lastPosition = 0;
         next = 0;

@@ -144,7 +144,7 @@ public final class RecordHeader {
         return start + BYTES;
     }
 
-    /** The length of the body in bytes, without padding. A damaged header may have a negative length. */
+    /** The length of the body in bytes, without padding. In a damaged header, the length can be negative. */
     public int bodyBytes() {
         return memory.get(INT, start + BODY_BYTES_FIELD);
     }

@@ -25,10 +25,10 @@ public enum RecordKind {
      */
     BLOCK(5),
     /**
-     * A whole block, for a backup that may not have it: block and version. The body is the {@link BlockStamps stamp} of the
-     * block, its weights and its aggregator state. The next record is a {@link #BLOCK} with the rest. With {@link
-     * RecordHeader#WITHOUT_DATA} the body is only the stamp, and no BLOCK follows. If the block is -1, the version is the number
-     * of the history of the shard (see JOIN in PROTOCOL.md).
+     * A whole block, for a backup that might not have it: block and version. The body is the {@link BlockStamps stamp} of the
+     * block, its weights and its aggregator state. The next record is a {@link #BLOCK} with the rest. With
+     * {@link RecordHeader#WITHOUT_DATA} the body is only the stamp, and no BLOCK follows. If the block is -1, the version is the
+     * number of the history of the shard (see JOIN in PROTOCOL.md).
      */
     IMAGE(6),
     /** All learners, rounds and partitions. Later records need no earlier record of the learners. */

@@ -64,7 +64,7 @@ public final class RecordLog implements AutoCloseable {
     // The following fields are guarded by the lock. Some are read without it.
     private final WaitingTasks durableTasks = new WaitingTasks();
     private final RoomTasks roomTasks = new RoomTasks();
-    /** The buffer in which records are collected. The committer has the other buffer, or it is empty. */
+    /** The buffer in which records are collected. The other buffer is empty, or the committer is using it. */
     private RecordBuffer active;
     private boolean roomReleased;
     private boolean closed;

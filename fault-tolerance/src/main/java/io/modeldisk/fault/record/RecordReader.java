@@ -92,7 +92,7 @@ public final class RecordReader {
         return next;
     }
 
-    /** The position that the next record must have; 0 if it may have any. */
+    /** The position that the next record must have; 0 if it can have any position. */
     public long nextPosition() {
         return nextPosition;
     }

@@ -176,7 +176,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
         for (int i = 0; checkpoint != 0 && i < started.length; i++) {
             if (!started[i]) {
                 throw new DamagedRecordException(
-                    "the records up to " + position + " do not have the record of block " + i
+                    "the records up to " + position + " do not contain the record of block " + i
                         + " in the checkpoint from which the shard has started; records are missing");
             }
         }

@@ -23,7 +23,7 @@ public interface BackupMembers {
     void removeEarlier() throws IOException;
 
     /**
-     * Removes a backup that may lack records, if it is a member.
+     * Removes a backup that might lack records, if it is a member.
      *
      * @throws IOException if the coordinator did not confirm this, or this process is no longer the primary
      */

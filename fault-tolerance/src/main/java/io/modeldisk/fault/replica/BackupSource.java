@@ -6,7 +6,7 @@ import io.modeldisk.fault.shard.ShardBlock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 
-/** The part of a shard that the backups of its primary use. Thread-safe. */
+/** The methods of a shard that the primary calls to keep its backups up to date. Thread-safe. */
 public interface BackupSource {
     /** The facts of the shard. */
     ModelFacts facts();

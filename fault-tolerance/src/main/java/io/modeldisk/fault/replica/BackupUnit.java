@@ -46,7 +46,7 @@ public final class BackupUnit implements LogicalUnit {
         return identity;
     }
 
-    /** A storage array controller. Linux and other initiators create no disk for such a unit. */
+    /** Returns the type of a storage array controller. Linux and other initiators create no disk for such a unit. */
     @Override
     public int deviceType() {
         return STORAGE_ARRAY_CONTROLLER;

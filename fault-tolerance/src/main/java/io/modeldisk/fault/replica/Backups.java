@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The backups of a primary. Connects to each backup, sends it the blocks that it lacks and then all records, and tells the
+ * The backups of a primary. Connects to each backup, sends it the blocks that it lacks and then all records, and informs the
  * coordinator which backups are in sync. Thread-safe.
  */
 public final class Backups implements AutoCloseable {

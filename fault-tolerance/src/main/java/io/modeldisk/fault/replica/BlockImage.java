@@ -64,7 +64,7 @@ public final class BlockImage {
     }
 
     /**
-     * Replaces a block by the image with data in a record.
+     * Replaces the contents of a block by the image in a record. The image must contain data.
      *
      * @throws DamagedRecordException if the image has another length than the block
      */

@@ -33,7 +33,7 @@ import org.apache.logging.log4j.Logger;
  *              PROMOTED
  * </pre>
  *
- * <p>From the first write of a stream, no block is current, because the backup may have missed records. An IMAGE and its BLOCK
+ * <p>From the first write of a stream, no block is current, because the backup might have missed records. An IMAGE and its BLOCK
  * make their block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current if the
  * backup has the same stamp. Other records are applied only to current blocks. Records of learners are applied after the first
  * ROSTER of the stream.
@@ -65,7 +65,7 @@ public final class RecordFollower implements AutoCloseable {
     private State state = State.WAITING;
     private Nexus primary;
     private long epoch;
-    /** Records of an earlier epoch are refused, because this process knows of a later primary. */
+    /** Records of an earlier epoch than this one are refused, because a later primary exists. */
     private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
@@ -80,7 +80,7 @@ public final class RecordFollower implements AutoCloseable {
     /**
      * Creates a follower.
      *
-     * @param player applies records to the shard, which serves nobody
+     * @param player applies records to the shard, which serves no learner
      * @param stamps the stamps of the shard's blocks
      * @param batchBytes the maximum length of a batch of records, a multiple of 4096
      * @param lowestEpoch the lowest epoch whose records are accepted, at least 0
@@ -254,8 +254,8 @@ public final class RecordFollower implements AutoCloseable {
     }
 
     /**
-     * Refuses the records of earlier epochs from now on. A former primary that does not know yet that it is fenced may still send
-     * them.
+     * Refuses the records of earlier epochs from now on. A former primary might still send them, because it has not noticed yet
+     * that another process is the primary.
      */
     public void refuseBefore(long newLowestEpoch) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -291,7 +291,9 @@ public final class RecordFollower implements AutoCloseable {
         }
     }
 
-    /** Returns whether the shard has all blocks and learners of a primary. Otherwise, its blocks might be of different times. */
+    /**
+     * Returns whether the shard has all blocks and learners of a primary. Otherwise, its blocks might date from different times.
+     */
     public boolean isWhole() {
         try (ScopedLock.Held _ = lock.hold()) {
             return hasRoster && current.cardinality() == stamps.blocks();

@@ -5,7 +5,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 /**
  * The division of a shard into blocks.
  *
- * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter than
+ * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block can be shorter than
  *     the others
  * @param blockSizeBytes the size of a block, a power of two from 4096 to 1 MiB
  */

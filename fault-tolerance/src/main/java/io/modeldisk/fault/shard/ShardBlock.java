@@ -12,7 +12,7 @@ public interface ShardBlock {
     /** The index of the block within the shard, from 0. */
     int index();
 
-    /** The length of the block in bytes. Only the last block of a shard may be shorter than the block size. */
+    /** The length of the block in bytes. Only the last block of a shard can be shorter than the block size. */
     int lengthBytes();
 
     /**

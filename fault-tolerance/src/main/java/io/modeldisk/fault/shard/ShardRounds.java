@@ -14,7 +14,7 @@ import java.util.function.LongFunction;
 public interface ShardRounds<M> {
     /**
      * The number of closed rounds of a block; -1 if the mode has no rounds that close. Without the lock of the block, the number
-     * may be slightly too low.
+     * can be slightly too low.
      */
     long rounds(int block);
 

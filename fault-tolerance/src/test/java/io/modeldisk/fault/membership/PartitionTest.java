@@ -276,7 +276,7 @@ class PartitionTest {
             }
         }
 
-        /** Forgets the ranks of a learner before it leaves a forming job, because another learner may then get the same rank. */
+        /** Forgets the ranks of a learner before it leaves a forming job, because another learner can then get the same rank. */
         private void forgetIfForming(String key) {
             if (!membership.roster().formed()) {
                 holders.values().forEach(ranks -> ranks.values().remove(membership.member(key).number()));

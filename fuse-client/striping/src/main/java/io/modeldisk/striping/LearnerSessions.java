@@ -190,7 +190,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
      * Otherwise, a restarted shard would begin at round 1, far behind the other shards. A learner that joins later could then
      * wait for the existing learners on one shard, while they wait for it on another shard.
      *
-     * @return false if no shard knows the learner any more, or if a shard accepts only a later round
+     * @return false if every shard has forgotten the learner, or if a shard accepts only a later round
      */
     private boolean joinsAtCurrentRounds() throws IOException {
         if (shards.stream().allMatch(shard -> shard.membership().isNewcomer())) {

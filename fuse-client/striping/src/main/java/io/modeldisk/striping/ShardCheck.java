@@ -87,7 +87,7 @@ final class ShardCheck {
             ? "has no --state, but shard 0 has one"
             : first.state().equals(ModelFacts.NO_STATE)
                 ? "has a --state, but shard 0 has none"
-                : "has another directory as --state than shard 0";
+                : "has a different --state directory than shard 0";
         throw wrong(shard,
             "shard " + shard.index() + " at " + shard.address() + " " + difference + "; stop all shards of model "
                 + facts.model()

@@ -47,7 +47,7 @@ final class ShardMembership {
     /** Joins the shard for the first time. Joins again if the session was lost after an earlier JOIN. */
     synchronized void joinFirst() throws IOException {
         if (answer == null) {
-            // The shard may still know an earlier learner with the same label. That learner's rounds must not count for this
+            // The shard might still have an earlier learner with the same label. That learner's rounds must not count for this
             // learner.
             join(0, true);
         } else if (!session.isOpen()) {
@@ -108,8 +108,8 @@ final class ShardMembership {
     }
 
     /**
-     * Returns the last round for which the shard might have pushes of the earlier membership; {@link Long#MAX_VALUE} if this
-     * round cannot be found from the last JOIN.
+     * Returns the last round for which the shard might have pushes of the earlier membership; {@link Long#MAX_VALUE} if the
+     * result of the last JOIN gives no such limit.
      */
     synchronized long lastKnownRound() {
         boolean restarted = history != 0 && answer.history() == history && answer.startRound() > startRound;

@@ -90,7 +90,7 @@ public final class StatusReader implements AutoCloseable {
 
     private synchronized ShardClient client(int shard) throws IOException {
         if (closed) {
-            throw new IOException("the reader of the status is closed");
+            throw new IOException("the status reader is closed");
         }
         if (shards[shard] == null) {
             shards[shard] = new ShardClient(context, shard);

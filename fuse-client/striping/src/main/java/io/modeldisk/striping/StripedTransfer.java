@@ -91,7 +91,7 @@ final class StripedTransfer {
     private final AtomicReference<IOException> failure = new AtomicReference<>();
     /** The session in which the thread of the call waits for a request; null if the thread does not wait for a request. */
     private volatile IscsiSession acquiring;
-    /** True if a session may still hold back a command. Used only by the thread that runs the call. */
+    /** True if a session might still hold back a command. Used only by the thread that runs the call. */
     private boolean unflushed;
 
     /**

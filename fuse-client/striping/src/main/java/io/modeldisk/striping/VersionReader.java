@@ -179,7 +179,7 @@ final class VersionReader {
     }
 
     private void lock(Call call) throws IOException {
-        call.obstacle = "other files of this mount are opened";
+        call.obstacle = "another read in this mount did not end";
         while (!lock.tryLock()) {
             pause(call);
         }
@@ -272,7 +272,7 @@ final class VersionReader {
             && (keptRound <= before.maxRound() || call.ahead > 0);
     }
 
-    /** Waits until the round has closed in all blocks. Returns false if it is too far ahead. */
+    /** Waits until the round has closed in all blocks. Returns false if the learners do not reach the round soon. */
     private boolean awaitRound(Call call) throws IOException {
         long sinceNs = clock.nanoTime();
         long seen = -1;
@@ -290,7 +290,7 @@ final class VersionReader {
             }
             if (now.learners() == 0 && nowNs - sinceNs > ALONE_WAIT_NS) {
                 throw timeout("the blocks are of the rounds " + now.minRound() + " to " + now.maxRound()
-                    + ", because learners have left in the middle of a round; a learner that joins brings them to one round");
+                    + ", because learners have left in the middle of a round; they reach one round when a learner joins");
             }
             pause(call);
         }

@@ -130,7 +130,7 @@ final class FakeShards implements AutoCloseable {
         final AtomicInteger admitted = new AtomicInteger();
         final AtomicInteger parkings = new AtomicInteger();
         volatile boolean parking;
-        /** The first round of a learner that joins. JOIN raises this value to the round that the learner asks for. */
+        /** The first round of a learner that joins. JOIN raises this value to the earliest round that the learner accepts. */
         volatile long joinRound = 1;
         volatile long membership = 1;
         volatile long history = 1;
@@ -292,7 +292,7 @@ final class FakeShards implements AutoCloseable {
         });
     }
 
-    /** A call that may fail. */
+    /** A call that can fail. */
     interface Call {
         void run() throws IOException;
     }

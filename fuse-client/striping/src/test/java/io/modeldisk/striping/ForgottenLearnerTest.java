@@ -170,7 +170,7 @@ class ForgottenLearnerTest extends ShardsFixture {
             shards.restart(shard);
         }
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
-            // Some blocks of the sixth push may have been pushed before the restart.
+            // Some blocks of the sixth push might have been pushed before the restart.
             .hasMessageMatching(
                 "(?s).*has gone back to earlier weights, which takes back [34] rounds of this learner.*");
         assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 
-/** Shards in this process and a model that is connected to them, both of which a test opens. */
+/** The base class of tests that open shards in this process, and a model that is connected to them. */
 abstract class ShardsFixture {
     static final int BLOCK = 16384;
     static final int MIB = 1 << 20;

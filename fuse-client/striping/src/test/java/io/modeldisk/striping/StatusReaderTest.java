@@ -76,7 +76,7 @@ final class StatusReaderTest {
             StatusReader reader = reader(shards);
             reader.readAll();
             reader.close();
-            assertThatThrownBy(() -> reader.read(0, null)).hasMessage("the reader of the status is closed");
+            assertThatThrownBy(() -> reader.read(0, null)).hasMessage("the status reader is closed");
         }
     }
 }

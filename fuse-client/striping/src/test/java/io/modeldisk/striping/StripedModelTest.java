@@ -46,7 +46,7 @@ class StripedModelTest extends ShardsFixture {
     }
 
     /**
-     * Serves shards that respond BUSY to a command that has waited 100 ms, and connects with a queue of {@code depth} commands.
+     * Serves shards that respond BUSY to commands after a wait of 100 ms, and connects with a queue of {@code depth} commands.
      */
     private void serveImpatiently(int depth) throws IOException {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(100)),
