@@ -44,7 +44,7 @@ final class ShardStops {
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
         if (Files.deleteIfExists(state.path().resolve(file(shard)))) {
-            // After a power failure, the file must not exist again, because the checkpoint does not have the updates that follow.
+            // After a power failure, the file must not reappear, because the checkpoint does not have the updates that follow.
             DurableFiles.sync(state.path());
         }
         return last != null && last.checkpoint() == checkpoint ? last.history() : 0;

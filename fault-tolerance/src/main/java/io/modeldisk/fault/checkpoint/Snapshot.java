@@ -20,7 +20,7 @@ import java.util.function.IntToLongFunction;
  * <p>Thread-safe. After a failure, the snapshot saves no more blocks, and pushes continue.
  */
 final class Snapshot implements ChangeListener {
-    /** Is notified when a block is saved. */
+    /** Listens to a snapshot, which notifies it of each saved block. */
     @FunctionalInterface
     interface Listener {
         /** Called when the contents of a block are saved or copied. The caller holds the lock of the block. */

@@ -23,10 +23,10 @@ public final class ModelWatch implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ModelWatch.class);
     private static final Pattern LEADER = Pattern.compile(".*/shards/(\\d{1,6})/leader");
 
-    /** Is called when a shard has another leader. The call must not block. */
+    /** Called when the leader of a shard changes. The listener must not block. */
     @FunctionalInterface
     public interface Listener {
-        /** Handles a shard's change of leader. */
+        /** Handles a change of a shard's leader. */
         void changed(int shard, Leader leader);
     }
 

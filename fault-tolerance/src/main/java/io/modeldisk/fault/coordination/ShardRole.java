@@ -36,13 +36,13 @@ import org.apache.zookeeper.ZooKeeper;
  * <pre>
  *   leader in ZooKeeper         primary P                       successor S               if S ends here
  *   ----------------------------------------------------------------------------------------------------------
- *   e, P, inSync {P, S}         stops pushes, sends all         applies the records       P serves on
+ *   e, P, inSync {P, S}         stops pushes, sends all         applies the records       P keeps serving
  *                               records, {@link #offer}
  *   e, P, inSync {P, S},        keeps its data, answers         accepts no more records,  P {@link #withdraw}s the
- *      successor S              no push                         prepares, {@link #accept}       offer and serves on
+ *      successor S              no push                         prepares, {@link #accept}       offer, keeps serving
  *   e+1, S, inSync {S}          discards its data               serves                    as without a backup
  *
- *   withdrawn: e, P, inSync {P}: S discards its data, because it may have prepared, and catches up again.
+ *   withdrawn: e, P, inSync {P}: S discards its data, because it might have prepared, and catches up again.
  * </pre>
  *
  * <p>A process that takes over leaves the other members of {@link Leader#inSync} in this set. It removes them before it

@@ -40,7 +40,7 @@ final class TensorNames {
                     + " tensors and no data; list tensors with weights");
             }
             long total = sizeBytes == null ? end : sizeBytes;
-            // All shards must have the same names.
+            // The digest is part of the model's identity, because all shards must have the same names.
             String digest = HexFormat.of().formatHex(SafetensorsFile.sha256().digest(text));
             return new ZeroWeights(total, SafetensorsHeader.inOrder(tensors, total, "the model"), digest);
         } catch (InvalidSafetensorsException e) {

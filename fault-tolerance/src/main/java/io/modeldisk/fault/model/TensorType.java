@@ -14,7 +14,7 @@ enum TensorType {
     }
 
     /**
-     * True if the model can have tensors of this type: it keeps float32, and can represent the values of the 16-bit types
+     * True if a model can contain tensors of this type. A model stores float32, which represents the values of 16-bit types
      * exactly.
      */
     boolean isFloat32OrShorter() {

@@ -286,7 +286,7 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Stops the thread. The coordinator keeps a backup that was in sync in its list of backups in sync. */
+    /** Stops the thread. A backup that was in sync remains in sync at the coordinator. */
     @Override
     public void close() {
         try (ScopedLock.Held _ = lock.hold()) {

@@ -1,6 +1,6 @@
 package io.modeldisk.fault.shard;
 
-/** Is called before a block changes, for example to save the block first. */
+/** Called before a block changes, for example to save the block first. */
 @FunctionalInterface
 public interface ChangeListener {
     /**

@@ -72,7 +72,7 @@ final class ShardClient implements AutoCloseable {
     private final ControlCommands observing;
     private final ControlCommands awaiting;
     private final ControlCommands asking;
-    /** The commands in the learner's session, and in the session of the reader of versions. */
+    /** The commands in the learner's session ({@code learning}) and in the version reader's session ({@code reading}). */
     private final ControlCommands learning;
     private final ControlCommands reading;
     private final Line observer;

@@ -18,10 +18,10 @@ import java.util.function.Function;
 
 /** The configuration of a connection to a model. The connection reads the fields after {@link #conclude}. Not thread-safe. */
 public final class StripedModelContext {
-    /** The default time that a pull or push waits for other learners' rounds before it fails. */
+    /** The default time for which a pull or push waits for other learners' rounds before it fails. */
     public static final Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(10);
 
-    /** The default time that a call tries to reach a lost shard again: twice the default lease of a shard. */
+    /** The default time for which a call tries to reach a lost shard again: twice the default lease of a shard. */
     public static final Duration DEFAULT_RECONNECT_TIMEOUT = Duration.ofSeconds(10);
 
     private static final String LABEL_FORM = "[A-Za-z0-9.:-]{0,47}[A-Za-z0-9:-]";
@@ -77,13 +77,15 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets the time that a pull or push waits for other learners' rounds; 10 min by default. */
+    /** Sets the time for which a pull or push waits for other learners' rounds; 10 min by default. */
     public StripedModelContext waitTimeout(Duration timeout) {
         this.waitTimeout = timeout;
         return this;
     }
 
-    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call tries once. */
+    /**
+     * Sets the time for which a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call tries once.
+     */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;

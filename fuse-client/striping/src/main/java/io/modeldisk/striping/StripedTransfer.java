@@ -153,7 +153,7 @@ final class StripedTransfer {
 
     /** Runs the call in this thread until it ends or, if {@code mayDetach}, is detached. Returns whether it is detached. */
     private boolean moveParts(boolean mayDetach) throws IOException {
-        // A copy, because the field belongs to another call if this call is detached and ends.
+        // A copy, because the field belongs to the next call as soon as this call is detached and has ended.
         Cancellation cancelled = cancellation;
         boolean detached = false;
         try {
