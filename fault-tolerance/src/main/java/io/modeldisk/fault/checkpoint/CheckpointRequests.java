@@ -20,12 +20,13 @@ import org.apache.logging.log4j.Logger;
  */
 final class CheckpointRequests {
     /**
-     * The start of the name of a file, which ends with the number of a shard. This shard has already passed the requested round.
+     * The start of the name of a file with which a shard reports that it has already passed the requested round. The name ends
+     * with the number of the shard.
      */
     static final String MISSED = "missed-";
     /**
-     * The start of the name of a file, which ends with the number of a shard. The file contains the reason why this shard cannot
-     * write the checkpoint. It is empty if the disk has no space for the reason.
+     * The start of the name of a file with which a shard reports that it cannot write the checkpoint. The name ends with the
+     * number of the shard. The file contains the reason; it is empty if the disk has no space for the reason.
      */
     static final String FAILED = "failed-";
 

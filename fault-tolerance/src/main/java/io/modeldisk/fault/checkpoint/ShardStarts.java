@@ -110,7 +110,8 @@ final class ShardStarts {
         long checkpoint = 0;
         for (int i = 0; i < own.agreed().length; i++) {
             Start start = i == shard ? null : read(i);
-            // An old start with another checkpoint is of a shard that has stopped, or that will go back because of this start.
+            // An old start with another checkpoint belongs to a shard that has stopped, or that will go back because of this
+            // start.
             boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
             if (start != null && !ignored && start.id() != own.agreed()[i]) {
                 StartAgainException disagreement = new StartAgainException(i, start.checkpoint());

@@ -13,8 +13,8 @@ import org.apache.zookeeper.data.Stat;
  */
 final class SessionLease {
     /**
-     * The lease is shorter than the session time-out by one fifth, to allow time to stop serving, and for clocks that differ in
-     * speed.
+     * The divisor of the session time-out that gives the margin of the lease. The margin is the time to stop serving, and for
+     * clocks that differ in speed.
      */
     private static final int MARGIN_PART = 5;
 

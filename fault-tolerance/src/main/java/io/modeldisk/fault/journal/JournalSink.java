@@ -22,8 +22,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Appends batches of records to the segments of a journal and waits until they are on disk. A new segment begins with each
- * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so older segments can be deleted after a checkpoint, and when a
- * segment is large.
+ * {@link io.modeldisk.fault.record.RecordKind#ROSTER}, so older segments can be deleted after a checkpoint. A new segment also
+ * begins when the current one is large.
  *
  * <p>After a failed write or fsync, it is unknown what is on disk, because Linux can discard the data of a failed fsync. The rest
  * of the segment is therefore abandoned, and the batch is written again to a new segment.

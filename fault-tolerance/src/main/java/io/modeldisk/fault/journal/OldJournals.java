@@ -32,7 +32,7 @@ final class OldJournals {
         this.checkpoint = checkpoint;
     }
 
-    /** Deletes the journals of another number of shards. Only shard 0 may call this method. */
+    /** Deletes the journals that were written for another number of shards. Only shard 0 may call this method. */
     void deleteOtherNumber(Path state) throws IOException {
         for (Path path : JournalDirectory.ofOtherNumber(state, facts.shards())) {
             try (JournalDirectory directory = JournalDirectory.open(path)) {

@@ -39,7 +39,8 @@ import java.util.function.Function;
  */
 public class Membership<K, M extends Member<K>> {
     /**
-     * The maximum number of rounds ahead for which a learner can fix partitions, so it cannot fix those of rounds never reached.
+     * The maximum distance of a requested round from the last opened round. Without this limit, a learner could fix the
+     * partitions of rounds that no learner will reach.
      */
     static final int MAX_ROUNDS_AHEAD = 1024;
 

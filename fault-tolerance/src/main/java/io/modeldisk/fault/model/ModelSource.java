@@ -13,9 +13,9 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
 
     /**
      * The identity of the initial weights, which is the same on every shard. For a model of zeros, the identity is {@code zeros},
-     * with {@code -sha256:} and the digest of the file that names the tensors, if there is one.
-     * For a small file, the identity is {@code sha256:} and the digest of the file. For a large file, the identity is
-     * {@code sampled-sha256:} and the digest of its size, header and samples.
+     * with {@code -sha256:} and the digest of the file that names the tensors, if there is one. For a small file, the identity is
+     * {@code sha256:} and the digest of the file. For a large file, the identity is {@code sampled-sha256:} and the digest of its
+     * size, header and samples.
      */
     String source();
 
@@ -56,8 +56,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
 
     /**
      * Returns a model with the tensors of a safetensors file, in the order of their data. Tensors of the types BF16 and F16 are
-     * converted to float32. Reads the header, and at most 64 MiB
-     * more for the identity.
+     * converted to float32. Reads the header, and at most 64 MiB more for the identity.
      *
      * @throws IOException if the file cannot be read, or is not a valid file of F32, BF16 and F16 tensors; the message names the
      *     file, the tensor and the wrong values

@@ -5,6 +5,6 @@ package io.modeldisk.fault.record;
  *
  * @param appended the position of the last record
  * @param durable the position of the last record that is durable in every sink
- * @param failure why the shard accepts no changes at present; null if it does
+ * @param failure the reason why the shard accepts no changes at present; null if it accepts changes
  */
 public record RecordStatus(long appended, long durable, String failure) {}

@@ -18,9 +18,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Applies the records of one shard to another shard, which has just started. After all records, the two shards have the same
- * weights, versions, open rounds, learners and partitions. All learners of the started shard are lost at first, and their leases
- * have just started.
+ * Applies recorded changes to a shard that has just started. After all records, the shard has the weights, versions, open rounds,
+ * learners and partitions of the process that wrote the records. All learners are lost at first, and their leases have just
+ * started.
  *
  * <p>If the shard has started from a checkpoint, the records of a block have no effect before its BLOCK record, which shows that
  * the checkpoint has saved the block. Not thread-safe.
@@ -170,7 +170,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
         started[block.index()] = true;
     }
 
-    /** Checks that the records of all blocks had an effect, so the records reach the end of the checkpoint. */
+    /** Checks that the records of all blocks had an effect. Otherwise, a BLOCK record of the checkpoint is missing. */
     @Override
     public void end() throws DamagedRecordException {
         for (int i = 0; checkpoint != 0 && i < started.length; i++) {

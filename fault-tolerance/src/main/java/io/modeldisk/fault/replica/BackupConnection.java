@@ -14,7 +14,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Keeps one backup up to date, with a thread.
+ * Keeps one backup up to date, in a thread of its own.
  *
  * <pre>
  *            stream open                 all images are durable

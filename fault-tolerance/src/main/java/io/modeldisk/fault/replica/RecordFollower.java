@@ -205,8 +205,8 @@ public final class RecordFollower implements AutoCloseable {
             }
             case IMAGE -> applyImage(record);
             case BLOCK -> {
-                // Without an image before it, the record was written because a checkpoint of the primary has saved the block,
-                // which has not changed.
+                // Only a BLOCK after an image is applied. Any other BLOCK comes from a checkpoint of the primary, and the block
+                // has not changed.
                 if (record.block() == imageBlock) {
                     player.apply(record);
                     current.set(imageBlock);

@@ -297,8 +297,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     /**
-     * Continues as the learner whose state another process has returned from {@link #image}. The next push or pull joins the
-     * shards again.
+     * Continues as the learner whose state {@link #image} has returned in another process. The next push or pull joins the shards
+     * again.
      */
     synchronized void resume(SessionsImage image) {
         if (!image.joined()) {

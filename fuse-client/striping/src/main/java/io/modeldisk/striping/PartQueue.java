@@ -98,7 +98,7 @@ final class PartQueue {
 
     /**
      * Shortens a part that is being sent. The next part then begins at the new end of this part. Returns false if the next part
-     * already exists.
+     * was already created.
      */
     boolean shorten(Part part, int bytes) {
         if (bytes == part.bytes) {

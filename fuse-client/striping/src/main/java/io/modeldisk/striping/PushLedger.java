@@ -55,8 +55,8 @@ final class PushLedger {
     /**
      * Creates a ledger without pushes and without memberships.
      *
-     * @param startsWithWholeRounds whether a learner that has not pushed yet pulls the weights after the round before its first
-     *     round
+     * @param startsWithWholeRounds whether pulls must include all rounds before the learner's first round, even before its first
+     *     push
      */
     PushLedger(Striping striping, long paddedBytes, boolean startsWithWholeRounds) {
         this.striping = striping;
@@ -78,7 +78,7 @@ final class PushLedger {
 
     /**
      * Begins a new membership of the learner in a shard. The first round of the membership is {@code joinRound}. Discards the
-     * pushes of the previous membership, of which the shard has no push of a round after {@code lastKnown}.
+     * pushes of the previous membership. The shard has no push of that membership for a round after {@code lastKnown}.
      */
     synchronized void reset(int shard, long joinRound, long lastKnown) {
         epoch[shard]++;
@@ -95,8 +95,8 @@ final class PushLedger {
     }
 
     /**
-     * Returns whether the shard has forgotten the learner after a failed call whose parts must be repeated, and clears this mark.
-     * The shard might have applied these parts in the earlier membership.
+     * Returns whether the shard is marked as doubtful, and clears this mark. A shard is doubtful if it has forgotten the learner
+     * after a failed call whose parts must be repeated, because it might have applied these parts in the earlier membership.
      */
     synchronized boolean takeDoubt(int shard) {
         boolean doubt = doubtful.any(shard, shard + 1L);
@@ -118,7 +118,7 @@ final class PushLedger {
 
     /**
      * Abandons the gradient that the learner pushes now, because a shard went back to earlier weights or has forgotten the
-     * learner. All pushes and pulls that have begun fail, and no push or pull begins until {@link #goOn}.
+     * learner. All pushes and pulls that have begun fail, and no push or pull begins until {@link #goOn} is called.
      *
      * @param rounds the number of rounds of this learner that are taken back
      */

@@ -214,8 +214,8 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Continues as the learner with this state, which another process has returned, and joins the shards as this learner. Must be
-     * called before the first push, pull or join.
+     * Continues as the learner whose state {@link #learnerImage} has returned in another process, and joins the shards again.
+     * Must be called before the first push, pull or join.
      */
     default void resumeLearner(SessionsImage image) {
         // By default, a learner has no state to restore.

@@ -121,7 +121,8 @@ final class ShardClient implements AutoCloseable {
         }
 
         /**
-         * Returns the session. Logs in if it is not open; if {@code reads} is true, then checks that the target serves its units.
+         * Returns the session. Logs in if it is not open. After a login for reads, checks that the target serves its logical
+         * units.
          */
         synchronized IscsiSession session(boolean reads) throws IOException {
             checkNotClosed();

@@ -53,8 +53,8 @@ final class StripedTransfer {
 
     private static final Logger LOG = LogManager.getLogger(StripedTransfer.class);
     /**
-     * The number of model bytes for each byte of memory in a call of ABSENT: its answer has 4 bytes for at least one logical
-     * block.
+     * The number of model bytes for each byte of memory in a call that marks a range as absent. Each command of the call returns
+     * 4 bytes, and might cover only one logical block of 4096 bytes.
      */
     static final int ABSENT_BYTES_PER_BYTE = LogicalBlock.BYTES / AbsentCommand.DATA_BYTES;
     private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);

@@ -68,7 +68,7 @@ class ForgottenLearnerTest extends ShardsFixture {
         serveBsp();
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
-        // A command that arrived after the end of the parking would be applied before the restart.
+        // Waits for all commands, because a command that arrives after parking(false) would be applied before the restart.
         await("all commands of the push wait in the shards",
             () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 8);
         shards.parking(false);
