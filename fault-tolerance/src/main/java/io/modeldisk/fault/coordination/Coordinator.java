@@ -22,7 +22,7 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 
 /** A single ZooKeeper server in this process, for users who do not run ZooKeeper. Keeps its state in a directory. Thread-safe. */
 public final class Coordinator implements AutoCloseable {
-    /** ZooKeeper checks the sessions at this interval. A session can be as short as 1 s. */
+    /** The interval at which ZooKeeper checks the sessions. It is short enough for session time-outs of 1 s. */
     private static final int TICK_MS = 250;
     private static final int MAX_CONNECTIONS = 4096;
     private static final int BACKLOG = 256;

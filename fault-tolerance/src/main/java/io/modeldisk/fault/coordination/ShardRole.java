@@ -362,12 +362,12 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         return primary && lease.isValid();
     }
 
-    /** The state. */
+    /** The state of this process. */
     public synchronized RoleState state() {
         return state;
     }
 
-    /** The epoch in which this process is or was primary; 0 if it never was. */
+    /** The last epoch in which this process is or was the primary; 0 if it was never the primary. */
     public synchronized long epoch() {
         return epoch;
     }

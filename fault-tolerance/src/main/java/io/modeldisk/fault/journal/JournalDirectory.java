@@ -200,7 +200,7 @@ public final class JournalDirectory implements AutoCloseable {
         DurableFiles.sync(path.getParent());
     }
 
-    /** Ends the use of the directory. */
+    /** Releases the lock of the directory. */
     @Override
     public void close() throws IOException {
         lock.close();

@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 
 /** Formats of files that users mistake for safetensors files, each with the first bytes of such a file. */
 enum OtherFormat {
-    /** The format of torch.save, such as of {@code pytorch_model.bin}. */
+    /** The format that torch.save writes, for example in {@code pytorch_model.bin}. */
     ZIP("PK\3\4",
         "a zip archive, as torch.save writes it; load it with torch.load, and save its tensors with"
             + " safetensors.torch.save_file"),
-    /** The format of torch.save before PyTorch 1.6. */
+    /** The format that torch.save wrote before PyTorch 1.6. */
     PICKLE("\u0080\2",
         "a pickle, as torch.save writes it; load it with torch.load, and save its tensors with"
             + " safetensors.torch.save_file"),

@@ -226,7 +226,7 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Closes a stream that has failed. The sink no longer uses it, unless the whole log is closed. */
+    /** Closes a stream that has failed. The sink no longer uses the stream, unless the whole log is closed. */
     private void disconnect(String why) {
         BackupStream ended;
         try (ScopedLock.Held _ = lock.hold()) {

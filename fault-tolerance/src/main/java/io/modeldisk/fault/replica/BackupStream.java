@@ -28,7 +28,7 @@ import java.util.concurrent.locks.Condition;
  * One thread calls {@link #send} and {@link #await} in turn; any thread may call the other methods.
  */
 final class BackupStream implements AutoCloseable {
-    /** The number of commands in flight; a batch has at most this number of parts in flight. */
+    /** The maximum number of commands in flight. Each command carries a part of a batch. */
     static final int QUEUE_DEPTH = 16;
 
     private static final int PART_BYTES = 2 << 20;

@@ -69,7 +69,7 @@ public final class RecordFollower implements AutoCloseable {
     private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
-    /** True after the first write of the stream. Before, the shard is in the state of the end of the last stream. */
+    /** True after the first write of the stream. Before, the shard is still in the state in which the last stream left it. */
     private boolean written;
     /** True after the first write of any stream. */
     private boolean changed;

@@ -396,7 +396,7 @@ final class StripedTransfer {
     /** Shortens a part that is being sent. A later part moves the rest. */
     private void shorten(Part part, int bytes) throws ShardException {
         if (!parts.shorten(part, bytes)) {
-            // The ledger has granted only these bytes, and expects exactly them when the part ends.
+            // The ledger has granted only these bytes, so the part must end with exactly this length.
             part.bytes = bytes;
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
