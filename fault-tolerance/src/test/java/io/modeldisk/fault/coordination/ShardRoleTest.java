@@ -41,11 +41,15 @@ final class ShardRoleTest {
     private final List<AutoCloseable> opened = new ArrayList<>();
     private Coordinator coordinator;
     private CoordinatorClient observer;
+    private ShardRole first;
+    private ShardRole second;
 
     @BeforeEach
     void launch() throws IOException {
         coordinator = Coordinator.launch(new InetSocketAddress("127.0.0.1", 0), directory, null);
         observer = client();
+        first = role();
+        second = role();
     }
 
     @AfterEach
@@ -100,6 +104,11 @@ final class ShardRoleTest {
             () -> observer.run(curator -> curator.checkExists().forPath(path)) == null);
     }
 
+    private static void assertStepLeadsTo(RoleState expected, ShardRole role) {
+        role.step();
+        assertThat(role.state()).isEqualTo(expected);
+    }
+
     private void stepUntil(ShardRole role, RoleState wanted) {
         await("the role becomes " + wanted, () -> {
             role.step();
@@ -116,8 +125,6 @@ final class ShardRoleTest {
 
     @Test
     void firstReplicaIsPrimaryOfEpochOneAndTheNextOnesWait() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
         assertThat(first.mayServe()).isTrue();
         assertThat(second.state()).isEqualTo(RoleState.STANDBY);
@@ -127,7 +134,6 @@ final class ShardRoleTest {
 
     @Test
     void addressOfThePrimaryIsPublished() throws Exception {
-        ShardRole first = role();
         first.serves("10.0.0.1:3260");
         first.step();
         assertThat(leader().address()).isEqualTo("10.0.0.1:3260");
@@ -135,59 +141,50 @@ final class ShardRoleTest {
 
     @Test
     void replicaInSyncTakesOverAtOnceAndOthersWait() throws Exception {
-        ShardRole first = role();
-        ShardRole inSync = role();
         ShardRole behind = role();
-        first.inSync(Set.of(first.id(), inSync.id()));
+        first.inSync(Set.of(first.id(), second.id()));
         expire(first);
         behind.step();
         clock.advance(START_ANEW_AFTER.multipliedBy(2));
-        behind.step();
-        assertThat(behind.state()).isEqualTo(RoleState.STANDBY);
-        inSync.step();
-        assertThat(inSync.state()).isEqualTo(RoleState.PRIMARY);
-        assertThat(inSync.hadAllUpdates()).isTrue();
-        assertThat(leader()).isEqualTo(new Leader(2, inSync.id(), null, Set.of(inSync.id()), null));
+        assertStepLeadsTo(RoleState.STANDBY, behind);
+        assertStepLeadsTo(RoleState.PRIMARY, second);
+        assertThat(second.hadAllUpdates()).isTrue();
+        assertThat(leader()).isEqualTo(new Leader(2, second.id(), null, Set.of(second.id()), null));
     }
 
     /** Offers the next epoch of the first role, which is primary, to the second. */
-    private void offer(ShardRole first, ShardRole second) throws Exception {
+    private void offer() throws Exception {
         first.inSync(Set.of(first.id(), second.id()));
         first.offer(second.id());
         stepUntil(second, RoleState.SUCCESSOR);
     }
 
-    private Future<RoleState> accept(ExecutorService threads, ShardRole role) {
-        Future<RoleState> accepted = threads.submit(() -> role.accept("h:2"));
-        await("the role waits for the answer", () -> role.servedAddress() != null || accepted.isDone());
-        return accepted;
+    /** Calls {@link ShardRole#accept} for the second role, which then does a step. Returns the result of the call. */
+    private RoleState accept() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            Future<RoleState> accepted = threads.submit(() -> second.accept("h:2"));
+            await("the role waits for the answer", () -> second.servedAddress() != null || accepted.isDone());
+            second.step();
+            return accepted.get();
+        }
     }
 
     @Test
     void successorServesInTheNextEpochOnlyAfterItHasAccepted() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
-        offer(first, second);
+        offer();
         second.step();
         assertThat(leader())
             .isEqualTo(new Leader(1, first.id(), null, Set.of(first.id(), second.id()), second.id()));
         assertThat(second.mayServe()).isFalse();
-        try (ExecutorService threads = Executors.newCachedThreadPool()) {
-            Future<RoleState> accepted = accept(threads, second);
-            second.step();
-            assertThat(accepted.get()).isEqualTo(RoleState.PRIMARY);
-        }
+        assertThat(accept()).isEqualTo(RoleState.PRIMARY);
         assertThat(leader()).isEqualTo(new Leader(2, second.id(), "h:2", Set.of(second.id()), null));
         assertThat(second.hadAllUpdates()).isTrue();
-        first.step();
-        assertThat(first.state()).isEqualTo(RoleState.STANDBY);
+        assertStepLeadsTo(RoleState.STANDBY, first);
     }
 
     @Test
     void primaryContinuesToServeIfItsSuccessorEndsBeforeAccepting() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
-        offer(first, second);
+        offer();
         expire(second);
         first.step();
         assertThat(first.replicas()).doesNotContainKey(second.id());
@@ -199,71 +196,51 @@ final class ShardRoleTest {
 
     @Test
     void successorCannotAcceptAfterThePrimaryHasAcknowledgedAnUpdateWithoutIt() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
-        offer(first, second);
+        offer();
         first.inSync(Set.of(first.id()));
-        try (ExecutorService threads = Executors.newCachedThreadPool()) {
-            Future<RoleState> accepted = accept(threads, second);
-            second.step();
-            assertThat(accepted.get()).isEqualTo(RoleState.STANDBY);
-        }
+        assertThat(accept()).isEqualTo(RoleState.STANDBY);
         assertThat(leader().epoch()).isEqualTo(1);
     }
 
     @Test
     void successorTakesOverIfThePrimaryEndsBeforeTheSuccessorAccepts() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
-        offer(first, second);
+        offer();
         expire(first);
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, second);
         assertThat(second.hadAllUpdates()).isTrue();
         assertThat(leader()).isEqualTo(new Leader(2, second.id(), null, Set.of(second.id()), null));
     }
 
     @Test
     void otherReplicasStayInSyncWhenAProcessTakesOver() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         ShardRole third = role();
         first.inSync(Set.of(first.id(), second.id(), third.id()));
         expire(first);
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, second);
         expire(second);
-        third.step();
-        assertThat(third.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, third);
         assertThat(third.hadAllUpdates()).isTrue();
     }
 
     @Test
     void primaryThatGoesBackBeginsAnEpochInWhichNoOtherReplicaIsInSync() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         first.inSync(Set.of(first.id(), second.id()));
         first.renew();
         assertThat(first.mayServe()).isTrue();
         assertThat(first.epoch()).isEqualTo(2);
         assertThat(first.hadAllUpdates()).isFalse();
         assertThat(leader()).isEqualTo(new Leader(2, first.id(), null, Set.of(first.id()), null));
-        first.step();
-        assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, first);
     }
 
     @Test
     void replicaOutOfSyncServesFromACheckpointOnlyAfterTheTimeLimit() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         expire(first);
         second.step();
         clock.advance(START_ANEW_AFTER.minusNanos(1));
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.STANDBY);
+        assertStepLeadsTo(RoleState.STANDBY, second);
         clock.advance(Duration.ofNanos(1));
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, second);
         assertThat(second.epoch()).isEqualTo(2);
         assertThat(second.hadAllUpdates()).isFalse();
         assertThat(leader().inSync()).containsExactly(second.id());
@@ -271,8 +248,6 @@ final class ShardRoleTest {
 
     @Test
     void timeLimitBeginsAgainIfThePrimaryReturnsMeanwhile() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         expire(first);
         second.step();
         watchUntil(first, RoleState.FENCED);
@@ -281,26 +256,19 @@ final class ShardRoleTest {
         expire(first);
         second.step();
         clock.advance(START_ANEW_AFTER.minusNanos(1));
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.STANDBY);
+        assertStepLeadsTo(RoleState.STANDBY, second);
     }
 
     @Test
     void replicaNeedNotWaitForAPrimaryThatStoppedInOrder() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         first.close();
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        assertStepLeadsTo(RoleState.PRIMARY, second);
         assertThat(second.epoch()).isEqualTo(2);
     }
 
     @Test
     void onlyOneOfSeveralCandidatesTakesOver() throws Exception {
-        List<ShardRole> candidates = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            candidates.add(role());
-        }
+        List<ShardRole> candidates = List.of(first, second, role(), role());
         CyclicBarrier together = new CyclicBarrier(3);
         try (ExecutorService threads = Executors.newCachedThreadPool()) {
             for (long epoch = 2; epoch <= 6; epoch++) {
@@ -331,8 +299,6 @@ final class ShardRoleTest {
 
     @Test
     void takeOverFailsIfThePrimaryReturnsBetweenTheCheckAndTheWrite() throws Exception {
-        ShardRole first = role();
-        ShardRole second = role();
         ShardZnodes znodes = new ShardZnodes(roleContext(clock), second.id());
         CoordinatorClient client = client();
         ShardZnodes.Versioned seen = client.run(curator -> znodes.leader(curator.getZookeeperClient().getZooKeeper()));
@@ -349,7 +315,6 @@ final class ShardRoleTest {
 
     @Test
     void primaryStopsServingWhenItsSessionHasEndedAndServesAgainInItsEpoch() throws Exception {
-        ShardRole first = role();
         expire(first);
         watchUntil(first, RoleState.FENCED);
         assertThat(first.mayServe()).isFalse();
@@ -360,7 +325,6 @@ final class ShardRoleTest {
 
     @Test
     void primaryStopsServingAtFourFifthsOfItsSessionWithoutAnAnswer() throws Exception {
-        ShardRole first = role();
         Duration lease = SESSION.multipliedBy(4).dividedBy(5);
         clock.advance(lease.minusNanos(1));
         assertThat(first.mayServe()).isTrue();
@@ -372,7 +336,6 @@ final class ShardRoleTest {
 
     @Test
     void answerOfZooKeeperProlongsTheLeaseOfThePrimary() throws Exception {
-        ShardRole first = role();
         clock.advance(SESSION.dividedBy(2));
         first.watch();
         clock.advance(SESSION.dividedBy(2));
@@ -381,38 +344,33 @@ final class ShardRoleTest {
 
     @Test
     void pausedPrimaryNeverServesAtTheSameTimeAsItsSuccessor() throws Exception {
-        ManualClock paused = new ManualClock();
-        ShardRole first = role(roleContext(paused));
-        ShardRole second = role();
+        ManualClock running = new ManualClock();
+        ShardRole successor = role(roleContext(running));
         expire(first);
-        paused.advance(SESSION);
-        second.step();
-        clock.advance(START_ANEW_AFTER);
-        second.step();
-        assertThat(second.state()).isEqualTo(RoleState.PRIMARY);
+        clock.advance(SESSION);
+        successor.step();
+        running.advance(START_ANEW_AFTER);
+        assertStepLeadsTo(RoleState.PRIMARY, successor);
         assertThat(first.state()).isEqualTo(RoleState.PRIMARY);
         assertThat(first.mayServe()).isFalse();
         stepUntil(first, RoleState.STANDBY);
         assertThat(first.mayServe()).isFalse();
-        assertThat(second.mayServe()).isTrue();
+        assertThat(successor.mayServe()).isTrue();
     }
 
     @Test
     void primaryBecomesStandbyWhenAnotherProcessHasTheNextEpoch() throws Exception {
-        ShardRole first = role();
         Leader other = first.leader().next("other", Set.of("other"));
         observer.run(curator -> curator.create().withMode(CreateMode.EPHEMERAL)
             .forPath("/modeldisk/m/shards/0/replicas/other", Records.write(new Replica(null, "h"))));
         observer.run(curator -> curator.setData().forPath("/modeldisk/m/shards/0/leader", Records.write(other)));
         assertThatThrownBy(() -> first.inSync(Set.of())).isInstanceOf(IOException.class)
             .hasMessageContaining("this process is not the primary of shard 0 of model m");
-        first.step();
-        assertThat(first.state()).isEqualTo(RoleState.STANDBY);
+        assertStepLeadsTo(RoleState.STANDBY, first);
     }
 
     @Test
     void otherOptionsAreRefusedAsLongAsAProcessIsRegistered() throws Exception {
-        ShardRole first = role();
         Map<String, String> other = Map.of("size", "8192");
         assertThatThrownBy(() -> role(roleContext(clock, other, 1))).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("have other options: its size is 8192 in this process, but 4096 in the model")
@@ -421,12 +379,12 @@ final class ShardRoleTest {
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("this process has 2 shards, but the model has 1");
         first.close();
+        second.close();
         assertThat(role(roleContext(clock, other, 1)).state()).isEqualTo(RoleState.PRIMARY);
     }
 
     @Test
     void roleContinuesAfterARestartOfZooKeeper() throws Exception {
-        ShardRole first = role();
         InetSocketAddress address = coordinator.localAddress();
         coordinator.close();
         clock.advance(SESSION);
@@ -439,17 +397,17 @@ final class ShardRoleTest {
 
     @Test
     void watchShowsLeadersAndReplicas() throws Exception {
-        assertThatThrownBy(() -> ModelWatch.open(context(), "m", NanoClock.SYSTEM)).isInstanceOf(IOException.class)
-            .hasMessageContaining("knows no model 'm'");
-        ShardRole first = role();
+        assertThatThrownBy(() -> ModelWatch.open(context(), "x", NanoClock.SYSTEM)).isInstanceOf(IOException.class)
+            .hasMessageContaining("knows no model 'x'");
         try (ModelWatch watch = ModelWatch.open(context(), "m", NanoClock.SYSTEM)) {
             assertThat(watch.model().shards()).isEqualTo(1);
             assertThat(watch.leader(0).replica()).isEqualTo(first.id());
             first.serves("h:1");
             first.step();
             await("the address has arrived", () -> "h:1".equals(watch.leader(0).address()));
-            ShardRole second = role();
-            await("the standby has arrived", () -> watch.replicas(0).keySet().equals(Set.of(first.id(), second.id())));
+            ShardRole third = role();
+            await("the standby has arrived",
+                () -> watch.replicas(0).keySet().equals(Set.of(first.id(), second.id(), third.id())));
         }
     }
 }

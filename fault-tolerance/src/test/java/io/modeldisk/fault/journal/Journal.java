@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 
 /** A journal under test. Each record is a PUSH whose version is its position, or a ROSTER. */
@@ -67,6 +68,15 @@ final class Journal implements AutoCloseable {
             throw e;
         }
         this.next = sink.openedAt() + 1;
+    }
+
+    /** Opens the journal after the shard has loaded a checkpoint. */
+    static Journal after(long checkpoint, Path state) throws IOException {
+        return new Journal(state, facts("m", "sum"), checkpoint, 1 << 20);
+    }
+
+    static List<Long> versions(long first, long last) {
+        return LongStream.rangeClosed(first, last).boxed().toList();
     }
 
     static ModelFacts facts(String model, String aggregator) {

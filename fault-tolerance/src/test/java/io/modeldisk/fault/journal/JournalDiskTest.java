@@ -8,8 +8,6 @@ import io.modeldisk.test.disk.CrashDisk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,12 +37,8 @@ final class JournalDiskTest {
         journal.die();
         disk.crash();
         try (Journal again = new Journal(state)) {
-            assertThat(again.replayed()).isEqualTo(versions(last));
+            assertThat(again.replayed()).isEqualTo(Journal.versions(1, last));
         }
-    }
-
-    private static List<Long> versions(long last) {
-        return LongStream.rangeClosed(1, last).boxed().toList();
     }
 
     @Test
@@ -61,7 +55,7 @@ final class JournalDiskTest {
         for (int seed = 0; seed < 30; seed++) {
             Journal journal = new Journal(state);
             assertThat(journal.replayed()).hasSizeGreaterThanOrEqualTo((int) written);
-            assertThat(journal.replayed()).isEqualTo(versions(journal.replayed().size()));
+            assertThat(journal.replayed()).isEqualTo(Journal.versions(1, journal.replayed().size()));
             journal.push(2);
             written = journal.next() - 1;
             journal.sink().begin(journal.batch(4, -1, 0));
@@ -137,7 +131,7 @@ final class JournalDiskTest {
         journal.sink().cut(5);
         journal.die();
         disk.crash();
-        try (Journal again = new Journal(state, Journal.facts("m", "sum"), 2, 1 << 20)) {
+        try (Journal again = Journal.after(2, state)) {
             assertThat(again.replayed()).containsExactly(5L, 6L);
         }
     }
@@ -151,7 +145,7 @@ final class JournalDiskTest {
         journal.sink().cut(10);
         journal.die();
         disk.crash();
-        try (Journal again = new Journal(state, Journal.facts("m", "sum"), 4, 1 << 20)) {
+        try (Journal again = Journal.after(4, state)) {
             assertThat(again.replayed()).containsExactly(10L, 11L, 12L);
         }
     }

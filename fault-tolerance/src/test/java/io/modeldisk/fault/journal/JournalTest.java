@@ -1,5 +1,6 @@
 package io.modeldisk.fault.journal;
 
+import static io.modeldisk.fault.journal.Journal.versions;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,10 +41,6 @@ final class JournalTest {
         }
     }
 
-    private static List<Long> versions(long first, long last) {
-        return LongStream.rangeClosed(first, last).boxed().toList();
-    }
-
     /** Writes batches as a process that is killed afterwards. */
     private void writeAndDie(int... batches) throws IOException {
         Journal journal = new Journal(state).bodyBytes(BODY_BYTES);
@@ -52,6 +48,18 @@ final class JournalTest {
             journal.push(count);
         }
         journal.die();
+    }
+
+    /** Flips these bits of a byte in the first segment. */
+    private void damage(int at, int bits) throws IOException {
+        byte[] bytes = Files.readAllBytes(segments().getFirst());
+        bytes[at] ^= (byte) bits;
+        Files.write(segments().getFirst(), bytes);
+    }
+
+    private void assertRefused(String... parts) {
+        assertThatThrownBy(() -> new Journal(state)).isInstanceOf(DamagedJournalException.class)
+            .hasMessageContainingAll(parts);
     }
 
     private void replays(long last) throws IOException {
@@ -157,10 +165,8 @@ final class JournalTest {
             } else if (batch == 2) {
                 replays(2);
             } else {
-                assertThatThrownBy(() -> new Journal(state)).isInstanceOf(DamagedJournalException.class)
-                    .hasMessageContaining(segment + " is damaged at byte " + (BATCH + batch * batchBytes))
-                    .hasMessageContaining("acknowledged pushes would be lost")
-                    .hasMessageContaining("move " + state.resolve("journal") + " away");
+                assertRefused(segment + " is damaged at byte " + (BATCH + batch * batchBytes),
+                    "acknowledged pushes would be lost", "move " + state.resolve("journal") + " away");
             }
         }
     }
@@ -170,12 +176,8 @@ final class JournalTest {
         try (Journal journal = new Journal(state)) {
             journal.push(1);
         }
-        Path segment = segments().getFirst();
-        byte[] bytes = Files.readAllBytes(segment);
-        bytes[BATCH + BatchHeader.BYTES + 1000] ^= 1;
-        Files.write(segment, bytes);
-        assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("record 1 is damaged")
-            .hasMessageContaining("a later batch follows at byte 12288");
+        damage(BATCH + BatchHeader.BYTES + 1000, 1);
+        assertRefused("record 1 is damaged", "a later batch follows at byte 12288");
     }
 
     @Test
@@ -184,10 +186,9 @@ final class JournalTest {
             writeAndDie(2);
         }
         Files.delete(segments().get(1));
-        assertThatThrownBy(() -> new Journal(state)).isInstanceOf(DamagedJournalException.class)
-            .hasMessageContaining("begins with record 5, but the segment before it ends with record 2");
+        assertRefused("begins with record 5, but the segment before it ends with record 2");
         Files.delete(segments().getFirst());
-        assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("needs a checkpoint, but there is none");
+        assertRefused("needs a checkpoint, but there is none");
     }
 
     @Test
@@ -217,7 +218,7 @@ final class JournalTest {
             assertThat(journal.sink().history()).isEqualTo(history);
         }
         new Journal(state, Journal.facts("m", "sgd:lr=0.1"), 77, 1 << 20).push(1).die();
-        assertThatThrownBy(() -> new Journal(state, Journal.facts("m", "sum"), 77, 1 << 20))
+        assertThatThrownBy(() -> Journal.after(77, state))
             .hasMessageContaining("has pushes that the newest checkpoint does not have");
     }
 
@@ -271,20 +272,15 @@ final class JournalTest {
     @Test
     void newerFormatIsRefused() throws IOException {
         writeAndDie(1);
-        byte[] bytes = Files.readAllBytes(segments().getFirst());
-        bytes[8] = 2;
-        Files.write(segments().getFirst(), bytes);
-        assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("has format 2")
-            .hasMessageContaining("use the version of modeldisk that wrote it");
+        damage(8, 1 ^ 2);
+        assertRefused("has format 2", "use the version of modeldisk that wrote it");
     }
 
     @Test
     void damagedHeaderOfASegmentIsRefused() throws IOException {
         writeAndDie(1);
-        byte[] bytes = Files.readAllBytes(segments().getFirst());
-        bytes[50] ^= 1;
-        Files.write(segments().getFirst(), bytes);
-        assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("its header is damaged");
+        damage(50, 1);
+        assertRefused("its header is damaged");
     }
 
     @Test
@@ -307,12 +303,11 @@ final class JournalTest {
             assertThat(journal.sink().bytes()).isEqualTo(Files.size(segments().getFirst()));
             assertThat(journal.sink().segments()).isEqualTo(1);
         }
-        try (Journal journal = new Journal(state, Journal.facts("m", "sum"), 1, 1 << 20)) {
+        try (Journal journal = Journal.after(1, state)) {
             assertThat(journal.replayed()).isEqualTo(versions(4, 6));
             journal.push(1);
         }
-        assertThatThrownBy(() -> new Journal(state))
-            .hasMessageContaining("needs a checkpoint, but there is none");
+        assertRefused("needs a checkpoint, but there is none");
     }
 
     @Test
@@ -324,17 +319,16 @@ final class JournalTest {
 
     @Test
     void journalThatBeganAtACheckpointIsReadFromItsFirstRecord() throws IOException {
-        ModelFacts facts = Journal.facts("m", "sum");
-        try (Journal journal = new Journal(state, facts, 77, 1 << 20)) {
+        try (Journal journal = Journal.after(77, state)) {
             journal.push(2);
         }
-        try (Journal journal = new Journal(state, facts, 77, 1 << 20)) {
+        try (Journal journal = Journal.after(77, state)) {
             assertThat(journal.begin()).isZero();
         }
-        try (Journal journal = new Journal(state, facts, 78, 1 << 20)) {
+        try (Journal journal = Journal.after(78, state)) {
             assertThat(journal.begin()).isEqualTo(78);
         }
-        assertThatThrownBy(() -> new Journal(state)).hasMessageContaining("needs a checkpoint, but there is none");
+        assertRefused("needs a checkpoint, but there is none");
     }
 
     @Test

@@ -1,22 +1,18 @@
 package io.modeldisk.striping;
 
+import static io.modeldisk.striping.FakeShards.assertShardFailed;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
-import io.modeldisk.test.ManualClock;
-import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,31 +21,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests how a model behaves while another process serves a shard, so the process at the known address is not active. */
 @Timeout(60)
-class AccessStateTest {
-    private static final int MIB = 1 << 20;
-    private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(10);
-
-    private final ManualClock clock = new ManualClock();
-    private final DataMemory memory = DataMemory.allocate(MIB);
-    private FakeShards shards;
-    private NetworkPath path;
-    private StripedModel model;
-
+class AccessStateTest extends ShardsFixture {
     @BeforeEach
     void serve() throws IOException {
-        shards = FakeShards.of(MIB, 16384, 1);
-        path = new NetworkPath(shards.servers.getFirst().localAddress().getPort());
-        model = StripedModel
-            .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                .learner("tester").reconnectTimeout(RECONNECT_TIMEOUT).sessions(session -> session.clock(clock)));
-    }
-
-    @AfterEach
-    void end() throws IOException {
-        model.close();
-        path.close();
-        shards.close();
-        memory.close();
+        serveOverPath(Duration.ofSeconds(10));
     }
 
     private void become(AccessState own) {
@@ -57,19 +32,14 @@ class AccessStateTest {
     }
 
     private void awaitEnd(CompletableFuture<Void> call) {
-        await("the call has ended", () -> {
-            clock.advance(Duration.ofMillis(50));
-            return call.isDone();
-        });
+        advanceUntil("the call has ended", Duration.ofMillis(50), call::isDone);
     }
 
     private void assertTriesAgainUntilActive(FakeShards.Call call) throws Exception {
         int before = path.connections();
         CompletableFuture<Void> done = FakeShards.async(call);
-        await("the model has connected several times", () -> {
-            clock.advance(Duration.ofMillis(50));
-            return path.connections() > before + 3 || done.isDone();
-        });
+        advanceUntil("the model has connected several times", Duration.ofMillis(50),
+            () -> path.connections() > before + 3 || done.isDone());
         assertThat(done).isNotDone();
         become(AccessState.ACTIVE);
         awaitEnd(done);
@@ -87,12 +57,12 @@ class AccessStateTest {
     @Test
     void parkedPushIsSentAgainAfterTheShardWasStandby() throws Exception {
         model.join();
-        shards.shards.getFirst().parking = true;
+        shards.parking(true);
         CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
-        await("pushes are parked", () -> shards.shards.getFirst().parkings.get() > 0);
+        await("pushes are parked", () -> shards.parkings() > 0);
         become(AccessState.STANDBY);
-        await("no push is parked", () -> shards.shards.getFirst().parked.isEmpty());
-        shards.shards.getFirst().parking = false;
+        await("no push is parked", () -> shards.parked() == 0);
+        shards.parking(false);
         become(AccessState.ACTIVE);
         awaitEnd(push);
         push.get(10, TimeUnit.SECONDS);
@@ -117,8 +87,7 @@ class AccessStateTest {
         CompletableFuture<Void> pull = FakeShards.async(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE));
         awaitEnd(pull);
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
-            .cause().isInstanceOfSatisfying(ShardException.class,
-                e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.PATH_LOST))
+            .cause().satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
             .hasMessageContaining("state of its port group is standby")
             .hasMessageContaining("reconnecting failed for 10000 ms");
     }

@@ -37,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /** Servers that pretend to be the shards of a model. A push stores its data in memory, as a write does. */
 final class FakeShards implements AutoCloseable {
@@ -76,11 +77,12 @@ final class FakeShards implements AutoCloseable {
     }
 
     static FakeShards of(long bytes, int block, int count) throws IOException {
-        ModelFacts[] facts = new ModelFacts[count];
-        for (int i = 0; i < count; i++) {
-            facts[i] = facts(bytes, block, i, count);
-        }
-        return new FakeShards(UnaryOperator.identity(), facts);
+        return of(UnaryOperator.identity(), bytes, block, count);
+    }
+
+    static FakeShards of(UnaryOperator<TargetContext> settings, long bytes, int block, int count) throws IOException {
+        return new FakeShards(settings,
+            IntStream.range(0, count).mapToObj(i -> facts(bytes, block, i, count)).toArray(ModelFacts[]::new));
     }
 
     ModelAddress address() {
@@ -98,6 +100,29 @@ final class FakeShards implements AutoCloseable {
     /** Makes the shards park commands, or stop parking them. */
     void parking(boolean now) {
         shards.forEach(shard -> shard.parking = now);
+    }
+
+    /** Returns the number of commands that wait in the shards now. */
+    int parked() {
+        return shards.stream().mapToInt(shard -> shard.parked.size()).sum();
+    }
+
+    /** Returns the number of times that a command began to wait in a shard. */
+    int parkings() {
+        return shards.stream().mapToInt(shard -> shard.parkings.get()).sum();
+    }
+
+    /** Restarts a shard that has forgotten the learner. */
+    void forget(int shard) throws IOException {
+        shards.get(shard).membership++;
+        restart(shard);
+    }
+
+    /** Restarts a shard that has forgotten the learner and has gone back to the weights before {@code joinRound}. */
+    void goBack(int shard, long joinRound) throws IOException {
+        shards.get(shard).history++;
+        shards.get(shard).joinRound = joinRound;
+        forget(shard);
     }
 
     /** Restarts two shards, each at the address of the other shard. */
@@ -124,7 +149,7 @@ final class FakeShards implements AutoCloseable {
 
     /** One shard. Both logical units use the same memory. */
     static final class Shard implements Target {
-        /** The ranges of the commands ABSENT, with their rounds. */
+        /** The ranges and rounds of the ABSENT commands that the shard has executed. */
         final List<String> absents = new CopyOnWriteArrayList<>();
         final List<IoTask> parked = new CopyOnWriteArrayList<>();
         final AtomicInteger admitted = new AtomicInteger();

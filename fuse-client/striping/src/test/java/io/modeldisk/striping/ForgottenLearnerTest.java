@@ -18,43 +18,22 @@ import org.junit.jupiter.api.Timeout;
 /** Tests a learner that shards forget, and shards that go back to earlier weights. */
 @Timeout(60)
 class ForgottenLearnerTest extends ShardsFixture {
-    private void serve(long bytes) throws IOException {
-        shards = FakeShards.of(bytes, BLOCK, 2);
-        model = StripedModel.connect(context(shards.address()));
-    }
-
-    private boolean pushes() {
-        try {
-            model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
     private void serveBsp() throws IOException {
-        shards = new FakeShards(UnaryOperator.identity(), FakeShards.facts(8 * BLOCK, BLOCK, 0, 2, "bsp"),
-            FakeShards.facts(8 * BLOCK, BLOCK, 1, 2, "bsp"));
-        model = StripedModel.connect(context(shards.address()));
+        serve(new FakeShards(UnaryOperator.identity(), FakeShards.facts(8 * BLOCK, BLOCK, 0, 2, "bsp"),
+            FakeShards.facts(8 * BLOCK, BLOCK, 1, 2, "bsp")), _ -> {});
         model.join();
         model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
     }
 
-    private void forget(int shard) throws IOException {
-        shards.shards.get(shard).membership++;
-        shards.restart(shard);
-    }
-
     @Test
     void pushInFlightFailsWhenItsShardForgetsTheLearner() throws Exception {
-        serve(4 * MIB);
+        serve(4 * MIB, 2);
         model.join();
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
         shards.parking(false);
-        shards.shards.get(1).membership = 2;
-        shards.restart(1);
+        shards.forget(1);
         shards.restart(0);
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
             .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count once or not").cause()
@@ -69,14 +48,12 @@ class ForgottenLearnerTest extends ShardsFixture {
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
         // Waits for all commands, because a command that arrives after parking(false) would be applied before the restart.
-        await("all commands of the push wait in the shards",
-            () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 8);
+        await("all commands of the push wait in the shards", () -> shards.parked() == 8);
         shards.parking(false);
         for (int shard = 0; shard < 2; shard++) {
-            shards.shards.get(shard).membership = 2;
             shards.shards.get(shard).startRound = 1;
             shards.shards.get(shard).joinRound = 2;
-            shards.restart(shard);
+            shards.forget(shard);
         }
         push.get(30, TimeUnit.SECONDS);
         assertThat(model.nextRound()).isEqualTo(3);
@@ -86,7 +63,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     void bspGradientIsAbandonedIfTheShardThatForgotTheLearnerHadAPartOfIt() throws IOException {
         serveBsp();
         model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
-        forget(1);
+        shards.forget(1);
         assertThatThrownBy(() -> model.push(4 * BLOCK, memory, 0, 4 * BLOCK, Cancellation.NONE))
             .hasMessageContaining("has forgotten this learner")
             .hasMessageContaining("a part of the gradient has counted")
@@ -106,10 +83,7 @@ class ForgottenLearnerTest extends ShardsFixture {
             model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
         }
         model.push(BLOCK, memory, 0, BLOCK, Cancellation.NONE);
-        shards.shards.get(0).membership = 2;
-        shards.shards.get(0).history = 2;
-        shards.shards.get(0).joinRound = 3;
-        shards.restart(0);
+        shards.goBack(0, 3);
         assertThatThrownBy(() -> model.push(2 * BLOCK, memory, 0, 6 * BLOCK, Cancellation.NONE))
             .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.WENT_BACK, 0));
         model.goOn();
@@ -121,31 +95,29 @@ class ForgottenLearnerTest extends ShardsFixture {
     @Test
     void bspGradientContinuesIfTheShardThatForgotTheLearnerHadNoPartOfIt() throws IOException {
         serveBsp();
-        forget(1);
+        shards.forget(1);
         await("the learner can push again", this::pushes);
         assertThat(model.nextRound()).isEqualTo(3);
     }
 
     @Test
     void learnerForgottenByOneShardRejoinsAtTheSameRoundOnAllShards() throws IOException {
-        serve(4 * BLOCK);
+        serve(4 * BLOCK, 2);
         model.join();
         shards.shards.get(0).joinRound = 9;
-        shards.shards.get(0).membership = 2;
-        shards.restart(0);
+        shards.forget(0);
         await("the learner can push again", this::pushes);
         assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
     }
 
     @Test
     void learnerForgottenByARestartedShardContinuesThereAtTheRoundOfTheOtherShards() throws IOException {
-        serve(4 * BLOCK);
+        serve(4 * BLOCK, 2);
         model.join();
         for (int round = 1; round <= 5; round++) {
             assertThat(pushes()).isTrue();
         }
-        shards.shards.get(0).membership = 2;
-        shards.restart(0);
+        shards.forget(0);
         await("the learner can push again", this::pushes);
         assertThat(shards.shards.get(0).joinRound).isEqualTo(6);
         assertThat(shards.shards.get(1).joinRound).isEqualTo(1);
@@ -154,7 +126,7 @@ class ForgottenLearnerTest extends ShardsFixture {
 
     @Test
     void callsFailAfterShardsHaveGoneBackUntilTheLearnerContinues() throws Exception {
-        serve(4 * MIB);
+        serve(4 * MIB, 2);
         model.join();
         for (int round = 1; round <= 5; round++) {
             model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
@@ -163,12 +135,8 @@ class ForgottenLearnerTest extends ShardsFixture {
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
         shards.parking(false);
-        for (int shard = 0; shard < 2; shard++) {
-            shards.shards.get(shard).membership = 2;
-            shards.shards.get(shard).history = 2;
-            shards.shards.get(shard).joinRound = 3;
-            shards.restart(shard);
-        }
+        shards.goBack(0, 3);
+        shards.goBack(1, 3);
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
             // Some blocks of the sixth push might have been pushed before the restart.
             .hasMessageMatching(

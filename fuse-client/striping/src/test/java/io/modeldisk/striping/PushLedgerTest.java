@@ -16,13 +16,17 @@ class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
 
-    private final PushLedger ledger = new PushLedger(
-        new Striping(BLOCK * PAGE, 2, TransferSizes.DEFAULTS.requestBytes()), (4L * BLOCK + 1) * PAGE, false);
+    private final PushLedger ledger = ledger(2, 4 * BLOCK + 1, false);
     private final PushLedger.Grant grant = new PushLedger.Grant();
 
     PushLedgerTest() {
         ledger.reset(0, 1, Long.MAX_VALUE);
         ledger.reset(1, 1, Long.MAX_VALUE);
+    }
+
+    private static PushLedger ledger(int shards, long pages, boolean startsWithWholeRounds) {
+        return new PushLedger(new Striping(BLOCK * PAGE, shards, TransferSizes.DEFAULTS.requestBytes()), pages * PAGE,
+            startsWithWholeRounds);
     }
 
     /** Begins a push and returns its round; 0 if the push must wait. */
@@ -42,6 +46,11 @@ class PushLedgerTest {
         return round;
     }
 
+    private void fail(long from, long end) {
+        begin(from, end);
+        end(from, end, false);
+    }
+
     private long clock(long from, long end) {
         ledger.pull(from, end, grant);
         return grant.round;
@@ -57,8 +66,7 @@ class PushLedgerTest {
 
     @Test
     void underBspALearnerPullsTheRoundBeforeItsFirstRoundUntilItHasPushed() {
-        PushLedger whole = new PushLedger(new Striping(BLOCK * PAGE, 1, TransferSizes.DEFAULTS.requestBytes()),
-            4L * BLOCK * PAGE, true);
+        PushLedger whole = ledger(1, 4 * BLOCK, true);
         whole.reset(0, 5, Long.MAX_VALUE);
         whole.pull(0, 4 * BLOCK, grant);
         assertThat(grant.round).isEqualTo(4);
@@ -91,8 +99,7 @@ class PushLedgerTest {
         push(0, 4);
         push(4, 8);
         assertThat(ledger.isPartial(0)).isTrue();
-        begin(8, 10);
-        end(8, 10, false);
+        fail(8, 10);
         ledger.goOn();
         assertThat(push(0, 4)).isEqualTo(3);
         assertThat(push(4, 8)).isEqualTo(3);
@@ -160,8 +167,7 @@ class PushLedgerTest {
 
     @Test
     void failedPushKeepsItsRoundWhenItIsRepeated() {
-        begin(0, 4);
-        end(0, 4, false);
+        fail(0, 4);
         assertThat(ledger.hasRepeatable(0, 8)).isTrue();
         assertThat(push(0, 4)).isEqualTo(1);
         assertThat(ledger.hasRepeatable(0, 8)).isFalse();
@@ -170,8 +176,7 @@ class PushLedgerTest {
 
     @Test
     void failedPushIsReportedAsDoubtfulOnceAfterTheShardForgetsTheLearner() {
-        begin(0, 4);
-        end(0, 4, false);
+        fail(0, 4);
         ledger.reset(1, 9, Long.MAX_VALUE);
         assertThat(ledger.takeDoubt(1)).isFalse();
         ledger.reset(0, 9, Long.MAX_VALUE);
@@ -198,8 +203,7 @@ class PushLedgerTest {
     @Test
     void onlyBlocksOfFailedPushesAreRepeatable() {
         push(0, 2);
-        begin(2, 4);
-        end(2, 4, false);
+        fail(2, 4);
         BitRanges repeated = ledger.repeatable(0, 4);
         assertThat(repeated.nextSet(0, 4)).isEqualTo(2);
         assertThat(repeated.all(2, 4)).isTrue();
@@ -220,8 +224,7 @@ class PushLedgerTest {
 
     @Test
     void grantEndsBeforeABlockWithADifferentRound() {
-        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1, TransferSizes.DEFAULTS.requestBytes()),
-            4L * BLOCK * PAGE, false);
+        PushLedger single = ledger(1, 4 * BLOCK, false);
         single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
         single.ended(4, 8, grant.epoch, true);
@@ -252,14 +255,12 @@ class PushLedgerTest {
     @Test
     void failedPushIsDoubtfulOnlyIfTheShardMightHaveItsRound() {
         push(0, 4);
-        begin(0, 4);
-        end(0, 4, false);
+        fail(0, 4);
         ledger.reset(0, 2, 1);
         assertThat(ledger.takeDoubt(0)).isFalse();
         assertThat(ledger.mayHave(0, 1)).isTrue();
         assertThat(ledger.mayHave(0, 2)).isFalse();
-        begin(0, 4);
-        end(0, 4, false);
+        fail(0, 4);
         ledger.reset(0, 2, 2);
         assertThat(ledger.takeDoubt(0)).isTrue();
     }
@@ -278,8 +279,7 @@ class PushLedgerTest {
 
     /** Returns the ledger of another process, which continues with the saved one. */
     private PushLedger restored() {
-        PushLedger other = new PushLedger(new Striping(BLOCK * PAGE, 2, TransferSizes.DEFAULTS.requestBytes()),
-            (4L * BLOCK + 1) * PAGE, false);
+        PushLedger other = ledger(2, 4 * BLOCK + 1, false);
         other.resume(ledger.image(), new ShardId(0, "h"));
         return other;
     }
@@ -295,8 +295,7 @@ class PushLedgerTest {
         push(0, 17);
         push(0, 4);
         assertThat(begin(4, 8)).isEqualTo(2);
-        begin(8, 12);
-        end(8, 12, false);
+        fail(8, 12);
         PushLedger other = restored();
         assertThat(round(other, 0, 4)).as("the shard has the push of round 2").isEqualTo(3);
         assertThat(round(other, 4, 8)).as("the push of round 2 was outstanding").isEqualTo(2);

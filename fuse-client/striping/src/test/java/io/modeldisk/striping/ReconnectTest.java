@@ -7,11 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
-import io.modeldisk.test.ManualClock;
 import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -20,18 +18,13 @@ import org.junit.jupiter.api.Timeout;
 /** Tests how a model reconnects to a shard after a restart and after a silent outage of the network. */
 @Timeout(60)
 class ReconnectTest extends ShardsFixture {
-    private void serve(long bytes, int block, int count) throws IOException {
-        shards = FakeShards.of(bytes, block, count);
-        model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
-    }
-
     private void pull() throws IOException {
         model.pull(0, memory, 0, BLOCK, Cancellation.NONE);
     }
 
     @Test
     void pullFailsWhenAReconnectReachesAnotherShard() throws IOException {
-        serve(4 * MIB, BLOCK, 2);
+        serve(4 * MIB, 2);
         pull();
         shards.swap(0, 1);
         assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
@@ -40,7 +33,7 @@ class ReconnectTest extends ShardsFixture {
 
     @Test
     void pullFailsWhenAReconnectReachesAnotherModelOfTheSameName() throws IOException {
-        serve(4 * MIB, BLOCK, 1);
+        serve(4 * MIB, 1);
         shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();
         shards.restart(0);
         assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.MODEL_CHANGED, 0))
@@ -49,44 +42,31 @@ class ReconnectTest extends ShardsFixture {
 
     @Test
     void pushSucceedsAfterAnOutageShorterThanTheReconnectTimeout() throws Exception {
-        shards = FakeShards.of(MIB, BLOCK, 1);
-        ManualClock clock = new ManualClock();
-        try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
-            model = StripedModel
-                .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                    .learner("tester").reconnectTimeout(Duration.ofMinutes(10))
-                    .sessions(session -> session.clock(clock)));
-            model.join();
-            path.state(NetworkPath.State.SILENT);
-            CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
-            // The command timeout of 30 s closes the learner's session. The target does not respond to later logins.
-            await("the model connects again after its session was closed", () -> {
-                clock.advance(Duration.ofSeconds(1));
-                return path.connections() > 2 || push.isDone();
-            });
-            assertThat(push).isNotDone();
-            path.state(NetworkPath.State.UP);
-            await("the push has returned", () -> {
-                clock.advance(Duration.ofMillis(10));
-                return push.isDone();
-            });
-            push.get(10, TimeUnit.SECONDS);
-        }
+        serveOverPath(Duration.ofMinutes(10));
+        model.join();
+        path.state(NetworkPath.State.SILENT);
+        CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
+        // The command timeout of 30 s closes the learner's session. The target does not respond to later logins.
+        advanceUntil("the model connects again after its session was closed", Duration.ofSeconds(1),
+            () -> path.connections() > 2 || push.isDone());
+        assertThat(push).isNotDone();
+        path.state(NetworkPath.State.UP);
+        advanceUntil("the push has returned", Duration.ofMillis(10), push::isDone);
+        push.get(10, TimeUnit.SECONDS);
     }
 
     @Test
     void pushThatFailedBeforeTheShardForgotTheLearnerIsNotRepeatedSilently() throws Exception {
-        serve(4 * BLOCK, BLOCK, 2);
+        serve(4 * BLOCK, 2);
         model.join();
-        shards.shards.forEach(shard -> shard.parking = true);
+        shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> push = FakeShards.async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
         await("commands of the push wait in the shard", () -> !shards.shards.get(0).parked.isEmpty());
         cancellation.cancel();
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).isNotNull();
-        shards.shards.forEach(shard -> shard.parking = false);
-        shards.shards.get(0).membership = 2;
-        shards.restart(0);
+        shards.parking(false);
+        shards.forget(0);
         await("the model reports that the shard has forgotten the learner", () -> {
             try {
                 model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
@@ -102,22 +82,12 @@ class ReconnectTest extends ShardsFixture {
 
     @Test
     void pullFailsAfterAnOutageLongerThanTheReconnectTimeout() throws Exception {
-        shards = FakeShards.of(MIB, BLOCK, 1);
-        ManualClock clock = new ManualClock();
-        try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
-            model = StripedModel
-                .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
-                    .learner("tester").reconnectTimeout(Duration.ofSeconds(10))
-                    .sessions(session -> session.clock(clock)));
-            path.state(NetworkPath.State.SILENT);
-            CompletableFuture<Void> pull = FakeShards.async(this::pull);
-            await("the pull has failed", () -> {
-                clock.advance(Duration.ofSeconds(1));
-                return pull.isDone();
-            });
-            assertThatThrownBy(pull::get).cause()
-                .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
-                .hasMessageContaining("reconnecting failed for 10000 ms");
-        }
+        serveOverPath(Duration.ofSeconds(10));
+        path.state(NetworkPath.State.SILENT);
+        CompletableFuture<Void> pull = FakeShards.async(this::pull);
+        advanceUntil("the pull has failed", Duration.ofSeconds(1), pull::isDone);
+        assertThatThrownBy(pull::get).cause()
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
+            .hasMessageContaining("reconnecting failed for 10000 ms");
     }
 }

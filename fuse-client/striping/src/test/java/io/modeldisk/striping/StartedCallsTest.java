@@ -10,7 +10,6 @@ import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -25,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource(value = Route.Preference.class, names = {"TCP", "SHM"})
 @Timeout(60)
-class StartedCallsTest {
-    private static final int BLOCK = 16384;
+class StartedCallsTest extends ShardsFixture {
     private static final int CALL_BYTES = 6 * BLOCK;
     /** The parts of all calls fit into the queues of the shards, so all calls can be in flight. */
     private static final int CALLS = 4;
@@ -47,39 +46,29 @@ class StartedCallsTest {
     private Path directory;
     @Parameter
     private Route.Preference datamover;
-    private DataMemory memory;
+    @AutoClose
+    private DataMemory buffers;
     private final byte[] data = random(ALL_BYTES, 6);
     private final AtomicInteger repeatedCompletions = new AtomicInteger();
-    private FakeShards shards;
-    private StripedModel model;
 
+    @Override
     @AfterEach
-    void end() {
-        if (model != null) {
-            model.close();
-        }
-        if (shards != null) {
-            shards.close();
-        }
-        if (memory != null) {
-            memory.close();
-        }
+    void end() throws IOException {
+        super.end();
         assertThat(repeatedCompletions).as("completions that were called twice").hasValue(0);
     }
 
     /** Serves two shards, which let a command wait for {@code waitMs} before they respond BUSY. */
     private void serve(int waitMs, Consumer<StripedModelContext> settings) throws IOException {
-        ModelFacts[] facts = {FakeShards.facts(ALL_BYTES, BLOCK, 0, 2), FakeShards.facts(ALL_BYTES, BLOCK, 1, 2)};
-        memory = DataMemory.allocateShareable(2 * ALL_BYTES);
+        buffers = DataMemory.allocateShareable(2 * ALL_BYTES);
         Path sockets = directory.resolve("sockets");
-        shards = new FakeShards(target -> target.waitBound(Duration.ofMillis(waitMs))
-            .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits()))), facts);
-        StripedModelContext context = new StripedModelContext(shards.address()).learner("tester").datamover(datamover)
-            .socketDirectory(sockets).sessions(session -> session.commandTimeout(Duration.ofSeconds(30)))
-            .reconnectTimeout(Duration.ofSeconds(30));
-        settings.accept(context);
-        model = StripedModel.connect(context);
-        MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
+        FakeShards opened = FakeShards.of(target -> target.waitBound(Duration.ofMillis(waitMs))
+            .datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, new MappingLimits()))),
+            ALL_BYTES, BLOCK, 2);
+        serve(opened, context -> settings.accept(context.datamover(datamover).socketDirectory(sockets)
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(30)))
+            .reconnectTimeout(Duration.ofSeconds(30))));
+        MemorySegment.copy(data, 0, buffers.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
         model.join();
     }
 
@@ -91,8 +80,8 @@ class StartedCallsTest {
         };
         long at = (long) call * CALL_BYTES;
         boolean goesOn = direction == Direction.PUSH
-            ? model.startPush(at, memory, at, CALL_BYTES, false, cancellation, completion)
-            : model.startPull(at, memory, ALL_BYTES + at, CALL_BYTES, cancellation, completion);
+            ? model.startPush(at, buffers, at, CALL_BYTES, false, cancellation, completion)
+            : model.startPull(at, buffers, ALL_BYTES + at, CALL_BYTES, cancellation, completion);
         if (!goesOn) {
             repeatedCompletions.addAndGet(done.complete(null) ? 0 : 1);
         }
@@ -110,11 +99,7 @@ class StartedCallsTest {
     }
 
     private byte[] pulled() {
-        return memory.segment(ALL_BYTES, ALL_BYTES).toArray(ValueLayout.JAVA_BYTE);
-    }
-
-    private int parked() {
-        return shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum();
+        return buffers.segment(ALL_BYTES, ALL_BYTES).toArray(ValueLayout.JAVA_BYTE);
     }
 
     private static void join(CompletableFuture<Void> call) throws Exception {
@@ -125,7 +110,7 @@ class StartedCallsTest {
     void pulledBytesEqualPushedBytes() throws Exception {
         serve(60_000, _ -> {});
         for (int i = 0; i < 20; i++) {
-            memory.segment(ALL_BYTES, ALL_BYTES).fill((byte) 0);
+            buffers.segment(ALL_BYTES, ALL_BYTES).fill((byte) 0);
             join(startAll(Direction.PUSH));
             join(startAll(Direction.PULL));
             assertThat(pulled()).isEqualTo(data);
@@ -139,7 +124,7 @@ class StartedCallsTest {
         shards.parking(true);
         CompletableFuture<Void> pull = start(Direction.PULL, 0, Cancellation.NONE);
         model.flush();
-        await("all parts of the pull wait in the shards", () -> parked() == CALL_BYTES / BLOCK);
+        await("all parts of the pull wait in the shards", () -> shards.parked() == CALL_BYTES / BLOCK);
         assertThat(pull).isNotDone();
     }
 
@@ -157,7 +142,7 @@ class StartedCallsTest {
     void blockingCallSendsTheCommandsThatItsThreadHasHeldBack() throws Exception {
         serve(60_000, _ -> {});
         CompletableFuture<Void> push = start(Direction.PUSH, 0, Cancellation.NONE);
-        model.read(CALL_BYTES, memory, ALL_BYTES, CALL_BYTES, Cancellation.NONE);
+        model.read(CALL_BYTES, buffers, ALL_BYTES, CALL_BYTES, Cancellation.NONE);
         push.get(10, TimeUnit.SECONDS);
     }
 
@@ -175,7 +160,7 @@ class StartedCallsTest {
         join(startAll(Direction.PUSH));
         shards.parking(true);
         CompletableFuture<Void> pull = startAll(Direction.PULL);
-        await("commands of the pulls wait in the shards", () -> parked() > CALLS);
+        await("commands of the pulls wait in the shards", () -> shards.parked() > CALLS);
         shards.parking(false);
         shards.restart(0);
         shards.restart(1);
@@ -189,8 +174,7 @@ class StartedCallsTest {
         join(startAll(Direction.PUSH));
         shards.parking(true);
         CompletableFuture<Void> pull = startAll(Direction.PULL);
-        await("commands have received BUSY",
-            () -> shards.shards.stream().mapToInt(shard -> shard.parkings.get()).sum() > 2 * ALL_BYTES / BLOCK);
+        await("commands have received BUSY", () -> shards.parkings() > 2 * ALL_BYTES / BLOCK);
         shards.parking(false);
         join(pull);
         assertThat(pulled()).isEqualTo(data);
@@ -221,7 +205,7 @@ class StartedCallsTest {
         shards.parking(true);
         CompletableFuture<Void> pull = start(Direction.PULL, 0, Cancellation.NONE);
         model.flush();
-        await("commands of the pull wait in the shards", () -> parked() > 1);
+        await("commands of the pull wait in the shards", () -> shards.parked() > 1);
         model.close();
         model = null;
         assertThatThrownBy(() -> join(pull)).hasCauseInstanceOf(IOException.class);

@@ -30,6 +30,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,20 +41,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests a model whose shards are servers in the same process. */
 @Timeout(60)
 class StripedModelTest extends ShardsFixture {
-    private void serve(long bytes, int block, int count) throws IOException {
-        shards = FakeShards.of(bytes, block, count);
-        model = StripedModel.connect(context(shards.address()));
-    }
-
-    /**
-     * Serves shards that respond BUSY to commands after a wait of 100 ms, and connects with a queue of {@code depth} commands.
-     */
-    private void serveImpatiently(int depth) throws IOException {
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(100)),
-            FakeShards.facts(4 * MIB, BLOCK, 0, 2),
-            FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel
-            .connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
+    /** Serves shards that let a command wait for {@code waitMs} before they respond BUSY. */
+    private void serve(int waitMs, long bytes, int count, Consumer<StripedModelContext> settings) throws IOException {
+        serve(FakeShards.of(target -> target.waitBound(Duration.ofMillis(waitMs)), bytes, BLOCK, count), settings);
     }
 
     private void put(byte[] bytes, long at) {
@@ -64,17 +54,9 @@ class StripedModelTest extends ShardsFixture {
         return memory.segment(at, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private int parkings() {
-        return shards.shards.stream().mapToInt(shard -> shard.parkings.get()).sum();
-    }
-
-    private int parkedCount() {
-        return shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum();
-    }
-
     @Test
     void pulledBytesEqualPushedBytes() throws IOException {
-        serve(3 * MIB + 5000, BLOCK, 3);
+        serve(3 * MIB + 5000, 3);
         Random random = new Random(1);
         long padded = 3 * MIB + 8192;
         byte[] image = new byte[(int) padded];
@@ -92,7 +74,7 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void eachShardStoresOnlyItsOwnBlocks() throws IOException {
-        serve(4 * BLOCK, BLOCK, 2);
+        serve(4 * BLOCK, 2);
         byte[] data = random(4 * BLOCK, 2);
         put(data, 0);
         model.write(0, memory, 0, data.length, Cancellation.NONE);
@@ -109,9 +91,8 @@ class StripedModelTest extends ShardsFixture {
         "262144, 8388608, 3, 16384, 1", "262144, 262144, 32, 1048576, 2", "262144, 262144, 1, 1048576, 1"})
     void transferSizesDoNotChangePulledBytes(int eagerBytes, int requestBytes, int queueDepth, int block, int count)
         throws IOException {
-        shards = FakeShards.of(8 * MIB, block, count);
-        model = StripedModel.connect(
-            context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
+        serve(FakeShards.of(8 * MIB, block, count),
+            context -> context.sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
         byte[] data = random(8 * MIB, 4);
         put(data, 0);
         model.push(0, memory, 0, data.length, Cancellation.NONE);
@@ -122,7 +103,7 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void concurrentCallsDoNotMixTheirData() throws Exception {
-        serve(8 * MIB, BLOCK, 2);
+        serve(8 * MIB, 2);
         try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
             var calls = IntStream.range(0, 16).mapToObj(i -> pool.submit(() -> {
                 byte[] data = random(MIB / 2, i);
@@ -140,15 +121,13 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void pushSucceedsAfterAResetByAnotherInitiator() throws Exception {
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
-            FakeShards.facts(4 * MIB, BLOCK, 0, 1));
-        model = StripedModel.connect(context(shards.address()));
+        serve(60_000, 4 * MIB, 1, _ -> {});
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.join();
         shards.parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
-        await("a command of the push waits in the shard", () -> parkings() > 0 || push.isDone());
+        await("a command of the push waits in the shard", () -> shards.parkings() > 0 || push.isDone());
         // Commands that are sent again after the reset must not wait in the shard.
         shards.parking(false);
         shards.reset(0);
@@ -160,10 +139,10 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void synchronizeCacheIsSentAgainWhileAShardIsBusy() throws Exception {
-        serveImpatiently(4);
+        serve(100, 4 * MIB, 2, context -> context.sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(4)));
         shards.parking(true);
         CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
-        await("SYNCHRONIZE CACHE is sent again after BUSY", () -> parkings() > 2 || call.isDone());
+        await("SYNCHRONIZE CACHE is sent again after BUSY", () -> shards.parkings() > 2 || call.isDone());
         shards.parking(false);
         call.get(30, TimeUnit.SECONDS);
         assertThat(shards.shards).allMatch(shard -> shard.admitted.get() == 1);
@@ -172,19 +151,15 @@ class StripedModelTest extends ShardsFixture {
     @ParameterizedTest
     @ValueSource(ints = {32, 2})
     void memoryDoesNotChangeAfterACancelledPull(int depth) throws Exception {
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
-            FakeShards.facts(4 * MIB, BLOCK, 0, 2),
-            FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel
-            .connect(context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60)))
-                .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
+        serve(60_000, 4 * MIB, 2, context -> context.sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth))
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(60))));
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.write(0, memory, 0, 4 * MIB, Cancellation.NONE);
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
-        await("commands of the pull wait in the shards", () -> parkedCount() > 1);
+        await("commands of the pull wait in the shards", () -> shards.parked() > 1);
         cancellation.cancel();
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
             .hasCauseInstanceOf(CancelledException.class);
@@ -198,23 +173,18 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void waitingSynchronizeCacheFailsWhenItIsCancelled() throws Exception {
-        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
-            FakeShards.facts(MIB, BLOCK, 0, 1));
-        model = StripedModel
-            .connect(context(shards.address()).sessions(session -> session.commandTimeout(Duration.ofSeconds(60))));
+        serve(60_000, MIB, 1, context -> context.sessions(session -> session.commandTimeout(Duration.ofSeconds(60))));
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
-        await("SYNCHRONIZE CACHE waits in the shard", () -> parkedCount() == 1);
+        await("SYNCHRONIZE CACHE waits in the shard", () -> shards.parked() == 1);
         cancellation.cancel();
         assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
     }
 
     @Test
     void pullCanBeCancelledWhileItReconnects() throws Exception {
-        serve(4 * MIB, BLOCK, 2);
-        model.close();
-        model = StripedModel.connect(context(shards.address()).reconnectTimeout(Duration.ofHours(1)));
+        serve(FakeShards.of(4 * MIB, BLOCK, 2), context -> context.reconnectTimeout(Duration.ofHours(1)));
         shards.servers.get(1).close();
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
@@ -232,7 +202,7 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void joinIsSentToAllShardsAtTheSameTime() throws IOException {
-        serve(MIB, BLOCK, 2);
+        serve(MIB, 2);
         CyclicBarrier both = new CyclicBarrier(2);
         shards.shards.forEach(shard -> shard.joins = both);
         model.join();
@@ -306,8 +276,7 @@ class StripedModelTest extends ShardsFixture {
             facts[i] = new ModelFacts(FakeShards.MODEL, 4 * BLOCK, BLOCK, i, 2, "sum", "asp", 1, 0, nonFinite, "zeros",
                 ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         }
-        shards = new FakeShards(context -> context, facts);
-        model = StripedModel.connect(context(shards.address()));
+        serve(new FakeShards(context -> context, facts), _ -> {});
         memory.slab(0).set(ValueLayout.JAVA_FLOAT, 2 * BLOCK - 4, value);
     }
 
@@ -339,7 +308,7 @@ class StripedModelTest extends ShardsFixture {
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * BLOCK, cancellation));
-        await("all blocks wait", () -> shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum() == 4);
+        await("all blocks wait", () -> shards.parked() == 4);
         cancellation.cancel();
         assertThat(push).failsWithin(Duration.ofSeconds(30));
         shards.parking(false);
@@ -359,7 +328,7 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void pushFailsWithBothVersionsAndChangesNothingAfterAShardWasReplacedByOneOfAnotherProtocol() throws IOException {
-        serve(MIB, BLOCK, 1);
+        serve(MIB, 1);
         model.push(0, memory, 0, BLOCK, Cancellation.NONE);
         shards.shards.getFirst().page = FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), 99).toJson();
         int admitted = shards.shards.getFirst().admitted.get();
@@ -381,7 +350,7 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void pullRefusesARangeBeyondTheEndOfTheModelOrOfTheMemory() throws IOException {
-        serve(MIB, BLOCK, 1);
+        serve(MIB, 1);
         assertThatThrownBy(() -> model.pull(MIB, memory, 0, 4096, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> model.pull(0, memory, 8 * MIB - 4096, 8192, Cancellation.NONE))
@@ -390,25 +359,16 @@ class StripedModelTest extends ShardsFixture {
 
     @Test
     void closeLeavesNoSessionOpen() throws IOException {
-        serve(MIB, BLOCK, 2);
+        serve(MIB, 2);
         model.join();
         model.close();
         model = null;
         await("no connection is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
     }
 
-    private boolean pushes() {
-        try {
-            model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
     @Test
     void learnerKeepsItsSessionsWithOtherShardsWhenAShardIsLost() throws IOException {
-        serve(4 * BLOCK, BLOCK, 2);
+        serve(4 * BLOCK, 2);
         model.join();
         int sessions = shards.servers.get(1).connectionCount();
         shards.servers.get(0).close();

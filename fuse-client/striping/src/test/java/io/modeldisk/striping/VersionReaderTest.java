@@ -1,5 +1,6 @@
 package io.modeldisk.striping;
 
+import static io.modeldisk.striping.FakeShards.assertShardFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -119,8 +120,8 @@ class VersionReaderTest {
         long longAgoNs = -TimeUnit.MINUTES.toNanos(2);
         assertThat(read("bsp", longAgoNs).round()).isEqualTo(10);
         shard.minRound = 9;
-        assertThatThrownBy(() -> read("bsp", longAgoNs)).isInstanceOfSatisfying(ShardException.class,
-            e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.ROUND_TIMEOUT));
+        assertThatThrownBy(() -> read("bsp", longAgoNs))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.ROUND_TIMEOUT, 0));
         assertThat(shard.asked).containsExactly(10L, 10L);
         assertThat(clock.nanoTime()).as("time for which the reader has waited").isZero();
     }
@@ -136,8 +137,7 @@ class VersionReaderTest {
             shard.maxRound = -1;
         }
         assertTimeoutPreemptively(Duration.ofSeconds(20), () -> assertThatThrownBy(() -> read(consistency))
-            .isInstanceOfSatisfying(ShardException.class,
-                e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.ROUND_TIMEOUT)));
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.ROUND_TIMEOUT, 0)));
         assertThat(shard.asked).hasSizeBetween(100, 100_000);
     }
 }
